@@ -15,7 +15,7 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-constexpr std::size_t kBlockBytes = std::size_t{1} << 18;
+constexpr std::size_t kInflatedBytes = std::size_t{1} << 18;
 
 constexpr char kAnyDigit = '#';  // of 1 to 9, in a signature
 
@@ -92,15 +92,15 @@ void refuse_tar(std::string_view first, const std::string& name) {
 
 class GzipDecompressor : public Decompressor {
  public:
-  explicit GzipDecompressor(const std::string& name) : Decompressor(name), block_(kBlockBytes) {
+  explicit GzipDecompressor(const std::string& name) : Decompressor(name), block_(kInflatedBytes) {
     constexpr int kGzipOnly = 16;
     if (inflateInit2(&stream_, MAX_WBITS + kGzipOnly) != Z_OK) throw std::bad_alloc();
   }
   ~GzipDecompressor() override { inflateEnd(&stream_); }
 
   void add(std::string_view bytes, const TextSink& sink) override {
-    for (; bytes.size() > kBlockBytes; bytes.remove_prefix(kBlockBytes))
-      add_block(bytes.substr(0, kBlockBytes), sink);
+    for (; bytes.size() > kInflatedBytes; bytes.remove_prefix(kInflatedBytes))
+      add_block(bytes.substr(0, kInflatedBytes), sink);
     add_block(bytes, sink);
   }
 

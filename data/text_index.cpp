@@ -15,7 +15,7 @@ namespace dragoman {
 
 namespace {
 
-constexpr std::size_t kStretchBytes = std::size_t{4} << 20;
+constexpr std::size_t kScannedBytes = std::size_t{4} << 20;
 constexpr std::int64_t kLinesPerStart = 64;
 constexpr std::uint64_t kIndexVersion = 1;
 
@@ -43,7 +43,7 @@ struct ScannedStretch {
 };
 
 ScannedStretch scan(std::string_view text, std::size_t begin) {
-  const std::size_t end = std::min(begin + kStretchBytes, text.size());
+  const std::size_t end = std::min(begin + kScannedBytes, text.size());
   ScannedStretch stretch;
   stretch.hash = xxh3(text.substr(begin, end - begin));
   std::size_t start = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
@@ -133,7 +133,7 @@ std::size_t TextIndex::start_of(std::int64_t line, std::string_view text) const 
 TextIndex index_of(std::string_view text, const TextReading& reading) {
   TextIndex index;
   index.hash = text.size();
-  const auto count = static_cast<std::int64_t>(divide_up(text.size(), kStretchBytes));
+  const auto count = static_cast<std::int64_t>(divide_up(text.size(), kScannedBytes));
   const std::int64_t at_once = std::int64_t{8} * reading.threads;
   for (std::int64_t first = 0; first < count; first += at_once) {
     if (reading.stop.stop_requested()) throw PreparationStopped();
@@ -141,12 +141,12 @@ TextIndex index_of(std::string_view text, const TextReading& reading) {
     std::vector<ScannedStretch> stretches(static_cast<std::size_t>(last - first));
     parallel_for(last - first, reading.threads, [&](std::int64_t i) {
       stretches[static_cast<std::size_t>(i)] =
-          scan(text, static_cast<std::size_t>(first + i) * kStretchBytes);
+          scan(text, static_cast<std::size_t>(first + i) * kScannedBytes);
     });
     for (const ScannedStretch& stretch : stretches) append(index, stretch);
     reading.report(static_cast<std::int64_t>(
-        std::min(static_cast<std::size_t>(last) * kStretchBytes, text.size()) -
-        static_cast<std::size_t>(first) * kStretchBytes));
+        std::min(static_cast<std::size_t>(last) * kScannedBytes, text.size()) -
+        static_cast<std::size_t>(first) * kScannedBytes));
   }
   return index;
 }

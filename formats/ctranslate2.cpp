@@ -53,9 +53,9 @@ std::uint16_t half_of(float value) {
 }
 
 /// Collects the variables of model.bin.
-class Variables {
+class VariablesWriter {
  public:
-  explicit Variables(ExportType type) : type_(type) {}
+  explicit VariablesWriter(ExportType type) : type_(type) {}
 
   void flag(const std::string& name, bool value) {
     variables_[name] = {{}, Type::I8, bytes_of(std::vector<std::int8_t>{value})};
@@ -153,7 +153,7 @@ class Exporter {
   Exporter(const ModelFileReader& model, ExportType type)
       : model_(model), config_(model.config()), variables_(type) {}
 
-  Variables run() {
+  VariablesWriter run() {
     stack("encoder", config_.encoder_layers);
     stack("decoder", config_.decoder_layers);
     variables_.flag("encoder/embeddings_merge", false);
@@ -250,7 +250,7 @@ class Exporter {
 
   const ModelFileReader& model_;
   const ModelConfig& config_;
-  Variables variables_;
+  VariablesWriter variables_;
 };
 
 void write_vocabulary(const fs::path& path, const Tokenizer& tokenizer) {

@@ -13,8 +13,9 @@ namespace dragoman {
 namespace {
 
 constexpr std::uint32_t kBinaryVersion = 6;
-constexpr ForeignDtype kTypes[] = {ForeignDtype::F32, ForeignDtype::I8,  ForeignDtype::I16,
-                                   ForeignDtype::I32, ForeignDtype::F16, ForeignDtype::BF16};
+constexpr ForeignDtype kCTranslate2Types[] = {ForeignDtype::F32, ForeignDtype::I8,
+                                              ForeignDtype::I16, ForeignDtype::I32,
+                                              ForeignDtype::F16, ForeignDtype::BF16};
 
 /// A length with the NUL at the end, the text, NUL.
 std::string take_text(ByteReader& reader, std::string_view what) {
@@ -29,10 +30,12 @@ StridedTensor take_variable(ByteReader& reader) {
   std::vector<std::int64_t> shape;
   for (int i = 0; i < rank; ++i) shape.push_back(reader.number<std::uint32_t>("its shape"));
   const auto type = reader.number<std::uint8_t>("its type");
-  if (type >= std::size(kTypes)) throw Error("its type has the unknown number ", int{type});
+  if (type >= std::size(kCTranslate2Types))
+    throw Error("its type has the unknown number ", int{type});
   const auto size = reader.number<std::uint32_t>("its size");
-  StridedTensor tensor = strided_tensor(kTypes[type], shape, dense_strides(shape, Order::RowMajor),
-                                        reader.take(size, "its data"));
+  StridedTensor tensor =
+      strided_tensor(kCTranslate2Types[type], shape, dense_strides(shape, Order::RowMajor),
+                     reader.take(size, "its data"));
   const auto needed = static_cast<std::size_t>(tensor.elements()) * size_of(tensor.type);
   if (needed != size) throw Error("its shape needs ", needed, " bytes, but it has ", size);
   return tensor;

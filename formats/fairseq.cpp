@@ -19,8 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The first pieces of each dictionary, which its file does not have (dictionary.py).
-constexpr const char* kSpecials[] = {"<s>", "<pad>", "</s>", "<unk>"};
-constexpr std::int64_t kPadding = 1, kEnd = 2;
+constexpr const char* kFairseqSpecials[] = {"<s>", "<pad>", "</s>", "<unk>"};
+constexpr std::int64_t kPaddingId = 1, kEndId = 2;
 
 /// transformer_encoder.py, transformer_decoder.py and transformer_layer.py.
 constexpr NamePair kFairseqNames[] = {
@@ -61,7 +61,7 @@ using Views = std::map<std::string, StridedTensor>;
 std::vector<std::string> read_dictionary(const fs::path& path) {
   const std::string text = read_file(path);
   if (find_invalid_utf8(text) != text.npos) throw Error(path.string(), ": is not UTF-8");
-  std::vector<std::string> pieces(std::begin(kSpecials), std::end(kSpecials));
+  std::vector<std::string> pieces(std::begin(kFairseqSpecials), std::end(kFairseqSpecials));
   std::string_view rest = text;
   for (std::size_t number = 1; !rest.empty(); ++number) {
     std::string_view line = rest.substr(0, rest.find('\n'));
@@ -171,15 +171,15 @@ std::vector<float> learned_positions(ForeignTensors& tensors, const Views& views
   const std::int64_t rows =
       found == views.end() || found->second.shape.empty() ? 0 : found->second.shape.front();
   std::vector<float> table = tensors.take(name, {rows, d_model});
-  if (rows <= kPadding + 1) throw Error(tensors.file(), ": ", name, " has no position");
-  table.erase(table.begin(), table.begin() + (kPadding + 1) * d_model);
+  if (rows <= kPaddingId + 1) throw Error(tensors.file(), ": ", name, " has no position");
+  table.erase(table.begin(), table.begin() + (kPaddingId + 1) * d_model);
   return table;
 }
 
 void read_positions(ForeignModel& model, ForeignTensors& tensors, const Views& views) {
   if (model.config.positions != Positions::Learned) {
     model.columns = ColumnOrder::Halves;
-    model.first_position = kPadding + 1;
+    model.first_position = kPaddingId + 1;
     return;
   }
   const std::int64_t d_model = model.config.d_model;
@@ -230,7 +230,7 @@ ForeignModel read_fairseq(const CheckpointFile& file) {
   read_weights(model, file);
   // Learned positions have added their number, and the dictionaries their sizes.
   options.check(model.config);
-  start_with(model, kEnd);
+  start_with(model, kEndId);
   return model;
 }
 

@@ -10,7 +10,7 @@ namespace dragoman {
 namespace {
 
 /// Switches that must be off.
-constexpr std::pair<const char*, const char*> kSwitches[] = {
+constexpr std::pair<const char*, const char*> kFairseqSwitches[] = {
     {"adaptive_input", "adaptive embeddings"},
     {"char_inputs", "embeddings of characters"},
     {"no_token_positional_embeddings", "a model without positions"},
@@ -22,7 +22,7 @@ constexpr std::pair<const char*, const char*> kSwitches[] = {
 
 /// Settings of fairseq-generate that change translations and that we do not have, with the value
 /// that means "off".
-constexpr std::pair<const char*, double> kLeftOutOfFairseq[] = {
+constexpr std::pair<const char*, double> kUnsupportedFairseq[] = {
     {"constraints", 0}, {"diverse_beam_groups", -1}, {"diversity_rate", -1},
     {"lm_path", 0},     {"match_source_len", 0},     {"nbest", 1},
     {"prefix_size", 0}, {"replace_unk", 0},          {"retain_dropout", 0},
@@ -88,7 +88,7 @@ void FairseqOptions::check_kinds() const {
 }
 
 void FairseqOptions::check_model() const {
-  for (const auto& [name, what] : kSwitches)
+  for (const auto& [name, what] : kFairseqSwitches)
     options_.require(in("model", name), !options_.flag(in("model", name), false),
                      join_text(what, " cannot be imported"));
   const auto require_none = [this](const char* name, const char* what) {
@@ -189,7 +189,7 @@ ForeignSearch FairseqOptions::search() const {
   const std::string ngrams = "generation.no_repeat_ngram_size";
   if (options_.integer(ngrams, 0) != 0) whole("no-repeat-ngram-size", ngrams, 0);
   read_lengths(search.defaults);
-  for (const auto& [name, off] : kLeftOutOfFairseq)
+  for (const auto& [name, off] : kUnsupportedFairseq)
     if (const std::string full = join_text("generation.", name); !is_off(full, off))
       search.left_out.push_back(full);
   return search;

@@ -15,8 +15,8 @@ namespace dragoman {
 
 namespace {
 
-constexpr int kMaxDepth = 8;
-constexpr std::size_t kMaxEntries = 100'000;
+constexpr int kMaxOptionDepth = 8;
+constexpr std::size_t kMaxOptions = 100'000;
 constexpr std::size_t kMaxBytes = std::size_t{1} << 26;  // of names and values, all together
 constexpr const char* kNone = "~";
 
@@ -34,14 +34,15 @@ std::string pickled_text(const PickleValue& value) {
   return type == nullptr ? "a value without a text" : join_text("an object of ", type->name);
 }
 
-class Flattener {
+class OptionFlattener {
  public:
   ForeignOptions::Values values;
 
   void walk(const PickleDict& dict, const std::string& prefix, int depth) {
-    if (depth > kMaxDepth) throw Error("options are nested more than ", kMaxDepth, " deep");
+    if (depth > kMaxOptionDepth)
+      throw Error("options are nested more than ", kMaxOptionDepth, " deep");
     for (const auto& [key, value] : dict.entries) {
-      if (++entries_ > kMaxEntries) throw Error("more than ", kMaxEntries, " options");
+      if (++entries_ > kMaxOptions) throw Error("more than ", kMaxOptions, " options");
       const std::string* name = key->text();
       if (name == nullptr) continue;
       count(prefix.size() + name->size());
@@ -66,7 +67,7 @@ class Flattener {
     if (const auto* sequence = value.as<PickleSequence>()) {
       std::vector<std::string>& list = values[name];
       entries_ += sequence->items.size();
-      if (entries_ > kMaxEntries) throw Error("more than ", kMaxEntries, " options");
+      if (entries_ > kMaxOptions) throw Error("more than ", kMaxOptions, " options");
       for (const PickleValue* item : sequence->items) list.push_back(counted(*item));
     } else if (!walk_into(value, name + ".", depth + 1)) {
       values[name] = {counted(value)};
@@ -165,7 +166,7 @@ ForeignOptions yaml_settings(const std::string& file, std::string_view text) {
 
 ForeignOptions pickled_options(const std::string& file, const PickleValue& value) {
   return naming(file, [&] {
-    Flattener flattener;
+    OptionFlattener flattener;
     if (!flattener.walk_into(value, "", 0)) throw Error("the options are ", pickled_text(value));
     return ForeignOptions(file, std::move(flattener.values));
   });

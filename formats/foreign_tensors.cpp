@@ -11,7 +11,7 @@ namespace dragoman {
 
 namespace {
 
-std::string text_of(const std::vector<std::int64_t>& shape) {
+std::string shape_text(const std::vector<std::int64_t>& shape) {
   std::string text = "[";
   for (const std::int64_t size : shape)
     text += (text.size() > 1 ? ", " : "") + std::to_string(size);
@@ -39,8 +39,8 @@ std::vector<float> ForeignTensors::take(const std::string& name,
                                         const std::vector<std::int64_t>& shape) {
   const StridedTensor& tensor = find(name);
   if (tensor.shape != shape)
-    throw Error(file_, ": ", name, " has the shape ", text_of(tensor.shape), ", not ",
-                text_of(shape));
+    throw Error(file_, ": ", name, " has the shape ", shape_text(tensor.shape), ", not ",
+                shape_text(shape));
   if (!has_fractions(tensor.type))
     throw Error(file_, ": ", name, " has whole numbers (", name_of(tensor.type), "), not weights");
   std::vector<float> values = contiguous_floats(tensor);

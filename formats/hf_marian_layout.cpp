@@ -10,10 +10,10 @@ namespace dragoman {
 namespace {
 
 /// The first name of an activation is the one that we write.
-constexpr std::pair<std::string_view, Activation> kActivations[] = {{"relu", Activation::Relu},
-                                                                    {"swish", Activation::Swish},
-                                                                    {"silu", Activation::Swish},
-                                                                    {"gelu", Activation::Gelu}};
+constexpr std::pair<std::string_view, Activation> kHfActivations[] = {{"relu", Activation::Relu},
+                                                                      {"swish", Activation::Swish},
+                                                                      {"silu", Activation::Swish},
+                                                                      {"gelu", Activation::Gelu}};
 
 constexpr std::string_view kUnused = "<no piece ";
 
@@ -130,13 +130,13 @@ std::size_t HfTensor::padding() const {
 }
 
 std::string hf_name(Activation activation) {
-  for (const auto& [name, known] : kActivations)
+  for (const auto& [name, known] : kHfActivations)
     if (known == activation) return std::string(name);
   throw Error("MarianMTModel has no gated feed-forward networks (--activation)");
 }
 
 std::optional<Activation> hf_activation(std::string_view name) {
-  for (const auto& [known, activation] : kActivations)
+  for (const auto& [known, activation] : kHfActivations)
     if (known == name) return activation;
   return std::nullopt;
 }

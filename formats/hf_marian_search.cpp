@@ -12,24 +12,25 @@ namespace dragoman {
 namespace {
 
 /// Settings that change translations and that we do not have, with the number that means "off".
-constexpr std::pair<const char*, double> kLeftOutOfHf[] = {{"begin_suppress_tokens", 0},
-                                                           {"constraints", 0},
-                                                           {"diversity_penalty", 0},
-                                                           {"do_sample", 0},
-                                                           {"dola_layers", 0},
-                                                           {"encoder_no_repeat_ngram_size", 0},
-                                                           {"encoder_repetition_penalty", 1},
-                                                           {"exponential_decay_length_penalty", 0},
-                                                           {"force_words_ids", 0},
-                                                           {"forced_decoder_ids", 0},
-                                                           {"guidance_scale", 1},
-                                                           {"max_time", -1},
-                                                           {"num_beam_groups", 1},
-                                                           {"num_return_sequences", 1},
-                                                           {"penalty_alpha", 0},
-                                                           {"sequence_bias", 0},
-                                                           {"stop_strings", 0},
-                                                           {"watermarking_config", 0}};
+constexpr std::pair<const char*, double> kUnsupportedHfMarian[] = {
+    {"begin_suppress_tokens", 0},
+    {"constraints", 0},
+    {"diversity_penalty", 0},
+    {"do_sample", 0},
+    {"dola_layers", 0},
+    {"encoder_no_repeat_ngram_size", 0},
+    {"encoder_repetition_penalty", 1},
+    {"exponential_decay_length_penalty", 0},
+    {"force_words_ids", 0},
+    {"forced_decoder_ids", 0},
+    {"guidance_scale", 1},
+    {"max_time", -1},
+    {"num_beam_groups", 1},
+    {"num_return_sequences", 1},
+    {"penalty_alpha", 0},
+    {"sequence_bias", 0},
+    {"stop_strings", 0},
+    {"watermarking_config", 0}};
 
 bool is_off(const nlohmann::json& value, double off) {
   if (value.is_null()) return true;
@@ -38,9 +39,10 @@ bool is_off(const nlohmann::json& value, double off) {
   return value.empty();
 }
 
-class Reader {
+class GenerationConfigReader {
  public:
-  Reader(const JsonFile& file, const HfPieces& pieces) : file_(file), pieces_(pieces) {}
+  GenerationConfigReader(const JsonFile& file, const HfPieces& pieces)
+      : file_(file), pieces_(pieces) {}
 
   ForeignSearch run() {
     search_.file = file_.path().string();
@@ -54,7 +56,7 @@ class Reader {
     stop();
     bad_words();
     suppressed_tokens();
-    for (const auto& [key, off] : kLeftOutOfHf)
+    for (const auto& [key, off] : kUnsupportedHfMarian)
       if (file_.has(key) && !is_off(file_.all()[key], off)) leave_out(key);
     if (file_.has("forced_bos_token_id")) leave_out("forced_bos_token_id");
     search_.suppressed.assign(suppressed_.begin(), suppressed_.end());
@@ -154,7 +156,7 @@ class Reader {
 }  // namespace
 
 ForeignSearch read_hf_search(const JsonFile& file, const HfPieces& pieces) {
-  return Reader(file, pieces).run();
+  return GenerationConfigReader(file, pieces).run();
 }
 
 }  // namespace dragoman

@@ -21,10 +21,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kJoeyNormEpsilon = 1e-6;  // transformer_layers.py
+constexpr double kJoeyNmtNormEpsilon = 1e-6;  // transformer_layers.py
 
 /// transformer_layers.py, decoders.py and embeddings.py.
-constexpr NamePair kJoeyNames[] = {
+constexpr NamePair kJoeyNmtNames[] = {
     {"embedding.", "src_embed.lut."},
     {"embedding.source.", "src_embed.lut."},
     {"embedding.target.", "trg_embed.lut."},
@@ -54,17 +54,17 @@ constexpr NamePair kJoeyNames[] = {
     {"decoder.norm.", "decoder.layer_norm."},
 };
 
-constexpr NamePair kJoeyKeys[] = {{"d-model", "model.encoder.hidden_size"},
-                                  {"heads", "model.encoder.num_heads"},
-                                  {"d-ff", "model.encoder.ff_size"},
-                                  {"encoder-layers", "model.encoder.num_layers"},
-                                  {"decoder-layers", "model.decoder.num_layers"},
-                                  {"attention-dropout", "model.encoder.dropout"},
-                                  {"activation-dropout", "model.encoder.dropout"},
-                                  {"dropout", "model.encoder.dropout"}};
+constexpr NamePair kJoeyNmtKeys[] = {{"d-model", "model.encoder.hidden_size"},
+                                     {"heads", "model.encoder.num_heads"},
+                                     {"d-ff", "model.encoder.ff_size"},
+                                     {"encoder-layers", "model.encoder.num_layers"},
+                                     {"decoder-layers", "model.decoder.num_layers"},
+                                     {"attention-dropout", "model.encoder.dropout"},
+                                     {"activation-dropout", "model.encoder.dropout"},
+                                     {"dropout", "model.encoder.dropout"}};
 
 /// The first pieces of a vocabulary, in this order.
-constexpr std::array<const char*, 4> kSpecials = {"<unk>", "<pad>", "<s>", "</s>"};
+constexpr std::array<const char*, 4> kJoeyNmtSpecials = {"<unk>", "<pad>", "<s>", "</s>"};
 constexpr std::int64_t kStart = 2;
 
 class Settings {
@@ -90,7 +90,7 @@ class Settings {
     config.decoder_layers = options_.integer("model.decoder.num_layers", 0);
     config.norm = norm(has_last_norm);
     config.activation = activation();
-    config.norm_epsilon = kJoeyNormEpsilon;
+    config.norm_epsilon = kJoeyNmtNormEpsilon;
     config.dropout = config.attention_dropout = config.activation_dropout =
         options_.number("model.encoder.dropout", 0);
     config.tying = tying();
@@ -229,9 +229,9 @@ ForeignVocabulary read_side(const Settings& settings, const fs::path& folder, Si
   const char* name = side == Side::Source ? "src" : "trg";
   const fs::path path = folder / (std::string(name) + "_vocab.txt");
   std::vector<std::string> pieces = read_vocabulary(path);
-  for (std::size_t id = 0; id < kSpecials.size(); ++id)
-    if (pieces.size() <= id || pieces[id] != kSpecials[id])
-      throw Error(path.string(), ": line ", id + 1, " is not ", kSpecials[id],
+  for (std::size_t id = 0; id < kJoeyNmtSpecials.size(); ++id)
+    if (pieces.size() <= id || pieces[id] != kJoeyNmtSpecials[id])
+      throw Error(path.string(), ": line ", id + 1, " is not ", kJoeyNmtSpecials[id],
                   "; other special_symbols cannot be imported");
   const std::string model =
       settings.options().text(join_text("data.", name, ".tokenizer_cfg.model_file"), "");
@@ -250,7 +250,7 @@ void read_weights(ForeignModel& model, const CheckpointFile& file,
   if (model.config.tying == Tying::TwoWay)
     tensors.join("trg_embed.lut.weight", {"decoder.output_layer.weight"});
   for (const char* sinusoids : {"encoder.pe.pe", "decoder.pe.pe"}) tensors.ignore(sinusoids);
-  take_parameters(model, tensors, kJoeyNames);
+  take_parameters(model, tensors, kJoeyNmtNames);
 }
 
 }  // namespace
@@ -277,7 +277,7 @@ ForeignModel read_joeynmt(const fs::path& path) {
   model.source = read_side(settings, files.folder, Side::Source);
   model.target = read_side(settings, files.folder, Side::Target);
   settle_vocabularies(model, settings.options().file());
-  check_config(model.config, settings.options().file(), kJoeyKeys);
+  check_config(model.config, settings.options().file(), kJoeyNmtKeys);
   model.search.defaults = settings.decode_defaults();
   read_weights(model, file, views);
   start_with(model, kStart);

@@ -170,7 +170,7 @@ ModelConfig read_config(const ForeignOptions& options, MarianTying tying) {
   return config;
 }
 
-std::string text_of(const StridedTensor& tensor, const std::string& file) {
+std::string text_in(const StridedTensor& tensor, const std::string& file) {
   if (tensor.type != ForeignDtype::I8 && tensor.type != ForeignDtype::U8)
     throw Error(file, ": ", kConfigName, " is not a text");
   std::string text = contiguous_bytes(tensor);
@@ -206,7 +206,7 @@ ForeignModel read_marian(const fs::path& path) {
   if (!npz.contains(kConfigName))
     throw Error(name, ": has no ", kConfigName, ", so it is no model of Marian");
   const ForeignOptions options =
-      yaml_options(name + " (" + kConfigName + ")", text_of(npz.read(kConfigName), name));
+      yaml_options(name + " (" + kConfigName + ")", text_in(npz.read(kConfigName), name));
   check_type(options);
   const MarianTying tying = tying_of(options);
   ForeignModel model;

@@ -55,8 +55,8 @@ void check_kind(const fs::path& model) {
 }
 
 /// Settings that change translations and that we do not have; they are usually off.
-constexpr const char* kLeftOutOfMarian[] = {"allow-unk",         "force-decode",    "n-best",
-                                            "output-approx-knn", "output-sampling", "shortlist"};
+constexpr const char* kUnsupportedMarian[] = {"allow-unk",         "force-decode",    "n-best",
+                                              "output-approx-knn", "output-sampling", "shortlist"};
 
 bool is_off(const ForeignOptions& options, const std::string& name) {
   const std::vector<std::string> values = options.list(name);
@@ -75,7 +75,7 @@ ForeignSearch search_of(const ForeignOptions& options) {
   number("length-penalty", "normalize", 0);
   number("max-length-ratio", "max-length-factor", 3);
   if (options.number("word-penalty", 0) != 0) number("word-penalty", "word-penalty", 0);
-  for (const char* name : kLeftOutOfMarian)
+  for (const char* name : kUnsupportedMarian)
     if (!is_off(options, name)) search.left_out.emplace_back(name);
   return search;
 }

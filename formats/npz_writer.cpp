@@ -8,7 +8,7 @@ namespace dragoman {
 
 namespace {
 
-constexpr std::uint64_t kLargestZip = 0xFFFFFFFF;
+constexpr std::uint64_t kLargestArchive = 0xFFFFFFFF;
 
 /// The header of a .npy file of version 1. Its size is a multiple of 64.
 std::string npy_header(const char* type, const std::vector<std::int64_t>& shape) {
@@ -33,7 +33,7 @@ void NpzWriter::write(const std::string& bytes) {
 void NpzWriter::add_entry(const std::string& name, const std::string& header,
                           std::string_view data) {
   const std::string content = header + std::string(data), entry = name + ".npy";
-  if (size_ + content.size() + directory_.size() > kLargestZip - (1 << 20))
+  if (size_ + content.size() + directory_.size() > kLargestArchive - (1 << 20))
     throw Error("the archive would be larger than 4 GiB");
   // Version 2.0, no flags, stored, no time, 1 January 1980.
   const std::string facts =

@@ -18,13 +18,13 @@ using std::string_view_literals::operator""sv;
 constexpr std::string_view kNumpyMagic = "\x93NUMPY"sv;
 constexpr std::string_view kExtension = ".npy";
 
-struct NamedType {
+struct NumpyType {
   std::string_view name;
   ForeignDtype type;
 };
 
 /// Without the sign of the byte order.
-constexpr NamedType kTypes[] = {
+constexpr NumpyType kNumpyTypes[] = {
     {"f2", ForeignDtype::F16}, {"f4", ForeignDtype::F32}, {"f8", ForeignDtype::F64},
     {"i1", ForeignDtype::I8},  {"i2", ForeignDtype::I16}, {"i4", ForeignDtype::I32},
     {"i8", ForeignDtype::I64}, {"u1", ForeignDtype::U8},  {"u2", ForeignDtype::U16},
@@ -33,7 +33,7 @@ constexpr NamedType kTypes[] = {
 ForeignDtype type_of(std::string_view descr) {
   const char order = descr.empty() ? ' ' : descr.front();
   const std::string_view name = descr.substr(descr.empty() ? 0 : 1);
-  for (const NamedType& known : kTypes) {
+  for (const NumpyType& known : kNumpyTypes) {
     if (known.name != name) continue;
     if (order == '<' || order == '=' || (order == '|' && size_of(known.type) == 1))
       return known.type;

@@ -68,7 +68,7 @@ constexpr NamePair kGatedNames[] = {
 };
 
 /// Switches that must be off.
-constexpr std::pair<const char*, const char*> kSwitches[] = {
+constexpr std::pair<const char*, const char*> kOpenNmtSwitches[] = {
     {"copy_attn", "a decoder that copies pieces of the source"},
     {"lora_embedding", "embeddings with LoRA"},
     {"multiquery", "attention with one head for all keys"},
@@ -84,7 +84,7 @@ constexpr std::pair<const char*, const char*> kNumbers[] = {
     {"sliding_window", "attention within a window"},
 };
 
-constexpr std::pair<const char*, Activation> kActivations[] = {
+constexpr std::pair<const char*, Activation> kOpenNmtActivations[] = {
     {"relu", Activation::Relu},
     {"gelu", Activation::Gelu},
     {"gated-gelu", Activation::GatedGelu},
@@ -97,7 +97,7 @@ class Options {
   explicit Options(const CheckpointFile& file)
       : options_(pickled_options(file.name() + " (opt)", file.get("opt", kSystem))) {
     check_kind();
-    for (const auto& [name, what] : kSwitches)
+    for (const auto& [name, what] : kOpenNmtSwitches)
       options_.require(name, !options_.flag(name, false), join_text(what, " cannot be imported"));
     for (const auto& [name, what] : kNumbers)
       options_.require(name, options_.integer(name, 0) == 0,
@@ -207,7 +207,7 @@ class Options {
 
   Activation activation() const {
     const std::string name = options_.text("pos_ffn_activation_fn", "relu");
-    for (const auto& [theirs, ours] : kActivations)
+    for (const auto& [theirs, ours] : kOpenNmtActivations)
       if (name == theirs) return ours;
     throw Error(options_.file(), ": pos_ffn_activation_fn: \"", name,
                 "\" cannot be imported; relu, gelu, gated-gelu and silu can");
@@ -226,9 +226,9 @@ class Options {
   ForeignOptions options_;
 };
 
-class Vocabulary {
+class OpenNmtVocabulary {
  public:
-  explicit Vocabulary(const CheckpointFile& file)
+  explicit OpenNmtVocabulary(const CheckpointFile& file)
       : file_(file.name()), value_(file.get("vocab", kSystem)) {}
 
   std::vector<std::string> pieces(const char* side) const {
@@ -313,7 +313,7 @@ bool is_opennmt(const CheckpointFile& file) {
 
 ForeignModel read_opennmt(const CheckpointFile& file) {
   const Options options(file);
-  const Vocabulary vocabulary(file);
+  const OpenNmtVocabulary vocabulary(file);
   const fs::path folder = fs::path(file.name()).parent_path();
   ForeignModel model;
   model.kind = "OpenNMT-py";

@@ -6,8 +6,8 @@ namespace dragoman {
 
 namespace {
 
-constexpr int kMaxDepth = 32;
-constexpr std::size_t kMaxEntries = 1'000'000;
+constexpr int kMaxDictDepth = 32;
+constexpr std::size_t kMaxDictEntries = 1'000'000;
 
 const PickleValue* find_entry(const PickleDict& dict, std::string_view key) {
   for (const auto& [name, value] : dict.entries)
@@ -15,12 +15,13 @@ const PickleValue* find_entry(const PickleDict& dict, std::string_view key) {
   return nullptr;
 }
 
-class Flattener {
+class DictFlattener {
  public:
   void walk(const PickleDict& dict, const std::string& prefix, int depth) {
-    if (depth > kMaxDepth) throw Error("the dicts are nested more than ", kMaxDepth, " deep");
+    if (depth > kMaxDictDepth)
+      throw Error("the dicts are nested more than ", kMaxDictDepth, " deep");
     for (const auto& [key, value] : dict.entries) {
-      if (++entries_ > kMaxEntries) throw Error("more than ", kMaxEntries, " entries");
+      if (++entries_ > kMaxDictEntries) throw Error("more than ", kMaxDictEntries, " entries");
       const std::string* text = key->text();
       if (text == nullptr) continue;
       if (const auto* inner = value->as<PickleDict>())
@@ -71,7 +72,7 @@ const PickleValue* PickleValue::find(std::string_view key) const {
 std::map<std::string, const StridedTensor*> tensors_of(const PickleValue& state_dict) {
   const auto* dict = state_dict.as<PickleDict>();
   if (dict == nullptr) throw Error("is no state dict");
-  Flattener flattener;
+  DictFlattener flattener;
   flattener.walk(*dict, "", 0);
   return std::move(flattener.tensors);
 }

@@ -15,7 +15,7 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-constexpr std::string_view kPickleMagic = "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"sv;
+constexpr std::string_view kPyTorchMagic = "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"sv;
 constexpr std::int64_t kLegacyProtocol = 1001;
 /// Names, options and a vocabulary; the numbers of tensors stand in entries of their own.
 constexpr std::size_t kMostPickled = std::size_t{1} << 26;
@@ -104,7 +104,7 @@ void PyTorchCheckpoint::read_legacy(std::string_view bytes) {
   ByteReader reader(bytes);
   const Pickle magic = next_pickle(reader, bytes, "the magic number");
   const auto* number = magic.root->as<PickleBigInt>();
-  if (number == nullptr || number->bytes != kPickleMagic)
+  if (number == nullptr || number->bytes != kPyTorchMagic)
     throw Error("it is a pickle without PyTorch's magic number");
   const Pickle protocol = next_pickle(reader, bytes, "the version");
   const std::int64_t* version = protocol.root->integer();

@@ -30,9 +30,9 @@ constexpr NamePair kCTranslate2Keys[] = {{"d-model", "encoder/embeddings_0/weigh
                                          {"decoder-layers", "decoder/layer_#"}};
 
 /// The variables of a file, taken one by one, so that none is forgotten.
-class Variables {
+class VariablesReader {
  public:
-  Variables(std::string file, const CTranslate2Model& model)
+  VariablesReader(std::string file, const CTranslate2Model& model)
       : file_(std::move(file)), model_(model) {}
 
   const std::string& file() const { return file_; }
@@ -104,9 +104,9 @@ class Variables {
   std::set<const StridedTensor*> taken_;
 };
 
-class Reader {
+class CTranslate2Reader {
  public:
-  Reader(Variables& variables, ForeignModel& model)
+  CTranslate2Reader(VariablesReader& variables, ForeignModel& model)
       : variables_(variables), model_(model), config_(model.config) {}
 
   void run() {
@@ -299,7 +299,7 @@ class Reader {
     model_.target_positions = std::move(target);
   }
 
-  Variables& variables_;
+  VariablesReader& variables_;
   ForeignModel& model_;
   ModelConfig& config_;
 };
@@ -370,10 +370,10 @@ ForeignModel read_ctranslate2(const fs::path& folder) {
   config.target_vocabulary = static_cast<std::int64_t>(model.target.pieces.size());
   config.unk_id = piece_id(model.target.pieces, "<unk>", folder.string());
   config.eos_id = config.bos_id = piece_id(model.target.pieces, "</s>", folder.string());
-  Variables variables(path.string(), file);
+  VariablesReader variables(path.string(), file);
   const bool starts_from_zero = variables.scalar("decoder/start_from_zero_embedding", 0) != 0;
   const std::string start = read_config(folder, model, starts_from_zero);
-  Reader(variables, model).run();
+  CTranslate2Reader(variables, model).run();
   if (!starts_from_zero) start_with(model, piece_id(model.target.pieces, start, folder.string()));
   return model;
 }

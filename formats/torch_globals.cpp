@@ -14,13 +14,13 @@ using Arguments = std::vector<const PickleValue*>;
 
 constexpr std::size_t kMaxTensors = 1'000'000;
 
-struct NamedType {
+struct TorchType {
   std::string_view storage, dtype;
   ForeignDtype type;
 };
 
 /// torch.FloatStorage, torch.float32. Types without a storage of their own have an untyped one.
-constexpr NamedType kTypes[] = {
+constexpr TorchType kTorchTypes[] = {
     {"FloatStorage", "float32", ForeignDtype::F32},
     {"DoubleStorage", "float64", ForeignDtype::F64},
     {"HalfStorage", "float16", ForeignDtype::F16},
@@ -46,14 +46,14 @@ std::string_view torch_name(const PickleValue& value) {
 
 std::optional<ForeignDtype> storage_type(const PickleValue& value) {
   const std::string_view name = torch_name(value);
-  for (const NamedType& known : kTypes)
+  for (const TorchType& known : kTorchTypes)
     if (!name.empty() && known.storage == name) return known.type;
   return std::nullopt;
 }
 
 std::optional<ForeignDtype> element_type(const PickleValue& value) {
   const std::string_view name = torch_name(value);
-  for (const NamedType& known : kTypes)
+  for (const TorchType& known : kTorchTypes)
     if (!name.empty() && known.dtype == name) return known.type;
   return std::nullopt;
 }

@@ -18,7 +18,7 @@ namespace dragoman {
 namespace {
 
 /// Collects pieces in any order.
-class Vocabulary {
+class PieceCollector {
  public:
   /// `place`: where the piece stands, for messages; may be empty.
   void add(const std::string& piece, std::uint64_t id, const std::string& place) {
@@ -55,7 +55,7 @@ void check_utf8(std::string_view text) {
 /// The events of a JSON text that is a list of texts or a map of texts to ids.
 class VocabularyHandler : public nlohmann::json_sax<nlohmann::json> {
  public:
-  Vocabulary vocabulary;
+  PieceCollector vocabulary;
 
   bool null() override { fail("null"); }
   bool boolean(bool) override { fail("true or false"); }
@@ -117,7 +117,7 @@ std::vector<std::string> parse_json_vocabulary(std::string_view text) {
 }
 
 std::vector<std::string> parse_yaml_vocabulary(std::string_view text) {
-  Vocabulary vocabulary;
+  PieceCollector vocabulary;
   for (const YamlEntry& entry : parse_yaml_map(text)) {
     const std::string place = join_text("line ", entry.line, ": ");
     const std::string& number = entry.is_list ? entry.name : entry.values.at(0);
@@ -133,7 +133,7 @@ std::vector<std::string> parse_yaml_vocabulary(std::string_view text) {
 
 std::vector<std::string> parse_text_vocabulary(std::string_view text) {
   check_utf8(text);
-  Vocabulary vocabulary;
+  PieceCollector vocabulary;
   for (std::uint64_t line = 0; !text.empty(); ++line) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view piece = text.substr(0, end);

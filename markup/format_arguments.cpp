@@ -8,7 +8,7 @@ bool takes_next_argument(std::string_view placeholder) {
   if (placeholder.starts_with('{'))
     return placeholder.starts_with("{}") || placeholder.starts_with("{:");
   if (!placeholder.starts_with('%') || placeholder.starts_with("%%")) return false;
-  if (placeholder.starts_with("%<")) return placeholder.starts_with("%<PRI");  // else a name
+  if (placeholder.starts_with("%<")) return placeholder.ends_with('>');  // %<PRIu64>; %<name>s
   const std::size_t end = placeholder.find_first_not_of("0123456789", 1);
   return end < placeholder.size() && placeholder[end] != '$' && placeholder[1] != '(' &&
          placeholder[1] != '{';

@@ -54,11 +54,14 @@ Directives with_named(Directives directives, const std::string& more) {
   return directives;
 }
 
+/// A macro of <inttypes.h>: <PRIu64>.
+constexpr std::string_view kPriMacro = "<PRI[diouxX](?:(?:LEAST|FAST)?(?:8|16|32|64)|MAX|PTR)>";
+
 Directives c_directives() {
   return with_named(
-      printf_directives("[-+ #0'I]*",
-                        "(?:hh|ll|[hlLqjzt]|I64|I32)?(?:[diouxXeEfFgGaAcCsSpn@]|"
-                        "<PRI[diouxX](?:8|16|32|64|(?:LEAST|FAST)(?:8|16|32|64)|MAX|PTR)>)"),
+      printf_directives(
+          "[-+ #0'I]*",
+          join_text("(?:hh|ll|[hlLqjzt]|I64|I32)?(?:[diouxXeEfFgGaAcCsSpn@]|", kPriMacro, ")")),
       "%m");
 }
 
@@ -206,15 +209,16 @@ std::optional<std::vector<std::string>> directives_of(const FormatSyntax& syntax
 }
 
 /// The placeholders of a text whose format is not known. None of them goes beyond the sign that
-/// another might begin with, so a text takes the time that its length says.
+/// another might begin with. So a text takes linear time.
 const RE2& placeholders() {
   static const std::string number = R"(%(?:\d+\$)?)", flags_and_width = "[-+#0]*[0-9.*]*";
   static const std::string conversion = flags_and_width + "[hlLqjzt]*[diouxXeEfFgGaAcspn@]";
-  static const RE2 any(join_text("%%|", number, flags_and_width, "<PRI[diouxXMALESTF0-9]*>", "|",
-                                 number, conversion,                              // %1$-5.2f
-                                 R"(|%(?:\([^)%\n]*\)|<[^>%\n]*>))", conversion,  // %(name)s
-                                 R"(|%\{[^}%\n]*\})",                             // %{name}
-                                 R"(|\$?(?:\{\{[^{} \n]+\}\}|\{[^{} \n]*\}))"));  // ${name}
+  static const RE2 any(
+      join_text("%%|", number, flags_and_width, kPriMacro, "|", number, conversion,  // %1$-5.2f
+                R"(|%(?:\([^)%\n]*\)|<[^>%\n]*>))", conversion,                      // %(name)s
+                R"(|%\{[^}%\n]*\})",                                                 // %{name}
+                R"(|\$?(?:\{\{[^{} \n]+\}\}|\{[^{} \n]*\}))"),                       // ${name}
+      RE2::Latin1);  // bytes, of which those of a broken text are some
   return any;
 }
 

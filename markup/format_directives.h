@@ -1,5 +1,6 @@
 // Directives of format strings ("%s", "{0}", "~a") in the syntaxes of programming languages.
-// gettext flags each message that is a format string with its language ("c-format").
+// gettext flags each message that is a format string with its language ("c-format"). Placeholders
+// of texts without a flag are looked for as well.
 #pragma once
 
 #include <cstddef>

@@ -12,7 +12,7 @@ namespace dragoman {
 
 namespace {
 
-constexpr std::string_view kCharsetBlanks = " \t\n\r\f", kCharsetEnds = " \t\n\r\f;\"'";
+constexpr std::string_view kCharsetBlanks = " \t\n\r\f", kCharsetNameEnds = " \t\n\r\f;\"'";
 
 bool is_same(std::string_view text, std::string_view lower) { return ascii_lower(text) == lower; }
 
@@ -38,7 +38,7 @@ std::string_view name_in_content(std::string_view content) {
   const std::string_view rest = without_blanks_before(content.substr(key + kKey.size()));
   if (!rest.starts_with('=')) return {};
   const std::string_view name = without_blanks_before(rest.substr(1));
-  return name.substr(0, name.find_first_of(kCharsetEnds));
+  return name.substr(0, name.find_first_of(kCharsetNameEnds));
 }
 
 /// The name of an encoding other than UTF-8, as it is written in the page; empty: there is none.

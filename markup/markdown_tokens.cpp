@@ -16,7 +16,7 @@ namespace dragoman {
 namespace {
 
 using Kind = MarkupToken::Kind;
-using Event = MarkdownEvent::Kind;
+using EventKind = MarkdownEvent::Kind;
 
 constexpr std::string_view kLineBreaks = "\r\n";
 
@@ -76,7 +76,7 @@ class BlockReader {
     std::size_t text = events_[marks].place.begin;
     std::size_t least = 0;
     for (std::size_t e = 0; e < marks; ++e)
-      if (events_[e].kind == Event::Opens)
+      if (events_[e].kind == EventKind::Opens)
         least += events_[e].span == MarkdownSpan::Strong || events_[e].span == MarkdownSpan::Image
                      ? 2
                      : 1;
@@ -112,18 +112,18 @@ class BlockReader {
   bool read_event() {
     const MarkdownEvent& event = events_[next_++];
     switch (event.kind) {
-      case Event::Text:
-      case Event::Entity:
+      case EventKind::Text:
+      case EventKind::Entity:
         return read_text(event);
-      case Event::Html:
+      case EventKind::Html:
         return read_html(event.place);
-      case Event::SoftBreak:
+      case EventKind::SoftBreak:
         return read_break(Kind::Divides);
-      case Event::HardBreak:
+      case EventKind::HardBreak:
         return read_break(Kind::Splits);
-      case Event::Opens:
+      case EventKind::Opens:
         return read_opening(event.span);
-      case Event::Closes:
+      case EventKind::Closes:
         return read_closing(event.span);
     }
     return false;
@@ -141,7 +141,7 @@ class BlockReader {
     if (event.place.size() == 0) return false;
     if (at("\\") && event.place.begin == place_ + 1) push_text(event.place.begin, "");
     if (event.place.begin != place_) return false;
-    if (event.kind == Event::Entity) {
+    if (event.kind == EventKind::Entity) {
       push_text(event.place.end, decoded_entity(event.place.of(original_)));
       return true;
     }
@@ -208,7 +208,7 @@ class BlockReader {
       const std::string_view tag = original_.substr(place_, end - place_);
       return tag.starts_with("<!--") ? tag.ends_with("-->") : tag.ends_with('>');
     };
-    for (; !is_whole() && next_ < events_.size() && events_[next_].kind == Event::Html; ++next_)
+    for (; !is_whole() && next_ < events_.size() && events_[next_].kind == EventKind::Html; ++next_)
       if (events_[next_].place.size() > 0) end = events_[next_].place.end;
     if (!is_whole()) return false;
     const std::string_view tag = original_.substr(place_, end - place_);
@@ -264,8 +264,8 @@ class BlockReader {
   /// Events up to the end of a span without spans in it; nothing where there are some.
   std::optional<std::size_t> end_of_span(MarkdownSpan span) const {
     for (std::size_t e = next_; e < events_.size(); ++e) {
-      if (events_[e].kind == Event::Closes && events_[e].span == span) return e;
-      if (events_[e].kind == Event::Opens) return std::nullopt;
+      if (events_[e].kind == EventKind::Closes && events_[e].span == span) return e;
+      if (events_[e].kind == EventKind::Opens) return std::nullopt;
     }
     return std::nullopt;
   }
@@ -312,8 +312,8 @@ class BlockReader {
     for (std::size_t e = next_; e < *end; ++e) {
       const ByteRange& place = events_[e].place;
       if (place.size() == 0 || (place.begin != text_end && masked_[text_end] != '\\')) return false;
-      text += events_[e].kind == Event::Entity ? decoded_entity(place.of(original_))
-                                               : place.of(original_);
+      text += events_[e].kind == EventKind::Entity ? decoded_entity(place.of(original_))
+                                                   : place.of(original_);
       text_end = place.end;
     }
     if (masked_.compare(text_end, 1, "]") != 0) return false;

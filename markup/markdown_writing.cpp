@@ -12,8 +12,6 @@ namespace dragoman {
 
 namespace {
 
-constexpr std::string_view kListDigits = "0123456789";
-
 bool is_one_of(char c, std::string_view any) { return any.find(c) != std::string_view::npos; }
 /// White space, or an end.
 bool is_blank_or_end(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == 0; }
@@ -27,7 +25,7 @@ bool is_word(char c) {
 std::size_t mark_length(std::string_view line) {
   if (is_one_of(line[0], " \t>")) return 1;
   if (const std::size_t footnote = footnote_begin_length(line)) return footnote;
-  const std::size_t digits = std::min(line.find_first_not_of(kListDigits), line.size());
+  const std::size_t digits = std::min(line.find_first_not_of(kAsciiDigits), line.size());
   const bool is_number = digits > 0 && digits < line.size() && is_one_of(line[digits], ".)");
   const bool is_task = line.size() > 2 && line[0] == '[' && line[2] == ']';
   if (!is_number && !is_task && !is_one_of(line[0], "-+*")) return 0;
@@ -84,7 +82,7 @@ class TextWriter {
 
   /// "1." and "1)" begin a list: the place of the sign; the end of the text where it is none.
   std::size_t length_of_number() const {
-    const std::size_t digits = std::min(text_.find_first_not_of(kListDigits), text_.size());
+    const std::size_t digits = std::min(text_.find_first_not_of(kAsciiDigits), text_.size());
     const bool is_number = digits > 0 && digits < text_.size() && is_one_of(text_[digits], ".)") &&
                            is_blank_or_end(at(digits + 1));
     return is_number ? digits : text_.size();

@@ -45,7 +45,7 @@ class FilledCatalogue {
     const bool is_filled =
         std::ranges::any_of(po_.parts, [&](const PoPart& part) { return is_open(part); });
     for (const PoPart& part : po_.parts) {
-      if (&message_of(part) != checked_message_) end_check();
+      if (!part.keyword.empty() && &message_of(part) != checked_message_) end_check();
       if (is_open(part))
         fill_checked(part);
       else
@@ -160,9 +160,9 @@ class FilledCatalogue {
   std::vector<MarkupToken> tokens_;
   const PoMessage* checked_message_ = nullptr;  // whose forms are being filled in
   DirectivesCheck check_;
-  ByteRange checked_;     // from its first form that is filled in to its last
-  std::string original_;  // as they stood, and what follows them in the message
-  std::size_t checked_original_size_ = 0;
+  ByteRange checked_;     // in the document, from its first form that is filled in to its last
+  std::string original_;  // bytes of the catalogue from that first form on
+  std::size_t checked_original_size_ = 0;  // of these, those up to its last form
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "markup/ascii.h"
 #include "markup/markup_token.h"
 #include "markup/text_tokens.h"
 #include "markup/word_fragments.h"
@@ -25,8 +26,6 @@ struct CaptionLine {
   std::size_t caption;  ///< its number
 };
 
-constexpr std::string_view kCueDigits = "0123456789";
-
 /// 00:00:01,000 --> 00:00:02,500, perhaps with a position behind.
 bool is_time(std::string_view line) {
   const std::size_t arrow = line.find("-->");
@@ -36,7 +35,7 @@ bool is_time(std::string_view line) {
 }
 
 bool is_number(std::string_view line) {
-  return strip(line).find_first_not_of(kCueDigits) == std::string_view::npos;
+  return strip(line).find_first_not_of(kAsciiDigits) == std::string_view::npos;
 }
 
 /// The lines of text of all captions. The number in front of a time belongs to no caption, whether

@@ -14,10 +14,10 @@ namespace {
 
 using Kind = MarkupToken::Kind;
 
-// Each of these looks for the end of its kind only as far as another might begin. So no byte is
-// looked at for more than one begin of a kind.
-
 bool is_name(char c) { return is_ascii_letter(c) || is_ascii_digit(c) || c == '_' || c == '.'; }
+
+// Each of the next three looks for the end of its kind only as far as another might begin. So no
+// byte is looked at for more than one begin of a kind.
 
 /// `<b>`, `</font>`, `<a href="x">`; 0 where there is none.
 std::size_t tag_length(std::string_view text) {

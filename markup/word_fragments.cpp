@@ -18,12 +18,12 @@ bool is_letter(char32_t code_point) {
 }
 
 /// Characters of one kind make up a fragment.
-enum class LetterKind { Letter, Digit, Alone };
+enum class CharacterKind { Letter, Digit, Alone };
 
-LetterKind kind_of(char32_t code_point) {
+CharacterKind kind_of(char32_t code_point) {
   const char category = general_category(code_point).front();
-  if (category == 'N') return LetterKind::Digit;
-  return category == 'L' && !is_unspaced(code_point) ? LetterKind::Letter : LetterKind::Alone;
+  if (category == 'N') return CharacterKind::Digit;
+  return category == 'L' && !is_unspaced(code_point) ? CharacterKind::Letter : CharacterKind::Alone;
 }
 
 }  // namespace
@@ -32,14 +32,14 @@ std::vector<WordFragment> fragments_of(std::string_view text, std::span<const By
                                        std::span<const std::size_t> cuts) {
   std::vector<WordFragment> fragments;
   for (std::size_t w = 0; w < words.size(); ++w) {
-    LetterKind last = LetterKind::Alone;
+    CharacterKind last = CharacterKind::Alone;
     const std::size_t first = fragments.size();
     for (std::size_t offset = words[w].begin; offset < words[w].end;) {
       const std::size_t begin = offset;
       const char32_t code_point = next_code_point(text, offset);
       const bool is_mark = general_category(code_point).front() == 'M';  // of the one in front
-      const LetterKind kind = is_mark ? last : kind_of(code_point);
-      const bool goes_on = is_mark || (kind == last && kind != LetterKind::Alone);
+      const CharacterKind kind = is_mark ? last : kind_of(code_point);
+      const bool goes_on = is_mark || (kind == last && kind != CharacterKind::Alone);
       const bool is_cut = std::ranges::binary_search(cuts, begin);
       const std::size_t number = fragments.size() - first;
       if (number == 0 || ((!goes_on || is_cut) && number < kMostFragments))

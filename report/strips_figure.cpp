@@ -12,7 +12,7 @@ namespace dragoman {
 
 namespace {
 
-constexpr double kWidest = 640, kBarHeight = 15, kRow = 19, kGroupGap = 9;
+constexpr double kWidest = 640, kStripHeight = 15, kRow = 19, kGroupGap = 9;
 constexpr int kKeyCells = 24;
 
 /// The cells of a strip, whose numbers are divided by `most`.
@@ -32,7 +32,7 @@ double largest(const std::vector<Strip>& strips) {
 }
 
 std::string outline(double x, double y, double width) {
-  return figure_outline(x, y, width, kBarHeight, "#bbbbbb");
+  return figure_outline(x, y, width, kStripHeight, "#bbbbbb");
 }
 
 /// From the least to the greatest number, with both beside it.
@@ -42,10 +42,10 @@ std::string key(double x, double y, double most) {
     numbers.push_back(static_cast<float>(2.0 * i / (kKeyCells - 1) - 1));
   constexpr double kWidth = 120;
   const std::string end = fixed_text(most, 2);
-  const double left = x + figure_width_of("-" + end) + kFigureGap, base = y + kBarHeight - 4;
+  const double left = x + figure_width_of("-" + end) + kFigureGap, base = y + kStripHeight - 4;
   return figure_text(left - kFigureGap, base, join_text(" text-anchor=\"end\"", kQuietFill),
                      "\xE2\x88\x92" + end) +
-         cells_of(numbers, 1).drawing(left, y, kWidth / kKeyCells, kBarHeight) +
+         cells_of(numbers, 1).drawing(left, y, kWidth / kKeyCells, kStripHeight) +
          outline(left, y, kWidth) +
          figure_text(left + kWidth + kFigureGap, base, kQuietFill,
                      join_text("+", end, "; a cell is one number of a vector"));
@@ -69,10 +69,11 @@ std::string to_svg(const StripsFigure& figure) {
   for (const Strip& strip : figure.strips) {
     if (strip.begins_group) y += kGroupGap;
     const double width = cell * static_cast<double>(strip.numbers.size());
-    svg += figure_text(left - kFigureGap, y + kBarHeight - 4, " text-anchor=\"end\"", strip.name) +
-           cells_of(strip.numbers, most).drawing(left, y, cell, kBarHeight) +
-           outline(left, y, width) +
-           figure_text(left + width + kFigureGap, y + kBarHeight - 4, kQuietFill, strip.note);
+    svg +=
+        figure_text(left - kFigureGap, y + kStripHeight - 4, " text-anchor=\"end\"", strip.name) +
+        cells_of(strip.numbers, most).drawing(left, y, cell, kStripHeight) +
+        outline(left, y, width) +
+        figure_text(left + width + kFigureGap, y + kStripHeight - 4, kQuietFill, strip.note);
     y += kRow;
   }
   y += kGroupGap;
@@ -80,7 +81,7 @@ std::string to_svg(const StripsFigure& figure) {
       {.title = figure.title,
        .left = left,
        .width = left + kWidest + kFigureGap + figure_width_of(notes) + kFigureMargin,
-       .height = y + kBarHeight + kFigureMargin},
+       .height = y + kStripHeight + kFigureMargin},
       svg + key(left, y, most));
 }
 

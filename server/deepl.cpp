@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 /// language without its region. Empty where there is none.
 std::string served_code(const std::string& code, const std::vector<std::string>& served) {
   if (std::string found = find_language_code(code, served); !found.empty()) return found;
-  const std::string language = ascii_lower(language_of(code));
+  const std::string language = language_of(ascii_lower(code));
   for (const std::string& known : served)
     if (ascii_lower(known) == language) return known;
   for (const std::string& known : served)  // "PT" where the model is of pt-BR

@@ -21,7 +21,8 @@ std::optional<LanguagePair> parse_language_pair(std::string_view text);
 
 bool is_language_code(std::string_view text);
 
-/// The code without script and region: "pt" of "pt-BR" and of LibreTranslate's "pb".
+/// The code without script and region: "pt" of "pt-BR". Of LibreTranslate's "pb" and "zt", "pt" and
+/// "zh".
 std::string language_of(std::string_view code);
 
 /// The one of `known` that `code` means: the same, in upper or lower case, or else the same

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 fs::path run_folder_of(const fs::path& run) { return fs::is_directory(run) ? run : folder_of(run); }
 
 /// The text of pieces of SentencePiece.
-std::string joined_pieces(const std::vector<std::string>& pieces) {
+std::string detokenized(const std::vector<std::string>& pieces) {
   constexpr std::string_view kEnd = "</s>";
   std::string text;
   for (const std::string& piece : pieces) {
@@ -50,8 +50,8 @@ std::string explained(const std::string& folder, const AttentionLine& attention)
                              .weights = run.weights,
                              .search = run.search,
                              .form = ExplanationForm::Page};
-  const GivenSentence sentence{.source = joined_pieces(attention.source),
-                               .target = joined_pieces(attention.target)};
+  const GivenSentence sentence{.source = detokenized(attention.source),
+                               .target = detokenized(attention.target)};
   return explain_all(model, run.tokenizers, {sentence}, {}).json;
 }
 

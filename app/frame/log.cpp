@@ -68,8 +68,8 @@ std::string json_line(const char* level, std::string_view text,
   return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-void write(spdlog::level::level_enum level, const char* name, std::string_view text,
-           const nlohmann::ordered_json& facts) {
+void write_record(spdlog::level::level_enum level, const char* name, std::string_view text,
+                  const nlohmann::ordered_json& facts) {
   Log& log = the_log();
   if (!log.logger.should_log(level)) return;
   if (log.format == LogFormat::Json) {
@@ -92,12 +92,14 @@ void configure_log(LogFormat format, Verbosity verbosity) {
 LogFormat log_format() { return the_log().format; }
 Verbosity log_verbosity() { return the_log().verbosity; }
 
-void log_info(std::string_view text) { write(spdlog::level::info, "info", text, nullptr); }
-void log_warning(std::string_view text) { write(spdlog::level::warn, "warning", text, nullptr); }
-void log_error(std::string_view text) { write(spdlog::level::err, "error", text, nullptr); }
+void log_info(std::string_view text) { write_record(spdlog::level::info, "info", text, nullptr); }
+void log_warning(std::string_view text) {
+  write_record(spdlog::level::warn, "warning", text, nullptr);
+}
+void log_error(std::string_view text) { write_record(spdlog::level::err, "error", text, nullptr); }
 
 void log_facts(std::string_view text, const nlohmann::ordered_json& facts) {
-  write(spdlog::level::info, "info", text, facts);
+  write_record(spdlog::level::info, "info", text, facts);
 }
 
 std::string printable(std::string_view text) {

@@ -155,5 +155,21 @@ TEST(FormatDirectives, TextsTakeTheTimeThatTheirLengthSays) {
   EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 3);
 }
 
+TEST(FormatDirectives, PlaceholdersOfTextsWithoutAFormatAreThoseOfPrintfPythonAndBraces) {
+  for (const std::string kept :
+       {"%s", "%1$d", "%-5.2f", "%lu", "%(name)s", "{0}", "{}", "{name}", "{0:.2f}", "${name}",
+        "{{name}}", "%@", "%%", "%{name}", "%<name>s", "%<PRIu64>", "%5<PRIuPTR>"})
+    EXPECT_EQ(placeholder_length(kept + " x", 0), kept.size()) << kept;
+  for (const std::string text :
+       {"100% sure", "% d", "%", "%(name", "%{name", "%<a b", "{a b}", "{", "$x", "50%discount"})
+    for (std::size_t i = 0; i < text.size(); ++i)
+      EXPECT_EQ(placeholder_length(text, i), 0u) << text;
+}
+
+TEST(FormatDirectives, LettersBehindAPlaceholderBelongToIt) {
+  EXPECT_EQ(placeholder_length("%(day)sth x", 0), 9u);
+  EXPECT_EQ(placeholder_length("100%s", 3), 2u);
+}
+
 }  // namespace
 }  // namespace dragoman
