@@ -43,7 +43,7 @@ struct TokenizerConfig {
   template <class Visit>
   void for_each_field(Visit&& visit) {
     visit({.name = "vocab-size",
-           .help = "pieces of the vocabulary; 8,000 for tiny and small, 32,000 for base and big",
+           .help = "pieces of the vocabulary; auto: 500 to 32,000, by the amount of text",
            .group = "Tokenizer",
            .aliases = "dim-vocabs,num-words"},
           vocab_size);

@@ -140,12 +140,14 @@ struct TrainConfig {
 
   template <class Visit>
   void batch_fields(Visit& visit) {
-    visit({.name = "max-tokens",
-           .help = "most source pieces, and most target pieces, of a batch; auto: the fewest with "
-                   "nearly the highest speed, measured when the run starts",
-           .group = "Batches",
-           .aliases = "mini-batch-words"},
-          max_tokens);
+    visit(
+        {.name = "max-tokens",
+         .help = "most source pieces, and most target pieces, of a batch; left out: 2,048 for tiny "
+                 "and small, otherwise 4,096; auto: the fewest with nearly the highest speed, "
+                 "measured when the run starts",
+         .group = "Batches",
+         .aliases = "mini-batch-words"},
+        max_tokens);
     visit({.name = "max-sentences",
            .help = "most pairs of a batch; 0: no limit",
            .group = "Batches",
