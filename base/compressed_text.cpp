@@ -15,7 +15,7 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-constexpr std::size_t kInflatedBytes = std::size_t{1} << 18;
+constexpr std::size_t kDecompressorBlock = std::size_t{1} << 18;
 
 constexpr char kAnyDigit = '#';  // of 1 to 9, in a signature
 
@@ -92,15 +92,16 @@ void refuse_tar(std::string_view first, const std::string& name) {
 
 class GzipDecompressor : public Decompressor {
  public:
-  explicit GzipDecompressor(const std::string& name) : Decompressor(name), block_(kInflatedBytes) {
+  explicit GzipDecompressor(const std::string& name)
+      : Decompressor(name), block_(kDecompressorBlock) {
     constexpr int kGzipOnly = 16;
     if (inflateInit2(&stream_, MAX_WBITS + kGzipOnly) != Z_OK) throw std::bad_alloc();
   }
   ~GzipDecompressor() override { inflateEnd(&stream_); }
 
   void add(std::string_view bytes, const TextSink& sink) override {
-    for (; bytes.size() > kInflatedBytes; bytes.remove_prefix(kInflatedBytes))
-      add_block(bytes.substr(0, kInflatedBytes), sink);
+    for (; bytes.size() > kDecompressorBlock; bytes.remove_prefix(kDecompressorBlock))
+      add_block(bytes.substr(0, kDecompressorBlock), sink);
     add_block(bytes, sink);
   }
 
