@@ -17,14 +17,14 @@ using LaunchedTraining = Train;
 
 /// scripts/launch with a number of ranks and a command.
 CommandWords launch(const std::string& ranks, const std::vector<std::string>& command) {
-  CommandWords words{{"bash", DRAGOMAN_SOURCES "/scripts/launch", ranks}};
+  CommandWords words{{"bash", std::string(kSources) + "/scripts/launch", ranks}};
   words.words.insert(words.words.end(), command.begin(), command.end());
   return words;
 }
 
 TEST_F(LaunchedTraining, ATrainingRunsOnSeveralRanks) {
   auto words = command("launched", {"--max-updates", "20"});
-  words.insert(words.begin(), DRAGOMAN_PROGRAM);
+  words.insert(words.begin(), kProgram);
   const auto result = Process(launch("2", words)).wait(kLimit);
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_THAT(result.errors, HasSubstr("training on 2 ranks"));
@@ -33,7 +33,7 @@ TEST_F(LaunchedTraining, ATrainingRunsOnSeveralRanks) {
 
 TEST_F(LaunchedTraining, ATrainingGetsTheSignalsThatLaunchGets) {
   auto words = command("launched-signal", {"--max-updates", "100000"});
-  words.insert(words.begin(), DRAGOMAN_PROGRAM);
+  words.insert(words.begin(), kProgram);
   Process process(launch("2", words));
   ASSERT_TRUE(process.wait_for_errors("update 10", kLimit)) << process.errors();
   process.send_signal(SIGINT);

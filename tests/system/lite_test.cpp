@@ -15,7 +15,7 @@ using testing::Not;
 class Lite : public Translate {
  protected:
   static ProcessResult lite(std::vector<std::string> arguments, const std::string& input = "") {
-    arguments.insert(arguments.begin(), DRAGOMAN_LITE_PROGRAM);
+    arguments.insert(arguments.begin(), kLiteProgram);
     Process process(CommandWords{std::move(arguments)});
     process.send(input);
     return process.wait();
@@ -23,7 +23,7 @@ class Lite : public Translate {
 };
 
 TEST_F(Lite, TheProgramIsLinkedWithoutLibTorch) {
-  Process process(CommandWords{{"ldd", DRAGOMAN_LITE_PROGRAM}});
+  Process process(CommandWords{{"ldd", kLiteProgram}});
   const ProcessResult result = process.wait();
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.output, AllOf(HasSubstr("libsentencepiece"), Not(HasSubstr("torch")),
@@ -48,8 +48,7 @@ TEST_F(Lite, AnyLimitOfMemoryIsAnErrorThatSaysSoOrEnough) {
   int calls = 0, refusals = 0;
   for (int limit = 44'000; limit < 500'000; limit += limit / 40) {
     ++calls;
-    std::vector<std::string> command = {"sh", "-c", call, std::to_string(limit),
-                                        DRAGOMAN_LITE_PROGRAM};
+    std::vector<std::string> command = {"sh", "-c", call, std::to_string(limit), kLiteProgram};
     for (const std::string& word : words({"--threads", "4"})) command.push_back(word);
     Process process(CommandWords{command});
     process.send(kInput);
@@ -70,7 +69,7 @@ TEST_F(Lite, AStreamThatIsClosedLendsItsNumberToNoFile) {
   for (const auto& [call, message] :
        {std::pair("exec \"$@\" <&-", "standard input: cannot read: Bad file descriptor"),
         std::pair("exec \"$@\" >&-", "standard output: cannot write: Bad file descriptor")}) {
-    std::vector<std::string> command = {"sh", "-c", call, "sh", DRAGOMAN_LITE_PROGRAM};
+    std::vector<std::string> command = {"sh", "-c", call, "sh", kLiteProgram};
     for (const std::string& word : words({})) command.push_back(word);
     Process process(CommandWords{command});
     process.send(kInput);

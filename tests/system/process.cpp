@@ -12,6 +12,10 @@
 
 namespace dragoman {
 
+const char* const kProgram = DRAGOMAN_PROGRAM;
+const char* const kLiteProgram = DRAGOMAN_LITE_PROGRAM;
+const char* const kSources = DRAGOMAN_SOURCES;
+
 namespace {
 
 struct Pipe {
@@ -53,7 +57,7 @@ void set_default_signals(posix_spawnattr_t& attributes) {
 }
 
 CommandWords program_with(const std::vector<std::string>& arguments) {
-  CommandWords command{{DRAGOMAN_PROGRAM}};
+  CommandWords command{{kProgram}};
   command.words.insert(command.words.end(), arguments.begin(), arguments.end());
   return command;
 }

@@ -14,6 +14,12 @@
 
 namespace dragoman {
 
+/// The built programs and the folder of the sources. One unit knows the paths, so that a compiler's
+/// cache serves every clone.
+extern const char* const kProgram;
+extern const char* const kLiteProgram;
+extern const char* const kSources;
+
 struct ProcessResult {
   int exit_code = -1;  ///< as the shell counts: 128 + n when signal n ended it
   bool timed_out = false;

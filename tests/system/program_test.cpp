@@ -71,14 +71,14 @@ TEST(Program, AMisspelledValueIsAnsweredWithTheNearestOne) {
 
 TEST(Program, TooLittleMemoryToBeginIsSaidInOneLine) {
   const std::string folder = testing::TempDir();
-  const std::string command = "ulimit -v 420000; " DRAGOMAN_PROGRAM " --version 2> " + folder +
-                              "errors; test $? = 1 && test $(wc -l < " + folder +
+  const std::string command = "ulimit -v 420000; " + std::string(kProgram) + " --version 2> " +
+                              folder + "errors; test $? = 1 && test $(wc -l < " + folder +
                               "errors) = 1 && grep -q 'ulimit -v' " + folder + "errors";
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
 TEST(Program, TheProgramFailsWhereStandardOutputCannotTakeTheText) {
-  const std::string command = std::string(DRAGOMAN_PROGRAM) + " --help > /dev/full 2> /dev/null";
+  const std::string command = std::string(kProgram) + " --help > /dev/full 2> /dev/null";
   EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
 }
 

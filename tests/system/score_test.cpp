@@ -118,7 +118,7 @@ TEST_F(ScoreOfBothPrograms, BothProgramsGiveTheSameScores) {
     EXPECT_EQ(result.exit_code, 0) << result.errors;
     return numbers_of(result.output);
   };
-  const std::vector<double> torch = score(DRAGOMAN_PROGRAM), lite = score(DRAGOMAN_LITE_PROGRAM);
+  const std::vector<double> torch = score(kProgram), lite = score(kLiteProgram);
   ASSERT_EQ(torch.size(), lite.size());
   ASSERT_GT(torch.size(), 2000u);
   for (std::size_t i = 0; i < torch.size(); ++i) EXPECT_NEAR(torch[i], lite[i], 1e-4);
@@ -149,7 +149,7 @@ TEST_P(Score, ADamagedOrUnreadableModelIsOneLine) {
     expect_error(run({"score", "-m", file, "--src", text, "--tgt", text}), 1, what);
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, Score, testing::Values(DRAGOMAN_PROGRAM, DRAGOMAN_LITE_PROGRAM),
+INSTANTIATE_TEST_SUITE_P(Programs, Score, testing::Values(kProgram, kLiteProgram),
                          [](const auto& program) {
                            return program.index == 0 ? "Dragoman" : "DragomanLite";
                          });

@@ -29,8 +29,8 @@ class Serving {
 
   static std::vector<std::string> command(const std::filesystem::path& model,
                                           const std::vector<std::string>& more) {
-    std::vector<std::string> words = {DRAGOMAN_LITE_PROGRAM,     "serve",  "-m",
-                                      "en-de=" + model.string(), "--port", "0"};
+    std::vector<std::string> words = {kLiteProgram, "serve", "-m", "en-de=" + model.string(),
+                                      "--port",     "0"};
     words.insert(words.end(), more.begin(), more.end());
     if (std::ranges::find(more, "--max-length") == more.end())
       words.insert(words.end(), {"--max-length", "6"});

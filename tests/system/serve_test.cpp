@@ -272,7 +272,7 @@ TEST_F(Serve, TheServerWorksAsTheFirstProcessOfAContainer) {
 TEST_F(Serve, AModelThatCannotBeServedIsRefusedByName) {
   const std::string path = model().string();
   const auto fault = [&](std::vector<std::string> words, int code) {
-    words.insert(words.begin(), {DRAGOMAN_LITE_PROGRAM, "serve"});
+    words.insert(words.begin(), {kLiteProgram, "serve"});
     Process process(CommandWords{words});
     const ProcessResult result = process.wait(Process::Seconds(10));
     EXPECT_EQ(result.exit_code, code) << result.errors;
@@ -296,7 +296,7 @@ TEST_F(Serve, AModelThatCannotBeServedIsRefusedByName) {
 }
 
 TEST_F(Serve, ALoneModelMayHaveItsLanguagesBesideIt) {
-  Process process(CommandWords{{DRAGOMAN_LITE_PROGRAM, "serve", "-m", folder_.path().string(),
+  Process process(CommandWords{{kLiteProgram, "serve", "-m", folder_.path().string(),
                                 "--source-lang", "fr", "--target-lang", "de", "--port", "0"}});
   EXPECT_TRUE(process.wait_for_errors("fr-de: "));
   EXPECT_TRUE(process.wait_for_errors("ready after"));

@@ -242,7 +242,7 @@ class TrainHosts : public TrainRanks {
     for (std::size_t i = 0; i + 1 < words.size(); ++i)
       if (words[i] == "--train-src" || words[i] == "--train-tgt")
         words[i + 1] = std::filesystem::path(words[i + 1]).filename();
-    CommandWords moved{{"env", "-C", path(name), DRAGOMAN_PROGRAM}};
+    CommandWords moved{{"env", "-C", path(name), kProgram}};
     moved.words.insert(moved.words.end(), words.begin(), words.end());
     return moved;
   }
@@ -319,7 +319,7 @@ class TwoNetworks {
   }
   bool works() const { return works_; }
   CommandWords command_in(std::size_t network, const std::vector<std::string>& arguments) const {
-    CommandWords command{{"ip", "netns", "exec", names_[network], DRAGOMAN_PROGRAM}};
+    CommandWords command{{"ip", "netns", "exec", names_[network], kProgram}};
     command.words.insert(command.words.end(), arguments.begin(), arguments.end());
     return command;
   }

@@ -226,7 +226,7 @@ TEST_F(Translate, TheProgramEndsQuietlyWhereTheReaderHasGone) {
       "evaluate --hyp " + in + " --ref " + in + " --sentence-level --force"};
   for (const std::string& command : commands) {
     Process process(CommandWords{{"bash", "-c",
-                                  std::string(DRAGOMAN_PROGRAM) + " " + command +
+                                  std::string(kProgram) + " " + command +
                                       " | head -n 1 > /dev/null; exit ${PIPESTATUS[0]}"}});
     const ProcessResult result = process.wait();
     EXPECT_EQ(result.exit_code, 128 + SIGPIPE) << command << result.errors;
