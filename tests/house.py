@@ -126,7 +126,8 @@ def main():
     print()
     groups = {"core": [], "extras": [], "tests and bench": []}
     for path in sources:
-        groups["tests and bench" if not is_product(path) else "extras" if path.startswith("extras/") else "core"].append(path)
+        product = "extras" if path.startswith("extras/") else "core"
+        groups[product if is_product(path) else "tests and bench"].append(path)
     for group, paths in groups.items():
         print(form.format(group, *row_of(paths, sources, lone)))
 

@@ -53,16 +53,16 @@ LIBRARIES = {
     LIBTORCH: ["model/*", "training/*", "inference/device/*", "inference/torch/*", "app/torch/*"],
     r".*c10d/.*": ["training/ranks/c10d.cpp"],
     r"sentencepiece.*": ["tokenizer/*.cpp"],
-    r"re2/.*": ["inference/demands.cpp", "markup/format_directives.cpp"],
-    r"zlib.h": ["base/compressed_text.cpp", "formats/zip_archive.cpp"],
-    r"yaml-cpp/.*": ["formats/yaml_map.cpp"],
-    r"gumbo.h": ["markup/html_tree.h"],
-    r"expat.h": ["markup/xml_tokens.cpp"],
-    r"md4c.h": ["markup/markdown_blocks.cpp"],
-    r"microhttpd.h": ["server/http_server.cpp"],
-    r"cld2/.*": ["server/language_detector.cpp"],
-    r"nettle/.*": ["server/api_keys.cpp"],
-    r"nanobind/.*": ["python/*"],
+    r"re2/.*": ["inference/demands.cpp", "extras/markup/format_directives.cpp"],
+    r"zlib.h": ["base/compressed_text.cpp", "extras/formats/zip_archive.cpp"],
+    r"yaml-cpp/.*": ["extras/formats/yaml_map.cpp"],
+    r"gumbo.h": ["extras/markup/html_tree.h"],
+    r"expat.h": ["extras/markup/xml_tokens.cpp"],
+    r"md4c.h": ["extras/markup/markdown_blocks.cpp"],
+    r"microhttpd.h": ["extras/server/http_server.cpp"],
+    r"cld2/.*": ["extras/server/language_detector.cpp"],
+    r"nettle/.*": ["extras/server/api_keys.cpp"],
+    r"nanobind/.*": ["extras/python/*"],
     r"CLI/.*": ["app/frame/command_line.cpp"],
     r"toml\+\+/.*": ["app/frame/config_file.cpp"],
     r"(spdlog|fmt)/.*": ["app/frame/log.cpp"],
@@ -70,6 +70,14 @@ LIBRARIES = {
 }
 # Inside model/, yet without LibTorch (and without any other library of the list).
 TORCH_FREE = ["model/file"]
+
+# The core knows no extra. These files of app/commands still do.
+KNOW_EXTRAS = [f"app/commands/{name}" for name in (
+    "evaluation_page_data.cpp", "explain.cpp", "explain_figure.cpp", "explain_figure.h", "explain_text.h",
+    "explanation_pages.cpp", "export.cpp", "import.cpp", "parity.cpp", "parity.h", "plot.cpp",
+    "plot_explanations.cpp", "plot_explanations.h", "sample.cpp", "serve.cpp", "serve_options.cpp",
+    "serve_options.h", "token_strips.h", "translate_document.cpp", "translate_document.h",
+    "translate_options.h")]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
@@ -99,6 +107,8 @@ def complaints(path, text, headers):
                 yield f'{path}: "{header}" does not exist'
             elif other != room and other not in ALLOWED[room]:
                 yield f'{path}: {room} may not include {other} ("{header}")'
+            elif other.startswith("extras/") and not room.startswith("extras/") and path not in KNOW_EXTRAS:
+                yield f'{path}: the core knows no extra ("{header}")'
             continue
         for library, users in LIBRARIES.items():
             if re.fullmatch(library, header) and not sees(path, library):

@@ -9,8 +9,8 @@
 #include "base/amounts.h"
 #include "evaluation/ngram_differences.h"
 #include "evaluation/score_groups.h"
-#include "report/evaluation_page.h"
-#include "report/short_names.h"
+#include "extras/report/evaluation_page.h"
+#include "extras/report/short_names.h"
 
 namespace dragoman {
 

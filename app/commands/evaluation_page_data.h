@@ -1,4 +1,4 @@
-// Gathers the data of the page of dragoman evaluate --html (report/evaluation_page.h).
+// Gathers the data of the page of dragoman evaluate --html (extras/report/evaluation_page.h).
 #pragma once
 
 #include <string>

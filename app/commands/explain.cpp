@@ -20,10 +20,10 @@
 #include "base/files.h"
 #include "base/text_lines.h"
 #include "base/utf8.h"
-#include "explanation/explainer.h"
-#include "explanation/explanation_json.h"
+#include "extras/explanation/explainer.h"
+#include "extras/explanation/explanation_json.h"
+#include "extras/report/explanation_page.h"
 #include "inference/model_tokenizers.h"
-#include "report/explanation_page.h"
 
 namespace dragoman {
 

@@ -9,8 +9,8 @@
 #include "app/commands/token_strips.h"
 #include "base/amounts.h"
 #include "base/error.h"
-#include "report/attention_figure.h"
-#include "report/heads_figure.h"
+#include "extras/report/attention_figure.h"
+#include "extras/report/heads_figure.h"
 
 namespace dragoman {
 

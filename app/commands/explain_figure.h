@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "app/frame/command.h"
-#include "explanation/explainer.h"
+#include "extras/explanation/explainer.h"
 #include "model/file/model_config.h"
 
 namespace dragoman {

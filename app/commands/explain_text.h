@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "explanation/explanation_json.h"
+#include "extras/explanation/explanation_json.h"
 #include "inference/search/decode_config.h"
 #include "tokenizer/tokenizer_pair.h"
 

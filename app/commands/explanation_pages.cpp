@@ -8,8 +8,8 @@
 #include "app/frame/log.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "extras/report/explanation_page.h"
 #include "inference/model_tokenizers.h"
-#include "report/explanation_page.h"
 
 namespace dragoman {
 

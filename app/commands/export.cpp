@@ -12,11 +12,11 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/joined.h"
-#include "formats/ctranslate2.h"
-#include "formats/exported_search.h"
-#include "formats/hf_marian.h"
-#include "formats/import_model.h"
-#include "formats/marian.h"
+#include "extras/formats/ctranslate2.h"
+#include "extras/formats/exported_search.h"
+#include "extras/formats/hf_marian.h"
+#include "extras/formats/import_model.h"
+#include "extras/formats/marian.h"
 #include "inference/model_tokenizers.h"
 
 namespace dragoman {

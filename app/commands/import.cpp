@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/joined.h"
-#include "formats/import_model.h"
+#include "extras/formats/import_model.h"
 #include "model/file/model_file.h"
 
 namespace dragoman {

@@ -25,7 +25,7 @@ std::string beginning_of(const std::string& path, std::size_t count) {
   return text;
 }
 
-/// Whether this program has written a page there (report/page/page.html).
+/// Whether this program has written a page there (extras/report/page/page.html).
 bool is_page(const std::string& path) {
   constexpr std::string_view kSign = "<meta name=\"generator\" content=\"dragoman\">";
   return beginning_of(path, 200).find(kSign) != std::string::npos;

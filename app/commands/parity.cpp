@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "formats/plain_transformer.h"
+#include "extras/formats/plain_transformer.h"
 #include "inference/cpu/cpu_engine.h"
 
 namespace dragoman {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "formats/foreign_model.h"
+#include "extras/formats/foreign_model.h"
 #include "model/file/parameters.h"
 #include "tokenizer/tokenizer_pair.h"
 

@@ -16,8 +16,8 @@
 #include "base/amounts.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "extras/report/training_page.h"
 #include "model/file/run_folder.h"
-#include "report/training_page.h"
 
 namespace dragoman {
 

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/utf8.h"
-#include "explanation/explanation_json.h"
+#include "extras/explanation/explanation_json.h"
 #include "model/file/run_folder.h"
 #include "tokenizer/byte_piece.h"
 #include "tokenizer/space_mark.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "report/training_page.h"
+#include "extras/report/training_page.h"
 
 namespace dragoman {
 

@@ -7,7 +7,7 @@
 #include "app/frame/log.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "data/sample/sample_corpus.h"
+#include "extras/sample/sample_corpus.h"
 
 namespace dragoman {
 

@@ -20,9 +20,9 @@
 #include "base/error.h"
 #include "base/file_stamp.h"
 #include "base/mutex.h"
-#include "server/http_server.h"
-#include "server/served_models.h"
-#include "server/translation_server.h"
+#include "extras/server/http_server.h"
+#include "extras/server/served_models.h"
+#include "extras/server/translation_server.h"
 
 namespace dragoman {
 

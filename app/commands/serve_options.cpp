@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "server/web_origin.h"
+#include "extras/server/web_origin.h"
 
 namespace dragoman {
 

@@ -8,10 +8,10 @@
 
 #include "app/commands/hardware_choice.h"
 #include "base/fields.h"
+#include "extras/server/http_server.h"
+#include "extras/server/language_codes.h"
+#include "extras/server/translation_server.h"
 #include "inference/search/decode_config.h"
-#include "server/http_server.h"
-#include "server/language_codes.h"
-#include "server/translation_server.h"
 
 namespace dragoman {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "explanation/explainer.h"
+#include "extras/explanation/explainer.h"
+#include "extras/report/strips_figure.h"
 #include "model/file/model_config.h"
-#include "report/strips_figure.h"
 
 namespace dragoman {
 

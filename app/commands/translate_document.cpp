@@ -26,7 +26,7 @@
 #include "base/read_all.h"
 #include "base/stopwatch.h"
 #include "base/utf8.h"
-#include "markup/po_reader.h"
+#include "extras/markup/po_reader.h"
 
 namespace dragoman {
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "app/commands/translate_options.h"
+#include "extras/markup/document.h"
 #include "inference/translation_service.h"
-#include "markup/document.h"
 
 namespace dragoman {
 

@@ -9,9 +9,9 @@
 #include "app/commands/translation_format.h"
 #include "app/commands/written_translations.h"
 #include "base/fields.h"
+#include "extras/markup/markup_format.h"
 #include "inference/demands.h"
 #include "inference/search/decode_config.h"
-#include "markup/markup_format.h"
 
 namespace dragoman {
 

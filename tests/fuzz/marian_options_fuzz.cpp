@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "formats/foreign_options.h"
+#include "extras/formats/foreign_options.h"
 #include "tests/fuzz/read_or_refused.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {

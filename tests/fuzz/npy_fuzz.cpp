@@ -1,7 +1,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tests/formats/exercise.h"
+#include "tests/extras/formats/exercise.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   dragoman::exercise_npy({reinterpret_cast<const char*>(bytes), size});

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <string>
 
-#include "server/deepl.h"
-#include "server/deepl_glossaries.h"
-#include "server/libretranslate.h"
-#include "server/request_fields.h"
-#include "server/translated_files.h"
-#include "server/web_page.h"
+#include "extras/server/deepl.h"
+#include "extras/server/deepl_glossaries.h"
+#include "extras/server/libretranslate.h"
+#include "extras/server/request_fields.h"
+#include "extras/server/translated_files.h"
+#include "extras/server/web_page.h"
 
 namespace {
 

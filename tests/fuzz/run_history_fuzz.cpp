@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "report/run_history.h"
+#include "extras/report/run_history.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const dragoman::RunHistory history =

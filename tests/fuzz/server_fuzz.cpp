@@ -16,8 +16,8 @@
 
 #include "base/files.h"
 #include "base/scratch_folder.h"
-#include "server/form_body.h"
-#include "tests/server/table_server.h"
+#include "extras/server/form_body.h"
+#include "tests/extras/server/table_server.h"
 
 namespace {
 

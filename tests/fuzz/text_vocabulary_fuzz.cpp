@@ -1,7 +1,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tests/formats/exercise.h"
+#include "tests/extras/formats/exercise.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   dragoman::exercise_text_vocabulary({reinterpret_cast<const char*>(bytes), size});

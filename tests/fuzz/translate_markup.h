@@ -7,9 +7,9 @@
 #include <string>
 
 #include "base/utf8.h"
-#include "markup/markup_format.h"
+#include "extras/markup/markup_format.h"
+#include "tests/extras/markup/word_translators.h"
 #include "tests/fuzz/read_or_refused.h"
-#include "tests/markup/word_translators.h"
 
 namespace dragoman {
 

@@ -47,7 +47,7 @@ def main():
     sources, folder = map(pathlib.Path, sys.argv[1:])
     packages.install(folder, "openapi-spec-validator", "kubernetes-validate", alone=["docker-compose==1.29.2"])
     for name, damage, validate in [
-            ("server/files/openapi.json", ('"responses": {', '"answers": {'), validate_openapi),
+            ("extras/server/files/openapi.json", ('"responses": {', '"answers": {'), validate_openapi),
             ("deploy/kubernetes.yaml", ("readOnlyRootFilesystem: true", "readOnlyRoot: true"), validate_kubernetes),
             ("deploy/compose.yaml", ("read_only: true", "read_onl: true"), validate_compose)]:
         check(name, (sources / name).read_text(encoding="utf-8"), damage, validate)

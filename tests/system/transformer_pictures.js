@@ -44,7 +44,7 @@ const saveFigure = async (browser, file, figure) => {
 // The pages of dragoman plot save no figures; the code that does so works there, too.
 const saveCurve = async (browser, file, figure, picture) => {
   const page = await open(browser, file);
-  const folder = path.join(__dirname, '../../report/page');
+  const folder = path.join(__dirname, '../../extras/report/page');
   for (const script of ['elements.js', 'svg.js', 'explanation_saving.js'])
     await page.addScriptTag({ path: path.join(folder, script) });
   const svg = await page.evaluate(

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "data/sample/sample_corpus.h"
+#include "extras/sample/sample_corpus.h"
 #include "tests/training/recording_observer.h"
 #include "training/trainer.h"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "tests/formats/random_model.h"
+#include "tests/extras/formats/random_model.h"
 #include "tests/inference/search/table_engine.h"
 #include "tests/model/file/small_model.h"
 

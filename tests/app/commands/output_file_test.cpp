@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "report/html.h"
+#include "extras/report/html.h"
 
 namespace dragoman {
 namespace {

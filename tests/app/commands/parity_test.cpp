@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "tests/formats/random_model.h"
+#include "tests/extras/formats/random_model.h"
 
 namespace dragoman {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "explanation/attention_weights.h"
+#include "extras/explanation/attention_weights.h"
 #include "inference/cpu/cpu_engine.h"
 #include "model/file/parameters.h"
 #include "tests/inference/random_rows.h"

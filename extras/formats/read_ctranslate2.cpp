@@ -1,0 +1,381 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "base/fields.h"
+#include "base/files.h"
+#include "extras/formats/beside_checkpoint.h"
+#include "extras/formats/check_config.h"
+#include "extras/formats/ctranslate2.h"
+#include "extras/formats/ctranslate2_model.h"
+#include "extras/formats/json_file.h"
+#include "extras/formats/plain_transformer.h"
+#include "extras/formats/vocabulary_file.h"
+#include "tokenizer/renumbered_tokenizer.h"
+
+namespace dragoman {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The variables that have the sizes which check() checks.
+constexpr NamePair kCTranslate2Keys[] = {{"d-model", "encoder/embeddings_0/weight"},
+                                         {"heads", "encoder/num_heads"},
+                                         {"d-ff", "encoder/layer_0/ffn/linear_0/weight"},
+                                         {"encoder-layers", "encoder/layer_#"},
+                                         {"decoder-layers", "decoder/layer_#"}};
+
+/// The variables of a file, taken one by one, so that none is forgotten.
+class VariablesReader {
+ public:
+  VariablesReader(std::string file, const CTranslate2Model& model)
+      : file_(std::move(file)), model_(model) {}
+
+  const std::string& file() const { return file_; }
+  bool has(const std::string& name) const { return model_.find(name) != nullptr; }
+  /// Whether two names mean the same numbers.
+  bool are_one(const std::string& a, const std::string& b) const {
+    return model_.find(a) == model_.find(b);
+  }
+
+  /// Rows and columns.
+  std::vector<std::int64_t> matrix_shape(const std::string& name) const {
+    const std::vector<std::int64_t>& shape = find(name).shape;
+    if (shape.size() != 2) throw Error(file_, ": ", name, " is no matrix");
+    return shape;
+  }
+  bool is_whole(const std::string& name) const {
+    return !has(name) || find(name).type == ForeignDtype::I8;
+  }
+
+  double scalar(const std::string& name, double otherwise) {
+    if (!has(name)) return otherwise;
+    const StridedTensor& tensor = find(name);
+    if (!tensor.shape.empty()) throw Error(file_, ": ", name, " is not one number");
+    taken_.insert(&tensor);
+    return contiguous_floats(tensor).front();
+  }
+
+  /// As floats; whole numbers are divided by their scales.
+  std::vector<float> take(const std::string& name, const std::vector<std::int64_t>& shape) {
+    const StridedTensor& tensor = find(name);
+    if (tensor.shape != shape) throw Error(file_, ": ", name, " has another shape than its model");
+    std::vector<float> values = contiguous_floats(tensor);
+    taken_.insert(&tensor);
+    if (tensor.type == ForeignDtype::I8 || tensor.type == ForeignDtype::I16) divide(name, values);
+    if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
+      throw Error(file_, ": ", name, " has numbers that are not finite");
+    return values;
+  }
+
+  /// Throws Error for the first variable that was not taken, unless it is a switch that is off.
+  void check_all_taken() {
+    for (const auto& [name, tensor] : model_.variables()) {
+      if (taken_.contains(&tensor)) continue;
+      if (!tensor.shape.empty() || scalar(name, 0) != 0)
+        throw Error(file_, ": has a variable ", name, ", which no model of this kind has here");
+    }
+  }
+
+ private:
+  const StridedTensor& find(const std::string& name) const {
+    const StridedTensor* tensor = model_.find(name);
+    if (tensor == nullptr) throw Error(file_, ": has no variable ", name);
+    return *tensor;
+  }
+
+  /// One scale for each row, or for all.
+  void divide(const std::string& name, std::vector<float>& values) {
+    const StridedTensor& tensor = find(name + "_scale");
+    const std::vector<float> scales = contiguous_floats(tensor);
+    taken_.insert(&tensor);
+    if (scales.empty() || values.size() % scales.size() != 0)
+      throw Error(file_, ": ", name, "_scale has another shape than its model");
+    const std::size_t each = values.size() / scales.size();
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] /= scales[i / each];
+  }
+
+  std::string file_;
+  const CTranslate2Model& model_;
+  std::set<const StridedTensor*> taken_;
+};
+
+class CTranslate2Reader {
+ public:
+  CTranslate2Reader(VariablesReader& variables, ForeignModel& model)
+      : variables_(variables), model_(model), config_(model.config) {}
+
+  void run() {
+    read_sizes();
+    check_switches();
+    read_embeddings();
+    stack("encoder", config_.encoder_layers);
+    stack("decoder", config_.decoder_layers);
+    read_positions();
+    variables_.check_all_taken();
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& name, const char* what) const {
+    throw Error(variables_.file(), ": ", name, ": ", what);
+  }
+  void need(bool is_it, const std::string& name, const char* what) const {
+    if (!is_it) refuse(name, what);
+  }
+  std::int64_t layers(const std::string& side) const {
+    std::int64_t count = 0;
+    while (variables_.has(join_text(side, "/layer_", count, "/self_attention/linear_0/weight")))
+      ++count;
+    return count;
+  }
+  /// Of both stacks, which must have the same.
+  double of_both(const std::string& name, double otherwise) {
+    const double encoder = variables_.scalar("encoder/" + name, otherwise),
+                 decoder = variables_.scalar("decoder/" + name, otherwise);
+    need(encoder == decoder, "decoder/" + name, "is not that of the encoder");
+    return encoder;
+  }
+
+  void read_sizes() {
+    config_.d_model = variables_.matrix_shape("encoder/embeddings_0/weight")[1];
+    config_.heads = static_cast<std::int64_t>(of_both("num_heads", 8));
+    config_.encoder_layers = layers("encoder");
+    config_.decoder_layers = layers("decoder");
+    need(config_.encoder_layers > 0, "encoder", "has no layer of a Transformer");
+    need(config_.decoder_layers > 0, "decoder", "has no layer of a Transformer");
+    const std::string inner = "encoder/layer_0/ffn/linear_0";
+    config_.d_ff = variables_.matrix_shape(inner + "/weight")[0];
+    config_.norm = of_both("pre_norm", 1) != 0 ? NormPosition::Before : NormPosition::After;
+    read_activation(variables_.has(inner + "_noact/weight"));
+    config_.embedding_norm = variables_.has("encoder/layernorm_embedding/gamma");
+    const double scale = of_both("scale_embeddings", 1);
+    if (variables_.is_whole("encoder/scale_embeddings"))  // a switch, else a factor
+      model_.embedding_scale = scale != 0 ? std::sqrt(static_cast<double>(config_.d_model)) : 1;
+    else
+      model_.embedding_scale = scale;
+    config_.dropout = config_.attention_dropout = config_.activation_dropout = 0;
+    check_config(config_, variables_.file(), kCTranslate2Keys);
+  }
+
+  void read_activation(bool is_gated) {
+    const auto number = static_cast<int>(of_both("activation", 0));
+    if (number == 4) model_.swish_factor = 1.702;  // GELU as x sigmoid(1.702 x)
+    if (number == 0 && !is_gated)
+      config_.activation = Activation::Relu;
+    else if (number == 3)
+      config_.activation = is_gated ? Activation::GatedGelu : Activation::Gelu;
+    else if (number == 2 || (number == 4 && !is_gated))
+      config_.activation = is_gated ? Activation::GatedSwish : Activation::Swish;
+    else
+      refuse("encoder/activation", "this activation function is not known");
+  }
+
+  void check_switches() {
+    for (const char* name : {"decoder/alibi", "encoder/embeddings_merge",
+                             "encoder/multi_query_attention", "decoder/multi_query_attention"})
+      need(variables_.scalar(name, 0) == 0, name, "is not known");
+    for (const char* name : {"decoder/alibi_use_positive_positions", "decoder/scale_alibi",
+                             "decoder/alignment_layer", "decoder/alignment_heads"})
+      variables_.scalar(name, 0);
+    const double scale = variables_.scalar("decoder/scale_outputs", 1);
+    need(scale == 1, "decoder/scale_outputs",
+         "outputs that are multiplied by a factor are not known");
+  }
+
+  void read_embeddings() {
+    const std::string source = "encoder/embeddings_0/weight", target = "decoder/embeddings/weight",
+                      output = "decoder/projection/weight";
+    const std::int64_t d = config_.d_model;
+    const bool two = variables_.are_one(target, output);
+    const bool three = two && variables_.are_one(source, target);
+    config_.tying = three ? Tying::ThreeWay : two ? Tying::TwoWay : Tying::None;
+    auto& parameters = model_.parameters;
+    parameters[three ? "embedding.weight" : "embedding.source.weight"] =
+        variables_.take(source, {config_.source_vocabulary, d});
+    if (!three)
+      parameters["embedding.target.weight"] =
+          variables_.take(target, {config_.target_vocabulary, d});
+    if (!two) parameters["output.weight"] = variables_.take(output, {config_.target_vocabulary, d});
+    config_.output_bias = variables_.has("decoder/projection/bias");
+    if (config_.output_bias)
+      parameters["output.bias"] =
+          variables_.take("decoder/projection/bias", {config_.target_vocabulary});
+  }
+
+  void norm(const std::string& ours, const std::string& theirs) {
+    model_.parameters[ours + ".weight"] = variables_.take(theirs + "/gamma", {config_.d_model});
+    model_.parameters[ours + ".bias"] = variables_.take(theirs + "/beta", {config_.d_model});
+  }
+
+  /// One matrix of theirs holds several of ours, one below the other.
+  void linear(const std::vector<std::string>& ours, const std::string& theirs, std::int64_t outputs,
+              std::int64_t inputs) {
+    const std::int64_t rows = outputs * static_cast<std::int64_t>(ours.size());
+    const auto weights = variables_.take(theirs + "/weight", {rows, inputs});
+    std::vector<float> bias(static_cast<std::size_t>(rows));
+    if (variables_.has(theirs + "/bias")) bias = variables_.take(theirs + "/bias", {rows});
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      const auto part = [i](const std::vector<float>& all, std::int64_t size) {
+        const auto begin = all.begin() + static_cast<std::ptrdiff_t>(i) * size;
+        return std::vector<float>(begin, begin + size);
+      };
+      model_.parameters[ours[i] + ".weight"] = part(weights, outputs * inputs);
+      model_.parameters[ours[i] + ".bias"] = part(bias, outputs);
+    }
+  }
+
+  void stack(const std::string& side, std::int64_t count) {
+    const std::int64_t d = config_.d_model, f = config_.d_ff;
+    if (config_.embedding_norm) norm(side + ".embedding_norm", side + "/layernorm_embedding");
+    if (config_.norm == NormPosition::Before) norm(side + ".norm", side + "/layer_norm");
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::string to = join_text(side, ".layers.", i), from = join_text(side, "/layer_", i);
+      const std::string self = to + ".self_attention", cross = to + ".cross_attention";
+      linear({self + ".query", self + ".key", self + ".value"}, from + "/self_attention/linear_0",
+             d, d);
+      linear({self + ".output"}, from + "/self_attention/linear_1", d, d);
+      norm(self + "_norm", from + "/self_attention/layer_norm");
+      if (side == "decoder") {
+        linear({cross + ".query"}, from + "/attention/linear_0", d, d);
+        linear({cross + ".key", cross + ".value"}, from + "/attention/linear_1", d, d);
+        linear({cross + ".output"}, from + "/attention/linear_2", d, d);
+        norm(cross + "_norm", from + "/attention/layer_norm");
+      }
+      const std::string inner = to + ".feed_forward.inner", gate = to + ".feed_forward.gate";
+      const bool gated = is_gated(config_.activation);
+      linear({gated ? gate : inner}, from + "/ffn/linear_0", f, d);
+      if (gated) linear({inner}, from + "/ffn/linear_0_noact", f, d);
+      linear({to + ".feed_forward.outer"}, from + "/ffn/linear_1", d, f);
+      norm(to + ".feed_forward_norm", from + "/ffn/layer_norm");
+    }
+  }
+
+  /// [positions, D]; where there is none, CTranslate2 makes tensor2tensor's, from position 1.
+  std::vector<float> positions_of(const std::string& side) {
+    const std::string name = side + "/position_encodings/encodings";
+    if (variables_.has(name)) {
+      return variables_.take(name, {variables_.matrix_shape(name)[0], config_.d_model});
+    }
+    config_.positions = Positions::Marian;
+    model_.columns = ColumnOrder::Halves;
+    std::vector<float> table = PlainPositions(model_).table(kTablePositions + 1);
+    table.erase(table.begin(), table.begin() + config_.d_model);
+    return table;
+  }
+
+  /// Whether both tables are those of a formula, as far as a rounded type can tell.
+  bool is_formula(const std::vector<float>& table) const {
+    const PlainPositions formula(model_);
+    const std::size_t rows =
+        std::min<std::size_t>(table.size() / static_cast<std::size_t>(config_.d_model), 512);
+    for (std::size_t row = 0; row < rows; ++row)
+      for (std::int64_t c = 0; c < config_.d_model; ++c) {
+        const double value = formula.formula(static_cast<std::int64_t>(row), c);
+        const auto at = row * static_cast<std::size_t>(config_.d_model);
+        if (std::abs(table[at + static_cast<std::size_t>(c)] - value) > 6e-4) return false;
+      }
+    return true;
+  }
+
+  void read_positions() {
+    std::vector<float> source = positions_of("encoder"), target = positions_of("decoder");
+    for (const Positions kind : {Positions::Sinusoidal, Positions::Marian})
+      for (const ColumnOrder order : {ColumnOrder::Alternating, ColumnOrder::Halves}) {
+        config_.positions = kind;
+        model_.columns = order;
+        if (config_.d_model % 2 == 0 && is_formula(source) && is_formula(target)) return;
+      }
+    config_.positions = Positions::Learned;
+    model_.columns = ColumnOrder::Alternating;
+    source.resize(std::min(source.size(), target.size()));
+    target.resize(source.size());
+    config_.max_positions = static_cast<std::int64_t>(source.size()) / config_.d_model;
+    need(config_.max_positions > 0, "encoder/position_encodings/encodings", "has no position");
+    model_.source_positions = std::move(source);
+    model_.target_positions = std::move(target);
+  }
+
+  VariablesReader& variables_;
+  ForeignModel& model_;
+  ModelConfig& config_;
+};
+
+std::vector<std::string> vocabulary_of(const fs::path& folder, Side side) {
+  for (const std::string_view name : {name_of(side), std::string_view("shared")})
+    for (const char* ending : {".json", ".txt"}) {
+      const fs::path path = folder / join_text(name, "_vocabulary", ending);
+      if (fs::exists(path)) return read_vocabulary(path);
+    }
+  throw Error(folder.string(), ": has neither ", name_of(side),
+              "_vocabulary nor shared_vocabulary (.json or .txt)");
+}
+
+/// Packages of Argos Translate have the SentencePiece model beside the folder.
+ForeignVocabulary read_side(const fs::path& folder, Side side) {
+  const fs::path path =
+      sentencepiece_of(folder, side, "", folder.parent_path() / "sentencepiece.model");
+  std::vector<std::string> pieces = vocabulary_of(folder, side);
+  for (std::string& piece : pieces) piece = without_tag_space(piece);
+  return {std::move(pieces), read_file(path), path.string()};
+}
+
+/// Reads config.json, which the first versions do not have, and returns the piece that the decoder
+/// begins with. Sources of Marian's models, whose decoder starts from zero, always end with </s>:
+/// where CTranslate2 does not add it, its callers do. Ours start from zero, too, and have a word
+/// for sources without an end.
+std::string read_config(const fs::path& folder, ForeignModel& model, bool starts_from_zero) {
+  const fs::path path = folder / "config.json";
+  if (!fs::exists(path)) return "<s>";
+  const JsonFile config(path);
+  const auto need = [&path](bool is_it, const char* key, const char* what) {
+    if (!is_it) throw Error(path.string(), ": \"", key, "\": ", what);
+  };
+  need(!config.flag("add_source_bos", false), "add_source_bos",
+       "sources that begin with <s> are not known");
+  model.config.source_eos =
+      config.flag("add_source_eos", false) || (starts_from_zero && config.flag("source_eos", true));
+  need(config.text("eos_token", "</s>") == "</s>", "eos_token", "is not </s>");
+  need(config.text("unk_token", "<unk>") == "<unk>", "unk_token", "is not <unk>");
+  model.config.norm_epsilon = config.number("layer_norm_epsilon", 1e-5);
+  return config.text("decoder_start_token", "<s>");
+}
+
+}  // namespace
+
+bool is_ctranslate2(const fs::path& folder) {
+  return fs::is_directory(folder) && fs::exists(folder / "model.bin") &&
+         (fs::exists(folder / "shared_vocabulary.json") ||
+          fs::exists(folder / "shared_vocabulary.txt") ||
+          fs::exists(folder / "source_vocabulary.json") ||
+          fs::exists(folder / "source_vocabulary.txt"));
+}
+
+ForeignModel read_ctranslate2(const fs::path& folder) {
+  const fs::path path = folder / "model.bin";
+  const MappedFile mapped(path);
+  const CTranslate2Model file(path.string(), mapped.bytes());
+  if (file.spec() != "TransformerSpec")
+    throw Error(path.string(), ": is a model of the type ", file.spec(),
+                "; only TransformerSpec, encoder and decoder, can be imported");
+  ForeignModel model;
+  model.kind = "CTranslate2";
+  model.source = read_side(folder, Side::Source);
+  model.target = read_side(folder, Side::Target);
+  ModelConfig& config = model.config;
+  config.source_vocabulary = static_cast<std::int64_t>(model.source.pieces.size());
+  config.target_vocabulary = static_cast<std::int64_t>(model.target.pieces.size());
+  config.unk_id = piece_id(model.target.pieces, "<unk>", folder.string());
+  config.eos_id = config.bos_id = piece_id(model.target.pieces, "</s>", folder.string());
+  VariablesReader variables(path.string(), file);
+  const bool starts_from_zero = variables.scalar("decoder/start_from_zero_embedding", 0) != 0;
+  const std::string start = read_config(folder, model, starts_from_zero);
+  CTranslate2Reader(variables, model).run();
+  if (!starts_from_zero) start_with(model, piece_id(model.target.pieces, start, folder.string()));
+  return model;
+}
+
+}  // namespace dragoman

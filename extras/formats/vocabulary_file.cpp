@@ -1,0 +1,161 @@
+#include "extras/formats/vocabulary_file.h"
+
+#include <charconv>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/utf8.h"
+#include "extras/formats/yaml_map.h"
+
+namespace dragoman {
+
+namespace {
+
+/// Collects pieces in any order.
+class PieceCollector {
+ public:
+  /// `place`: where the piece stands, for messages; may be empty.
+  void add(const std::string& piece, std::uint64_t id, const std::string& place) {
+    if (!ids_.emplace(piece, id).second)
+      throw Error(place, "the piece ", nlohmann::json(piece).dump(), " occurs twice");
+    const auto [at, is_new] = pieces_.emplace(id, piece);
+    if (!is_new)
+      throw Error(place, "the pieces ", nlohmann::json(at->second).dump(), " and ",
+                  nlohmann::json(piece).dump(), " have the same id ", id);
+  }
+
+  std::vector<std::string> in_order() {
+    std::vector<std::string> pieces;
+    for (auto& [id, piece] : pieces_) {
+      if (id != pieces.size())
+        throw Error("no piece has the id ", pieces.size(), "; the next one is ",
+                    nlohmann::json(piece).dump(), " with ", id);
+      pieces.push_back(std::move(piece));
+    }
+    if (pieces.empty()) throw Error("the vocabulary is empty");
+    return pieces;
+  }
+
+ private:
+  std::unordered_map<std::string, std::uint64_t> ids_;
+  std::map<std::uint64_t, std::string> pieces_;
+};
+
+void check_utf8(std::string_view text) {
+  const auto offset = find_invalid_utf8(text);
+  if (offset != text.npos) throw Error("byte ", offset, ": invalid UTF-8");
+}
+
+/// The events of a JSON text that is a list of texts or a map of texts to ids.
+class VocabularyHandler : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  PieceCollector vocabulary;
+
+  bool null() override { fail("null"); }
+  bool boolean(bool) override { fail("true or false"); }
+  bool number_integer(number_integer_t) override { fail("a negative number"); }
+  bool number_float(number_float_t, const string_t&) override { fail("a fraction"); }
+  bool binary(binary_t&) override { fail("binary data"); }
+  bool number_unsigned(number_unsigned_t id) override {
+    if (!piece_) fail("a number without a piece");
+    vocabulary.add(*std::exchange(piece_, std::nullopt), id, "");
+    return true;
+  }
+  bool string(string_t& piece) override {
+    if (!is_list_) fail("a text");
+    vocabulary.add(piece, next_++, "");
+    return true;
+  }
+  bool start_object(std::size_t) override { return start(); }
+  bool start_array(std::size_t) override {
+    is_list_ = true;
+    return start();
+  }
+  bool key(string_t& piece) override {
+    piece_ = piece;
+    return true;
+  }
+  bool end_object() override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception&) override {
+    throw Error("byte ", position, ": not JSON");
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view what) const {
+    const std::string place =
+        piece_ ? " at the piece " + nlohmann::json(*piece_).dump() : std::string();
+    throw Error(what, place, ", where a vocabulary has pieces and their ids alone");
+  }
+  bool start() {
+    if (is_inside_) fail("a list or a map");
+    return is_inside_ = true;
+  }
+
+  bool is_inside_ = false, is_list_ = false;
+  std::optional<std::string> piece_;
+  std::uint64_t next_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::string> parse_json_vocabulary(std::string_view text) {
+  check_utf8(text);
+  // nlohmann::json takes a NUL for the end of the text.
+  if (const auto offset = text.find('\0'); offset != text.npos)
+    throw Error("byte ", offset, ": not JSON");
+  VocabularyHandler handler;
+  nlohmann::json::sax_parse(text, &handler);
+  return handler.vocabulary.in_order();
+}
+
+std::vector<std::string> parse_yaml_vocabulary(std::string_view text) {
+  PieceCollector vocabulary;
+  for (const YamlEntry& entry : parse_yaml_map(text)) {
+    const std::string place = join_text("line ", entry.line, ": ");
+    const std::string& number = entry.is_list ? entry.name : entry.values.at(0);
+    std::uint64_t id = 0;
+    const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), id);
+    if (entry.is_list || code != std::errc{} || end != number.data() + number.size())
+      throw Error(place, "the piece ", nlohmann::json(entry.name).dump(),
+                  " has no whole number as its id");
+    vocabulary.add(entry.name, id, place);
+  }
+  return vocabulary.in_order();
+}
+
+std::vector<std::string> parse_text_vocabulary(std::string_view text) {
+  check_utf8(text);
+  PieceCollector vocabulary;
+  for (std::uint64_t line = 0; !text.empty(); ++line) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view piece = text.substr(0, end);
+    const std::string place = join_text("line ", line + 1, ": ");
+    if (piece.empty()) throw Error(place, "is empty");
+    vocabulary.add(std::string(piece), line, place);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return vocabulary.in_order();
+}
+
+std::vector<std::string> read_vocabulary(const std::filesystem::path& path) {
+  const std::string ending = path.extension().string();
+  const std::string text = read_file(path);
+  try {
+    if (ending == ".json") return parse_json_vocabulary(text);
+    if (ending == ".yml" || ending == ".yaml") return parse_yaml_vocabulary(text);
+    if (ending == ".txt") return parse_text_vocabulary(text);
+  } catch (const Error& error) {
+    throw Error(path.string(), ": ", error.what());
+  }
+  throw Error(path.string(), ": a vocabulary's name must end with .json, .yml or .txt");
+}
+
+}  // namespace dragoman

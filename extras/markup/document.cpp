@@ -1,0 +1,142 @@
+#include "extras/markup/document.h"
+
+#include <algorithm>
+
+#include "base/utf8.h"
+#include "extras/markup/format_arguments.h"
+#include "extras/markup/markdown_writing.h"
+#include "extras/markup/place_tags.h"
+#include "extras/markup/writing.h"
+
+namespace dragoman {
+
+namespace {
+
+/// A word ends at `place`, and a tag behind it needs a blank in front.
+bool follows_word(std::string_view text, std::size_t place) {
+  constexpr std::string_view kOpening = " ([{";
+  return place > 0 && kOpening.find(text[place - 1]) == std::string_view::npos;
+}
+
+/// A word begins at `place`, and a tag in front of it needs a blank behind.
+bool leads_word(std::string_view text, std::size_t place) {
+  constexpr std::u32string_view kClosing =
+      U" .,;:!?)]}\u2026\u060C\u061B\u061F\u0964\u3001\u3002\uFF01\uFF0C\uFF1A\uFF1B\uFF1F";
+  return place < text.size() &&
+         kClosing.find(next_code_point(text, place)) == std::u32string_view::npos;
+}
+
+class DocumentWriter {
+ public:
+  DocumentWriter(const MarkupDocument& document, std::span<const AlignedText> translations)
+      : document_(document), translations_(translations) {}
+
+  TranslatedDocument translated() {
+    std::size_t place = 0, untranslated = 0;
+    for (const CheckedStretch& checked : document_.checked) {
+      write({place, checked.source.begin}, next_passage(place));
+      const std::size_t begin = text_.size();
+      write(checked.source, next_passage(checked.source.begin));
+      place = checked.source.end;
+      if (checked.is_sound(std::string_view(text_).substr(begin))) continue;
+      text_.replace(begin, std::string::npos, checked.untranslated);
+      ++untranslated;
+    }
+    write({place, document_.bytes.size()}, next_passage(place));
+    return {.bytes = std::move(text_), .untranslated = untranslated};
+  }
+
+ private:
+  /// The first that begins at a place or behind it.
+  std::size_t next_passage(std::size_t place) const {
+    const auto next = std::ranges::lower_bound(
+        document_.passages, place, {}, [](const Passage& passage) { return passage.source.begin; });
+    return static_cast<std::size_t>(next - document_.passages.begin());
+  }
+
+  /// Appends the bytes of a range of the document. Passages from number `next` on that lie in it
+  /// are written as their translations.
+  void write(const ByteRange& range, std::size_t next) {
+    std::size_t place = range.begin;
+    const std::vector<Passage>& passages = document_.passages;
+    for (; next < passages.size() && passages[next].source.begin < range.end; ++next) {
+      if (passages[next].source.begin < place) continue;  // inside of a tag of the one before
+      text_ += ByteRange{place, passages[next].source.begin}.of(document_.bytes);
+      write_passage(passages[next], translations_[next]);
+      place = passages[next].source.end;
+    }
+    text_ += ByteRange{place, range.end}.of(document_.bytes);
+  }
+
+  /// A tag and the attributes that are translated in it; or a placeholder with its number.
+  void write_tag(const InlineTag& tag, bool numbered) {
+    if (numbered && tag.argument > 0) {
+      text_ += numbered_placeholder(tag.source.of(document_.bytes), tag.argument);
+      return;
+    }
+    write(tag.source, next_passage(tag.source.begin + 1));
+  }
+
+  void write_passage(const Passage& passage, const AlignedText& translation) {
+    const std::string_view text = translation.text;
+    // For all of the passage: it may have very many tags.
+    const BareSigns bare = bare_signs(passage.source.of(document_.bytes));
+    if (passage.tags.empty()) return write_text(text, passage, bare, 0);
+    write_text(passage.space_before, passage, bare, 0);
+    std::vector<PlacedTag> tags = place_tags(passage, translation);
+    if (is_markdown_text(passage.writing)) tags = readable_marks(document_, passage, text, tags);
+    const bool numbered = are_numbered(passage, tags);
+    std::size_t place = 0, last_tag = 0, last_end = 0;
+    for (const PlacedTag& tag : tags) {
+      const InlineTag& known = passage.tags[tag.tag];
+      write_text(ByteRange{place, tag.text.begin}.of(text), passage, bare,
+                 document_.bytes[known.source.begin]);
+      const bool touches = &tag != &tags.front() && text_.size() == last_end;
+      // Text that the translation has itself has the blanks of the translation.
+      const bool is_apart =
+          known.blank_before && !tag.is_same && follows_word(text, tag.text.begin);
+      if (is_apart || (touches && are_read_as_one(document_, passage, last_tag, tag.tag)))
+        text_ += ' ';
+      write_tag(known, numbered);
+      last_tag = tag.tag;
+      last_end = text_.size();
+      if (known.blank_behind && !tag.is_same && leads_word(text, tag.text.end)) text_ += ' ';
+      place = tag.text.end;
+    }
+    write_text(text.substr(place), passage, bare, 0);
+    write_text(passage.space_behind, passage, bare, 0);
+  }
+
+  /// `after` is the byte that follows; 0: the passage ends.
+  void write_text(std::string_view text, const Passage& passage, const BareSigns& bare,
+                  char after) {
+    text_ += written_text(text, passage.writing,
+                          {.source = passage.source.of(document_.bytes),
+                           .bare = bare,
+                           .before = text_,
+                           .after = after});
+  }
+
+  const MarkupDocument& document_;
+  const std::span<const AlignedText> translations_;
+  std::string text_;
+};
+
+}  // namespace
+
+TranslatedDocument translated_document(const MarkupDocument& document,
+                                       std::span<const AlignedText> translations) {
+  return DocumentWriter(document, translations).translated();
+}
+
+bool needs_alignment(const Passage& passage) {
+  return !passage.tags.empty() && words_of(passage.text).size() <= kMostAlignedWords;
+}
+
+std::size_t count_characters_of(const MarkupDocument& document) {
+  std::size_t characters = 0;
+  for (const Passage& passage : document.passages) characters += count_code_points(passage.text);
+  return characters;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,25 @@
+// Where the tags of a passage stand in its translation.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "extras/markup/aligned_text.h"
+#include "extras/markup/byte_range.h"
+#include "extras/markup/document.h"
+
+namespace dragoman {
+
+struct PlacedTag {
+  std::size_t tag;       ///< in Passage::tags
+  ByteRange text;        ///< of the translation; it gives way to the tag, and is mostly empty
+  bool is_same = false;  ///< that text is the one that the tag stands for
+};
+
+/// Each tag once, in the order in which they are written; their texts do not overlap. An element
+/// takes the stretch of the translation whose words come most from its own. Elements of the same
+/// parent do not overlap, and stay inside of it. A single tag goes behind the translation of the
+/// word in front of it, or before that of the word behind it if it touches that one alone.
+std::vector<PlacedTag> place_tags(const Passage& passage, const AlignedText& translation);
+
+}  // namespace dragoman

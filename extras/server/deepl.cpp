@@ -1,0 +1,191 @@
+#include "extras/server/deepl.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/utf8.h"
+
+namespace dragoman::deepl {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The served code that DeepL's code ("DE", "EN-US", "ZH-HANT") means: the same, or else the
+/// language without its region. Empty where there is none.
+std::string served_code(const std::string& code, const std::vector<std::string>& served) {
+  if (std::string found = find_language_code(code, served); !found.empty()) return found;
+  const std::string language = language_of(ascii_lower(code));
+  for (const std::string& known : served)
+    if (ascii_lower(known) == language) return known;
+  for (const std::string& known : served)  // "PT" where the model is of pt-BR
+    if (ascii_lower(code) == language && language_of(ascii_lower(known)) == language) return known;
+  return {};
+}
+
+std::string parse_language(const RequestFields& fields, const char* name,
+                           const std::vector<std::string>& served) {
+  const std::string code = fields.text(name);
+  if (code.empty()) return {};
+  std::string found = served_code(code, served);
+  if (found.empty()) throw HttpError(400, join_text("Value for '", name, "' not supported."));
+  return found;
+}
+
+void parse_splitting(const RequestFields& fields, TranslateParameters& parameters) {
+  // Clients send 0 and 1 as texts, numbers or truth values.
+  const std::string split = ascii_lower(fields.scalar("split_sentences"));
+  LineEnds& line_ends = parameters.markup_options.line_ends;
+  if (split.empty()) {
+    if (parameters.markup == MarkupFormat::Xml) line_ends = LineEnds::Split;
+    return;
+  }
+  const bool splits = split == "1" || split == "true";
+  line_ends = splits ? LineEnds::Split : LineEnds::Blanks;
+  if (splits) {
+    parameters.split = SplitSentences::Always;
+    return;
+  }
+  parameters.line_breaks = LineBreaks::Blanks;
+  if (split == "nonewlines")
+    parameters.split = SplitSentences::Always;
+  else if (split == "0" || split == "false")
+    parameters.split = SplitSentences::Never;
+  else
+    throw HttpError(400, "Value for 'split_sentences' not supported.");
+}
+
+/// A list, or names with commas between them.
+MarkupOptions::Names parse_names(const RequestFields& fields, const char* name) {
+  MarkupOptions::Names names;
+  for (const std::string& text : fields.texts(name))
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(',', begin), text.size());
+      const std::string_view found = strip(std::string_view(text).substr(begin, end - begin));
+      if (!found.empty()) names.emplace(found);
+      begin = end + 1;
+    }
+  return names;
+}
+
+void parse_tag_handling(const RequestFields& fields, TranslateParameters& parameters) {
+  const std::string handling = fields.text("tag_handling");
+  if (handling == "xml")
+    parameters.markup = MarkupFormat::Xml;
+  else if (handling == "html")
+    parameters.markup = MarkupFormat::Html;
+  else if (!handling.empty())
+    throw HttpError(400, "Value for 'tag_handling' not supported.");
+  parameters.markup_options = {
+      .ignore_tags = parse_names(fields, "ignore_tags"),
+      .splitting_tags = parse_names(fields, "splitting_tags"),
+      .non_splitting_tags = parse_names(fields, "non_splitting_tags"),
+      .outline_detection = fields.flag("outline_detection").value_or(true)};
+}
+
+/// Refuses parameters that would change the translation and that this server does not have.
+void check_other_parameters(const RequestFields& fields) {
+  for (const char* name :
+       {"glossary_ids", "style_id", "translation_memory_id", "custom_instructions"})
+    if (fields.has(name) && !(fields.is_list(name) && fields.texts(name).empty()))
+      throw HttpError(400, join_text("Parameter '", name, "' is not supported by this server."));
+  const std::string formality = fields.text("formality");
+  if (formality == "more" || formality == "less")
+    throw HttpError(400, "'formality' is not supported for given 'target_lang'.");
+  fields.flag("preserve_formatting");  // it always is; a value that is none is refused
+}
+
+void check_size(std::int64_t size, std::int64_t limit, const char* unit) {
+  if (limit >= 0 && size > limit)
+    throw HttpError(413, join_text("Request Entity Too Large: ", size, ' ', unit, ", at most ",
+                                   limit, " are allowed"));
+}
+
+}  // namespace
+
+TranslateParameters parse_translate(const RequestFields& fields, const ServedModels& models,
+                                    const RequestLimits& limits) {
+  TranslateParameters parameters{.texts = fields.texts("text"), .source = {}, .target = {}};
+  if (parameters.texts.empty()) throw HttpError(400, "Parameter 'text' not specified.");
+  if (fields.text("target_lang").empty())
+    throw HttpError(400, "Parameter 'target_lang' not specified.");
+  const std::vector<std::string> served = models.languages();
+  parameters.source = parse_language(fields, "source_lang", served);
+  parameters.target = parse_language(fields, "target_lang", served);
+  if (parameters.source.empty() && !models.is_target(parameters.target))
+    throw HttpError(400, "Value for 'target_lang' not supported.");
+  if (!parameters.source.empty() && !models.route({parameters.source, parameters.target}))
+    throw HttpError(400, join_text("No translation from ", ascii_upper(parameters.source), " to ",
+                                   ascii_upper(parameters.target), " is available."));
+  parse_tag_handling(fields, parameters);
+  parse_splitting(fields, parameters);
+  check_other_parameters(fields);
+  parameters.glossary = fields.text("glossary_id");
+  if (!parameters.glossary.empty() && parameters.source.empty())
+    throw HttpError(400, "Parameter 'source_lang' not specified: a glossary needs it.");
+  parameters.shows_characters = fields.flag("show_billed_characters").value_or(false);
+  check_size(static_cast<std::int64_t>(parameters.texts.size()), limits.texts, "texts");
+  check_size(count_characters(parameters.texts), limits.characters, "characters");
+  return parameters;
+}
+
+HttpResponse translate_answer(const TranslateParameters& parameters,
+                              const std::vector<TextAnswer>& answers) {
+  Json translations = Json::array();
+  for (const TextAnswer& answer : answers) {
+    Json translation = {{"detected_source_language", ascii_upper(answer.source)},
+                        {"text", answer.texts.front()}};
+    if (parameters.shows_characters) translation["billed_characters"] = answer.characters;
+    if (!answer.pivot.empty()) translation["pivot_language"] = ascii_upper(answer.pivot);
+    translations.push_back(std::move(translation));
+  }
+  return json_response(200, Json{{"translations", std::move(translations)}});
+}
+
+HttpResponse languages(const RequestFields& fields, const ServedModels& models) {
+  const std::string type = fields.text("type");
+  if (!type.empty() && type != "source" && type != "target")
+    throw HttpError(400, "Value for 'type' not supported.");
+  const bool is_target = type == "target";
+  Json list = Json::array();
+  const auto add = [&list, is_target](const std::string& code, const std::string& name) {
+    Json language = {{"language", code}, {"name", name}};
+    if (is_target) language["supports_formality"] = false;
+    list.push_back(std::move(language));
+  };
+  for (const std::string& code : models.languages()) {
+    if (!(is_target ? models.is_target(code) : models.is_source(code))) continue;
+    // DeepL's clients know these two targets by their regions alone.
+    if (is_target && code == "en") {
+      add("EN-GB", "English (British)");
+      add("EN-US", "English (American)");
+    } else if (is_target && code == "pt") {
+      add("PT-BR", "Portuguese (Brazilian)");
+      add("PT-PT", "Portuguese (European)");
+    } else {
+      add(ascii_upper(code), language_name(code));
+    }
+  }
+  return json_response(200, list);
+}
+
+HttpResponse usage(const ApiKeys::Use& use) {
+  constexpr std::int64_t kNoLimit = 1'000'000'000'000;
+  return json_response(200, Json{{"character_count", use.characters},
+                                 {"character_limit", use.limit.value_or(kNoLimit)}});
+}
+
+std::string key_of(const HttpRequest& request, const RequestFields& fields) {
+  constexpr std::string_view kScheme = "deepl-auth-key ", kBlanks = " \t";
+  std::string_view key = request.header("authorization");
+  if (!ascii_lower(key).starts_with(kScheme)) return fields.text("auth_key");
+  key.remove_prefix(std::min(key.find_first_not_of(kBlanks, kScheme.size()), key.size()));
+  return std::string(key.substr(0, key.find_last_not_of(kBlanks) + 1));  // npos + 1 is 0
+}
+
+HttpResponse error_answer(const HttpError& error) {
+  return json_response(error.status(), Json{{"message", error.what()}});
+}
+
+}  // namespace dragoman::deepl

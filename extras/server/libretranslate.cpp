@@ -1,0 +1,293 @@
+#include "extras/server/libretranslate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "extras/server/file_kinds.h"
+#include "extras/server/translated_files.h"
+
+namespace dragoman::libretranslate {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+[[noreturn]] void refuse(const std::string& text) { throw HttpError(400, text); }
+
+std::string required_text(const RequestFields& fields, const char* name) {
+  std::string text = fields.text(name);
+  if (text.empty()) refuse(join_text("Invalid request: missing ", name, " parameter"));
+  return text;
+}
+
+/// The served code that the code means, or else the code itself.
+std::string parse_language(const RequestFields& fields, const char* name,
+                           const ServedModels& models) {
+  std::string code = required_text(fields, name);
+  std::string served = find_language_code(code, models.languages());
+  return served.empty() ? code : served;
+}
+
+/// Empty where it is to be detected.
+std::string parse_source(const RequestFields& fields, const ServedModels& models) {
+  std::string code = parse_language(fields, "source", models);
+  return ascii_lower(code) == "auto" ? "" : code;
+}
+
+void check_size(std::int64_t size, std::int64_t limit, const char* unit) {
+  if (limit >= 0 && size > limit)
+    refuse(join_text("Invalid request: request (", size, ' ', unit, ") exceeds text limit (", limit,
+                     ')'));
+}
+
+std::int64_t parse_alternatives(const RequestFields& fields, std::int64_t limit) {
+  const std::int64_t number = std::max<std::int64_t>(0, fields.number("alternatives").value_or(0));
+  const std::int64_t most = limit < 0 ? DecodeConfig::kWidest - 1 : limit;
+  if (number > most) refuse(join_text("Invalid request: alternatives parameter must be <= ", most));
+  return number;
+}
+
+MarkupFormat parse_format(const RequestFields& fields) {
+  const std::string format = fields.text("format");
+  if (format == "html") return MarkupFormat::Html;
+  if (!format.empty() && format != "text") refuse(format + " format is not supported");
+  return MarkupFormat::None;
+}
+
+void check_languages(const TranslateParameters& parameters, const ServedModels& models) {
+  const std::vector<std::string> served = models.languages();
+  for (const std::string& code : {parameters.source, parameters.target})
+    if (!code.empty() && std::ranges::find(served, code) == served.end())
+      refuse(code + " is not supported");
+  if (parameters.source.empty() && !models.is_target(parameters.target))
+    refuse(join_text(language_name(parameters.target), " (", parameters.target,
+                     ") is not available as a target language"));
+  if (parameters.source.empty() || models.route({parameters.source, parameters.target})) return;
+  refuse(join_text(language_name(parameters.target), " (", parameters.target,
+                   ") is not available as a target language from ",
+                   language_name(parameters.source), " (", parameters.source, ')'));
+}
+
+/// "source=target" or "source<TAB>target", a term a line; a byte order mark may stand in front.
+std::shared_ptr<const Demands> parse_terms(const RequestFields& fields) {
+  std::vector<std::pair<std::string, std::string>> terms;
+  const std::string text = fields.text("terms");
+  std::string_view rest = text;
+  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
+  while (!rest.empty()) {
+    const std::string_view line = strip(rest.substr(0, rest.find('\n')));
+    rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
+    if (line.empty()) continue;
+    const std::size_t at = line.find(line.find('\t') != line.npos ? '\t' : '=');
+    const std::string_view source = strip(line.substr(0, at));
+    const std::string_view target = at == line.npos ? "" : strip(line.substr(at + 1));
+    if (source.empty() || target.empty())
+      refuse(join_text("Invalid request: terms parameter: '", line, "' is not source=target"));
+    if (has_control_character(source) || has_control_character(target))
+      refuse(join_text("Invalid request: terms parameter: the term of '", source,
+                       "' has a control character"));
+    terms.emplace_back(source, target);
+  }
+  if (terms.empty()) return nullptr;
+  return std::make_shared<const Demands>(Demands{.terms = Terms(terms)});
+}
+
+/// Characters of the texts and of the terms, which are looked for in them.
+std::int64_t size_of(const std::vector<std::string>& texts, const RequestFields& fields) {
+  return count_characters(texts) + count_characters(fields.text("terms"));
+}
+
+/// Where the words of a translation stand, and their source words: [begin, end, begin, end].
+Json links_of(const std::vector<ReportedWord>& words) {
+  Json links = Json::array();
+  for (const auto& [target, probability, source] : words)
+    if (!source.empty()) links.push_back({source.begin, source.end, target.begin, target.end});
+  return links;
+}
+
+Json scores_of(const std::vector<ReportedWord>& words) {
+  Json scores = Json::array();
+  for (const ReportedWord& word : words)
+    scores.push_back(
+        {word.target.begin, word.target.end, std::round(word.probability * 1e4) / 1e4});
+  return scores;
+}
+
+Json detection(const std::string& language, double confidence) {
+  return {{"confidence", confidence}, {"language", language}};
+}
+
+}  // namespace
+
+TranslateParameters parse_translate(const RequestFields& fields, const ServedModels& models,
+                                    const RequestLimits& limits) {
+  TranslateParameters parameters{.texts = fields.texts("q"),
+                                 .is_list = fields.is_list("q"),
+                                 .source = {},
+                                 .target = {},
+                                 .detects_each = false};
+  const auto is_empty = [](const std::string& text) { return text.empty(); };
+  if (parameters.texts.empty() || (!parameters.is_list && is_empty(parameters.texts.front())))
+    refuse("Invalid request: missing q parameter");
+  parameters.source = parse_source(fields, models);
+  parameters.target = parse_language(fields, "target", models);
+  parameters.shows_alignment = fields.flag("alignment").value_or(false);
+  parameters.shows_word_scores = fields.flag("word_scores").value_or(false);
+  parameters.alternatives = parse_alternatives(fields, limits.alternatives);
+  check_size(static_cast<std::int64_t>(parameters.texts.size()), limits.texts, "texts");
+  check_size(size_of(parameters.texts, fields), limits.characters, "characters");
+  parameters.demands = parse_terms(fields);
+  parameters.markup = parse_format(fields);
+  check_languages(parameters, models);
+  return parameters;
+}
+
+TranslateParameters parse_explain(const RequestFields& fields, const ServedModels& models,
+                                  const RequestLimits& limits) {
+  if (!strip(fields.text("terms")).empty())
+    refuse("Invalid request: terms parameter: an explanation knows no terms");
+  TranslateParameters parameters{.texts = {required_text(fields, "q")},
+                                 .is_list = false,
+                                 .source = parse_source(fields, models),
+                                 .target = parse_language(fields, "target", models),
+                                 .detects_each = false};
+  check_size(count_characters(parameters.texts), limits.explained_characters, "characters");
+  check_languages(parameters, models);
+  return parameters;
+}
+
+TranslateParameters parse_translate_file(const RequestFields& fields, const ServedModels& models,
+                                         const RequestLimits& limits) {
+  std::optional<UploadedFile> file = fields.file("file");
+  if (!file) refuse("Invalid request: missing file parameter");
+  const FileKind* kind = file_kind_of(file->name);
+  if (kind == nullptr) refuse("Invalid request: file format not supported");
+  const std::string mark(file->text.starts_with(kByteOrderMark) ? kByteOrderMark : "");
+  file->text.erase(0, mark.size());
+  if (strip(file->text).empty()) refuse("Invalid request: empty file");
+  TranslateParameters parameters{.texts = {std::move(file->text)},
+                                 .is_list = false,
+                                 .source = parse_source(fields, models),
+                                 .target = parse_language(fields, "target", models),
+                                 .detects_each = false,
+                                 .file_name = safe_file_name(file->name),
+                                 .file_mark = mark,
+                                 .markup = kind->markup};
+  // Text within markup is counted when the markup has been read.
+  std::int64_t characters = count_characters(fields.text("terms"));
+  if (parameters.markup == MarkupFormat::None) characters += count_characters(parameters.texts);
+  check_size(characters, limits.characters, "characters");
+  parameters.demands = parse_terms(fields);
+  check_languages(parameters, models);
+  return parameters;
+}
+
+const std::vector<std::string>& file_endings() {
+  static const std::vector<std::string> endings = [] {
+    std::vector<std::string> all;
+    for (const FileKind& kind : file_kinds()) all.emplace_back(kind.ending);
+    return all;
+  }();
+  return endings;
+}
+
+std::string translated_file_name(const TranslateParameters& parameters) {
+  const std::size_t dot = std::min(parameters.file_name.rfind('.'), parameters.file_name.size());
+  return join_text(parameters.file_name.substr(0, dot), '_', parameters.target,
+                   parameters.file_name.substr(dot));
+}
+
+HttpResponse file_answer(const HttpRequest& request, const std::string& kept_name,
+                         const std::string& pivot) {
+  // Clients want a whole address. A proxy in front says by which scheme it was asked.
+  const std::string host(request.header("host"));
+  const bool is_https = request.header("x-forwarded-proto") == "https";
+  const std::string root = host.empty() ? "" : join_text(is_https ? "https://" : "http://", host);
+  Json body = {{"translatedFileUrl", join_text(root, "/download_file/", kept_name)}};
+  if (!pivot.empty()) body["pivotLanguage"] = pivot;
+  return json_response(200, body);
+}
+
+HttpResponse translate_answer(const TranslateParameters& parameters,
+                              const std::vector<TextAnswer>& answers) {
+  Json texts = Json::array(), languages = Json::array(), alternatives = Json::array();
+  Json links = Json::array(), scores = Json::array();
+  for (const TextAnswer& answer : answers) {
+    texts.push_back(answer.texts.front());
+    languages.push_back(detection(answer.source, answer.confidence));
+    alternatives.push_back(std::vector<std::string>(answer.texts.begin() + 1, answer.texts.end()));
+    links.push_back(links_of(answer.words));
+    scores.push_back(scores_of(answer.words));
+  }
+  const auto shown = [&parameters](Json& list) -> Json& {
+    return parameters.is_list ? list : list[0];
+  };
+  Json body = {{"translatedText", shown(texts)}};
+  if (parameters.source.empty()) body["detectedLanguage"] = shown(languages);
+  if (parameters.alternatives > 0) body["alternatives"] = shown(alternatives);
+  if (parameters.shows_alignment) body["alignment"] = shown(links);
+  if (parameters.shows_word_scores) body["wordScores"] = shown(scores);
+  // All texts have the same languages, and so the same way.
+  if (!answers.front().pivot.empty()) body["pivotLanguage"] = answers.front().pivot;
+  return json_response(200, body);
+}
+
+std::string parse_detect(const RequestFields& fields, const RequestLimits& limits) {
+  const std::vector<std::string> texts = fields.texts("q");
+  std::string all;
+  for (const std::string& text : texts) all += text + "\n";
+  if (all.size() <= 1) refuse("Invalid request: missing q parameter");
+  check_size(count_characters(texts), limits.characters, "characters");
+  return all;
+}
+
+HttpResponse detect_answer(const DetectedLanguage& detected) {
+  return json_response(200, Json::array({detection(detected.language, detected.confidence)}));
+}
+
+HttpResponse languages(const ServedModels& models) {
+  Json list = Json::array();
+  for (const std::string& code : models.languages())
+    list.push_back(
+        {{"code", code}, {"name", language_name(code)}, {"targets", models.targets_of(code)}});
+  return json_response(200, list);
+}
+
+/// Milliseconds that a page waits for the next key before it translates; LibreTranslate's default.
+constexpr int kFrontendTimeout = 500;
+
+HttpResponse frontend_settings(const ServedModels& models, const FrontendFacts& facts) {
+  const std::string target = models.first_target();
+  return json_response(200,
+                       Json{{"charLimit", facts.character_limit},
+                            {"frontendTimeout", kFrontendTimeout},
+                            {"apiKeys", facts.has_api_keys},
+                            {"keyRequired", facts.has_api_keys},
+                            {"suggestions", facts.takes_suggestions},
+                            {"filesTranslation", true},
+                            {"supportedFilesFormat", file_endings()},
+                            {"language",
+                             {{"source", {{"code", "auto"}, {"name", "Auto Detect"}}},
+                              {"target", {{"code", target}, {"name", language_name(target)}}}}}});
+}
+
+std::string parse_suggestion(const RequestFields& fields, const ServedModels& models,
+                             const RequestLimits& limits) {
+  Json suggestion = Json::object();
+  for (const char* name : {"q", "s"}) suggestion[name] = required_text(fields, name);
+  for (const char* name : {"source", "target"})
+    suggestion[name] = parse_language(fields, name, models);
+  std::int64_t size = 0;
+  for (const Json& text : suggestion) size += count_characters(text.get_ref<const std::string&>());
+  check_size(size, limits.characters, "characters");
+  return suggestion.dump() + "\n";
+}
+
+HttpResponse error_answer(const HttpError& error) {
+  return json_response(error.status(), Json{{"error", error.what()}});
+}
+
+}  // namespace dragoman::libretranslate

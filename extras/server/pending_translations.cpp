@@ -1,0 +1,364 @@
+#include "extras/server/pending_translations.h"
+
+#include <algorithm>
+#include <future>
+#include <new>
+#include <utility>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "extras/server/pending_inbox.h"
+#include "inference/workers.h"
+
+namespace dragoman {
+
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+/// The time for which a translation may gather answers before others have their turn.
+constexpr std::chrono::milliseconds kTurn{10};
+
+/// A line of a text.
+struct LineIndex {
+  std::size_t text, line;
+};
+
+/// Lines that take the same route.
+struct RoutedLines {
+  Route route;
+  std::vector<LineIndex> indices = {};
+  std::vector<std::string> lines = {};  ///< the source of the model that translates now
+  std::size_t model = 0;                ///< in the route
+  std::size_t answered = 0;
+  std::future<TranslationAnswers> submitted = {};  ///< the answers to be; invalid once they are
+  std::optional<TranslationAnswers> answers = {};
+  std::vector<std::vector<TranslatedWord>> pivot_words = {};  ///< of the first of two models
+  std::vector<AlignedText> pivots = {};                       ///< the same, of lines with tags
+};
+
+struct TranslatedLine {
+  std::vector<AlignedText> texts = {};  ///< the best, then others; aligned where it has tags
+  std::vector<ReportedWord> words = {};
+};
+
+/// The lines that are translated of a text: those between its line ends, or passages of its markup.
+TextLayout layout_of(const TextToTranslate& text, LineBreaks breaks) {
+  if (!text.document) return take_apart(text.text, breaks);
+  TextLayout layout;
+  for (const Passage& passage : text.document->passages) layout.lines.push_back(passage.text);
+  return layout;
+}
+
+HttpError http_error_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const HttpError& known) {
+    return known;
+  } catch (const ServiceBusy&) {
+    return {503, "too many sentences wait already; try again later", 1};
+  } catch (const UsageError& unfit) {
+    return {400, join_text("Invalid request: ", unfit.what())};
+  } catch (const std::exception& other) {
+    return {500, join_text("Cannot translate text: ", other.what())};
+  }
+}
+
+/// The same; `otherwise` where there is no memory for it.
+HttpError http_error_of(const std::exception_ptr& error, const HttpError& otherwise) noexcept {
+  try {
+    return http_error_of(error);
+  } catch (const std::bad_alloc&) {
+    return otherwise;
+  }
+}
+
+}  // namespace
+
+class PendingTranslations::PendingTranslation {
+ public:
+  PendingTranslation(TextsToTranslate task, Done done, std::shared_ptr<News> news,
+                     Submissions& submissions)
+      : task_(std::move(task)),
+        done_(std::move(done)),
+        news_(std::move(news)),
+        submissions_(submissions) {
+    for (const TextToTranslate& text : task_.texts) {
+      layouts_.push_back(layout_of(text, task_.line_breaks));
+      translated_.emplace_back(layouts_.back().lines.size());
+    }
+    on_stop_.emplace(task_.stop, [this] {
+      stop_.request_stop();
+      news_->tell();
+    });
+  }
+
+  Clock::time_point deadline() const { return task_.deadline; }
+  News& news() const { return *news_; }
+
+  /// Goes on as far as it can. True when it has ended.
+  bool go_on() {
+    if (!done_) return true;
+    std::optional<TranslationOutcome> outcome;
+    try {
+      if (task_.stop.stop_requested()) throw HttpError(kClientGone, "the client is gone");
+      check_deadline();
+      if (!begun_) begin();
+      bool is_finished = true;
+      for (RoutedLines& lines : routed_) is_finished = take_answers(lines) && is_finished;
+      if (!is_finished) return false;
+      outcome = result();
+    } catch (...) {
+      outcome = http_error_of(std::current_exception(), no_memory_);
+    }
+    give_up();
+    tell(*std::move(outcome));
+    return true;
+  }
+
+  void fail(const HttpError& error) {
+    give_up();
+    if (done_) tell(error);
+  }
+
+ private:
+  void give_up() {
+    stop_.request_stop();
+    routed_.clear();
+  }
+
+  void check_deadline() const {
+    if (Clock::now() >= task_.deadline)
+      throw HttpError(504, "the translation takes too long; send less text at once");
+  }
+
+  /// Once, also where it throws.
+  void tell(TranslationOutcome outcome) { std::exchange(done_, nullptr)(std::move(outcome)); }
+
+  void begin() {
+    begun_ = true;
+    for (std::size_t t = 0; t < layouts_.size(); ++t) {
+      const Route& route = task_.texts[t].route;
+      auto lines = std::ranges::find(routed_, route, &RoutedLines::route);
+      if (lines == routed_.end()) lines = routed_.insert(lines, RoutedLines{.route = route});
+      for (std::size_t l = 0; l < layouts_[t].lines.size(); ++l) {
+        lines->indices.push_back({t, l});
+        lines->lines.push_back(layouts_[t].lines[l]);
+      }
+    }
+    for (RoutedLines& lines : routed_) {
+      if (!lines.route.empty() && !lines.lines.empty())
+        submit(lines);
+      else
+        for (const LineIndex& at : lines.indices)
+          translated_[at.text][at.line] = {.texts = {{.text = layouts_[at.text].lines[at.line]}}};
+    }
+  }
+
+  void submit(RoutedLines& lines) {
+    const ServedModel& model = *lines.route[lines.model];
+    const bool is_last = lines.model + 1 == lines.route.size();
+    RequestedTranslations wanted{.n_best = is_last ? task_.alternatives + 1 : 1,
+                                 .split = task_.split,
+                                 .demands = task_.demands,
+                                 .reports_words = task_.reports_words};
+    Submission submission{.lines = {},
+                          .request = model.request(wanted),
+                          .stop = stop_.get_token(),
+                          .on_progress = [news = news_] { news->tell(); }};
+    wanted.reports_attention = true;
+    std::shared_ptr<const PreparedRequest> of_aligned_lines, of_tagged_lines;
+    for (std::size_t l = 0; l < lines.lines.size(); ++l) {
+      LineInput line{.text = std::move(lines.lines[l])};
+      const bool is_tagged = has_tags(lines.indices[l]);
+      if ((is_tagged || task_.reports_attention) &&
+          words_of(line.text).size() <= kMostAlignedWords) {
+        auto& request = is_tagged ? of_tagged_lines : of_aligned_lines;
+        wanted.words_of_best_alone = !is_tagged;  // tags are placed in all translations
+        if (!request) request = model.request(wanted);
+        line.request = request;
+      }
+      submission.lines.push_back(std::move(line));
+    }
+    lines.answered = 0;
+    lines.submitted = submissions_.submit(lines.route[lines.model], std::move(submission),
+                                          [news = news_] { news->tell(); });
+  }
+
+  /// True when the last model has translated all lines.
+  bool take_answers(RoutedLines& lines) {
+    const Clock::time_point end = Clock::now() + kTurn;
+    while (lines.submitted.valid() || lines.answers) {
+      if (!lines.answers) {
+        if (lines.submitted.wait_for(Clock::duration::zero()) != std::future_status::ready)
+          return false;
+        lines.answers = lines.submitted.get();
+      }
+      while (auto answer = lines.answers->next_if_finished()) {
+        check_deadline();
+        keep(lines, std::move(*answer));
+        if (Clock::now() < end) continue;
+        news_->tell();  // the rest later
+        return false;
+      }
+      if (lines.answers->left() > 0) return false;
+      lines.answers.reset();
+      if (++lines.model < lines.route.size()) submit(lines);
+    }
+    return true;
+  }
+
+  void keep(RoutedLines& lines, Translation answer) {
+    const std::size_t number = lines.answered++;
+    target_tokens_ += answer.facts.target_tokens;
+    TranslatedText& best = answer.n_best.front();
+    if (lines.model + 1 < lines.route.size()) {
+      lines.pivots.push_back(aligned_text(best));
+      lines.lines[number] = std::move(best.text);
+      if (task_.reports_words) lines.pivot_words.push_back(std::move(best.words));
+      return;
+    }
+    const LineIndex& at = lines.indices[number];
+    TranslatedLine& line = translated_[at.text][at.line];
+    for (const TranslatedText& text : answer.n_best) {
+      AlignedText aligned = aligned_text(text);
+      if (has_tags(at) && !lines.pivots.empty())
+        aligned = through_pivot(lines.pivots[number], std::move(aligned));
+      line.texts.push_back(std::move(aligned));
+    }
+    if (!task_.reports_words) return;
+    if (!lines.pivot_words.empty())
+      best.words = through_pivot(lines.pivot_words[number], std::move(best.words));
+    line.words = report_words(layouts_[at.text].lines[at.line], best);
+  }
+
+  bool has_tags(const LineIndex& at) const {
+    const auto& document = task_.texts[at.text].document;
+    return document && needs_alignment(document->passages[at.line]);
+  }
+
+  /// The translation of a text where each line has its own of that rank, or its last.
+  std::string text_of_rank(std::size_t text, std::size_t rank) const {
+    const TextToTranslate& source = task_.texts[text];
+    if (source.document && source.route.empty()) return source.text;
+    std::vector<AlignedText> aligned;
+    for (const TranslatedLine& line : translated_[text])
+      aligned.push_back(line.texts[std::min(rank, line.texts.size() - 1)]);
+    if (source.document) return translated_document(*source.document, aligned).bytes;
+    std::vector<std::string> lines;
+    for (AlignedText& line : aligned) lines.push_back(std::move(line.text));
+    return put_together(layouts_[text], lines);
+  }
+
+  /// The words of the best translation of a text, where they stand in both texts.
+  std::vector<ReportedWord> reported_words_of(std::size_t text) const {
+    const TextLayout& layout = layouts_[text];
+    std::vector<ReportedWord> all;
+    if (task_.texts[text].document) return all;  // places among tags help nobody
+    std::size_t source = 0, target = 0;          // code points in front of the line
+    for (std::size_t l = 0; l < layout.lines.size(); ++l) {
+      const TranslatedLine& line = translated_[text][l];
+      const std::size_t between = count_code_points(layout.around[l]);
+      source += between;
+      target += between;
+      for (ReportedWord word : line.words) {
+        if (!word.source.empty())
+          word.source = {.begin = word.source.begin + source, .end = word.source.end + source};
+        word.target = {.begin = word.target.begin + target, .end = word.target.end + target};
+        all.push_back(word);
+      }
+      source += count_code_points(layout.lines[l]);
+      target += count_code_points(line.texts.front().text);
+    }
+    return all;
+  }
+
+  TranslatedTexts result() const {
+    TranslatedTexts result{.texts = {}, .target_tokens = target_tokens_};
+    for (std::size_t t = 0; t < layouts_.size(); ++t) {
+      if (task_.reports_words) result.words.push_back(reported_words_of(t));
+      std::vector<std::string>& ranks = result.texts.emplace_back();
+      for (std::size_t rank = 0; rank <= static_cast<std::size_t>(task_.alternatives); ++rank) {
+        std::string text = text_of_rank(t, rank);
+        if (std::ranges::find(ranks, text) == ranks.end()) ranks.push_back(std::move(text));
+      }
+    }
+    return result;
+  }
+
+  const TextsToTranslate task_;
+  Done done_;  // null when it has been called
+  const std::shared_ptr<News> news_;
+  Submissions& submissions_;
+  const HttpError no_memory_{500, "Cannot translate text: no memory is left"};
+  std::vector<TextLayout> layouts_;                      // of each text
+  std::vector<std::vector<TranslatedLine>> translated_;  // [texts][lines]
+  std::int64_t target_tokens_ = 0;
+  bool begun_ = false;
+  std::stop_source stop_;
+  std::vector<RoutedLines> routed_;
+  std::optional<std::stop_callback<std::function<void()>>> on_stop_;
+};
+
+PendingTranslations::PendingTranslations()
+    : inbox_(std::make_shared<Inbox>()),
+      thread_([this](const std::stop_token& stop) { work(stop); }) {}
+
+PendingTranslations::~PendingTranslations() {
+  thread_.request_stop();
+  thread_.join();
+  for (const auto& [id, translation] : under_way_) translation->fail(stopping_);
+}
+
+void PendingTranslations::post(std::function<void()> work) { inbox_->post(std::move(work)); }
+
+void PendingTranslations::start(TextsToTranslate task, Done done) {
+  const std::uint64_t id = ++last_id_;
+  under_way_[id] = std::make_unique<PendingTranslation>(
+      std::move(task), std::move(done), std::make_shared<News>(inbox_, id), submissions_);
+  go_on(under_way_.find(id));
+}
+
+void PendingTranslations::go_on(UnderWay::iterator translation) {
+  if (translation->second->go_on()) under_way_.erase(translation);
+}
+
+void PendingTranslations::hear(std::list<std::uint64_t> progressed) {
+  while (!progressed.empty()) {
+    const auto found = under_way_.find(progressed.front());
+    if (found == under_way_.end()) {
+      progressed.pop_front();
+      continue;
+    }
+    found->second->news().take_back(progressed);
+    go_on(found);
+  }
+}
+
+/// Where memory runs out, translations and posted work end by themselves; nothing else here takes
+/// any.
+void PendingTranslations::work(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    Clock::time_point deadline = Clock::now() + std::chrono::hours(1);
+    for (const auto& [id, translation] : under_way_)
+      deadline = std::min(deadline, translation->deadline());
+    std::vector<std::function<void()>> posted;
+    std::list<std::uint64_t> progressed;
+    {
+      MutexLock lock(inbox_->mutex);
+      inbox_->changed.wait_until(lock, stop, deadline, [this]() REQUIRES(inbox_->mutex) {
+        return !inbox_->posted.empty() || !inbox_->progressed.empty();
+      });
+      posted.swap(inbox_->posted);
+      progressed.swap(inbox_->progressed);
+    }
+    for (const auto& work : posted) work();
+    hear(std::move(progressed));
+    for (auto next = under_way_.begin(); next != under_way_.end();) {
+      const auto translation = next++;
+      if (Clock::now() >= translation->second->deadline()) go_on(translation);
+    }
+  }
+}
+
+}  // namespace dragoman

@@ -1,0 +1,84 @@
+#include "extras/server/translated_files.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "extras/server/random_name.h"
+
+namespace dragoman {
+
+namespace {
+
+bool is_safe(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '.' ||
+         c == '-' || c == '_';
+}
+
+/// Its safe characters, and an underscore for each stretch of others.
+std::string safe_part(std::string_view part) {
+  std::string safe;
+  for (const char c : part)
+    if (is_safe(c))
+      safe += c;
+    else if (!safe.ends_with('_'))
+      safe += '_';
+  return safe;
+}
+
+}  // namespace
+
+std::int64_t TranslatedFiles::Kept::bytes() const {
+  constexpr std::size_t kBesides = 300;  // the objects, their places in list and map
+  return static_cast<std::int64_t>(kBesides + name.size() + file.name.size() + file.text.size());
+}
+
+std::string TranslatedFiles::keep(TranslatedFile file, Time now) {
+  std::string name = random_name() + "." + file.name;
+  std::list<Kept> added;
+  added.push_back({.name = name, .file = std::move(file), .since = now});
+  const MutexLock lock(mutex_);
+  drop_old(now);
+  by_name_[added.front().name] = &added.front();
+  bytes_ += added.front().bytes();
+  files_.splice(files_.end(), added);
+  while (bytes_ > limits_.bytes && files_.size() > 1) drop_first();
+  return name;
+}
+
+std::optional<TranslatedFile> TranslatedFiles::find(std::string_view name, Time now) {
+  const MutexLock lock(mutex_);
+  drop_old(now);
+  const auto found = by_name_.find(name);
+  if (found == by_name_.end()) return std::nullopt;
+  return found->second->file;
+}
+
+void TranslatedFiles::drop_old(Time now) {
+  while (!files_.empty() && now - files_.front().since >= limits_.age) drop_first();
+}
+
+void TranslatedFiles::drop_first() {
+  bytes_ -= files_.front().bytes();
+  by_name_.erase(files_.front().name);
+  files_.pop_front();
+}
+
+std::string safe_file_name(std::string_view name) {
+  constexpr std::size_t kLongest = 100;
+  name.remove_prefix(std::min(name.size(), name.find_last_of("/\\") + 1));  // npos + 1 is 0
+  const std::size_t dot = std::min(name.rfind('.'), name.size());
+  std::string stem = safe_part(name.substr(0, dot)), ending = safe_part(name.substr(dot));
+  const auto first_letter = [](const std::string& part) {
+    return std::min(part.find_first_not_of("._-"), part.size());
+  };
+  stem.erase(0, first_letter(stem));
+  if (stem.empty()) stem = "file";
+  // The ending says the kind of the file.
+  if (first_letter(ending) == ending.size()) ending.clear();
+  const std::string safe = stem + ending;
+  return safe.substr(safe.size() - std::min(safe.size(), kLongest));
+}
+
+}  // namespace dragoman

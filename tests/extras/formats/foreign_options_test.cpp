@@ -1,0 +1,78 @@
+#include "extras/formats/foreign_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "extras/formats/unpickler.h"
+#include "tests/extras/formats/pickle_bytes.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+using testing::ThrowsMessage;
+
+ForeignOptions options_of(const std::string& opcodes) {
+  const Pickle pickle = unpickle(pickle_of(opcodes));
+  return pickled_options("m.pt", *pickle.root);
+}
+
+void expect_refused(const std::string& opcodes, const std::string& what) {
+  EXPECT_THAT([&] { options_of(opcodes); }, ThrowsMessage<Error>(HasSubstr(what)));
+}
+
+TEST(ForeignOptions, OptionsArePlainDataOfDictsAndNamespaces) {
+  const std::string inner =
+      global_op("argparse", "Namespace") + ")\x81" +
+      dict_op({text_op("layers"), "K\6", text_op("is_on"), "\x88", text_op("none"), "N",
+               text_op("rate"), std::string("G") + std::string("\x3f\xb0\0\0\0\0\0\0", 8)}) +
+      "b";
+  const ForeignOptions options = options_of(
+      dict_op({text_op("model"), inner, text_op("list"), std::string("](K\1") + text_op("b") + "e",
+               text_op("code"), global_op("os", "system") + "(" + text_op("ls") + "tR"}));
+  EXPECT_EQ(options.integer("model.layers", 0), 6);
+  EXPECT_TRUE(options.flag("model.is_on", false));
+  EXPECT_FALSE(options.has("model.none"));
+  EXPECT_EQ(options.text("model.none", "otherwise"), "otherwise");
+  EXPECT_EQ(options.number("model.rate", 0), 0.0625);
+  EXPECT_THAT(options.list("list"), ElementsAre("1", "b"));
+  EXPECT_EQ(options.text("code", ""), "an object of os.system");
+  EXPECT_THAT([&] { options.integer("code", 0); },
+              ThrowsMessage<Error>(StartsWith("m.pt: code: an object of os.system is not")));
+}
+
+TEST(ForeignOptions, APickleThatHoldsItselfOrRepeatsItsTextsIsRefused) {
+  expect_refused(std::string("}q\1") + text_op("self") + "h\1s", "nested more than 8 deep");
+  expect_refused("K\7", "the options are 7");
+  std::string repeated =
+      std::string("}") + text_op("0") + text_op(std::string(1 << 20, 'x')) + "q\1s";
+  for (int i = 1; i < 70; ++i) repeated += text_op(std::to_string(i)) + "h\1s";
+  expect_refused(repeated, "bytes");
+}
+
+TEST(ForeignOptions, OptionsOfYamlMayBeNested) {
+  const ForeignOptions options = yaml_settings(
+      "c.yaml",
+      "model:\n  encoder: {layers: 6, scale: True}\n  tied: no\ntest: [1, 2]\nempty: {}\n");
+  EXPECT_EQ(options.integer("model.encoder.layers", 0), 6);
+  EXPECT_TRUE(options.flag("model.encoder.scale", false));
+  EXPECT_FALSE(options.flag("model.tied", true));
+  EXPECT_THAT(options.list("test"), ElementsAre("1", "2"));
+  const auto refused = [](const std::string& text, const std::string& what) {
+    EXPECT_THAT([&] { yaml_settings("c.yaml", text); },
+                ThrowsMessage<Error>(AllOf(StartsWith("c.yaml: "), HasSubstr(what))));
+  };
+  std::string deep;
+  for (int i = 0; i < 12; ++i) deep += std::string(static_cast<std::size_t>(i), ' ') + "a:\n";
+  refused(deep + std::string(12, ' ') + "a: 1\n", "a map within the map");
+  refused("? " + std::string(5000, 'x') + "\n: {a: 1}\n", "name is too long");
+  refused("- 1\n", "line 1: ");
+  refused("a: 1\nb: 2\na: 1\n", "line 3: a: occurs twice");
+  refused("a: [[1]]\n", "line 1: ");
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,344 @@
+#include "extras/markup/markdown.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <sstream>
+#include <string>
+
+#include "base/error.h"
+#include "extras/markup/markdown_blocks.h"
+#include "extras/markup/markdown_masks.h"
+#include "extras/markup/markdown_writing.h"
+#include "extras/markup/word_fragments.h"
+#include "tests/extras/markup/markdown_translators.h"
+#include "tests/repeated.h"
+
+namespace dragoman {
+namespace {
+
+/// Every passage becomes this text, whatever it was.
+std::string with_text(const std::string& markdown, const std::string& text) {
+  return translated(parse_markdown(markdown), [&](std::string_view) { return in_order(text); });
+}
+
+TEST(Markdown, BlocksKeepTheirMarks) {
+  EXPECT_EQ(turned("# One two #\n\nThree four\n===\n"), "# two One #\n\nfour Three\n===\n");
+  EXPECT_EQ(turned("- one two\n- three four\n  - [x] five six\n1. a b\n"),
+            "- two one\n- four three\n  - [x] six five\n1. b a\n");
+  EXPECT_EQ(turned("> one two\n>> three four\n\n***\n\n**a b** c\n"),
+            "> two one\n>> four three\n\n***\n\nc **b a**\n");
+}
+
+TEST(Markdown, LinesStayLines) {
+  EXPECT_EQ(turned("aa bb\ncc dd\n"), "dd cc\nbb aa\n");
+  EXPECT_EQ(turned("> aa bb\n> cc dd\n\n- ee ff\n  gg hh"), "> dd cc\n> bb aa\n\n- hh gg\n  ff ee");
+  EXPECT_EQ(with_text("aa bb\ncc dd\nee\n", "eins"), "eins\n");
+}
+
+TEST(Markdown, HardLineBreaksEndSentences) {
+  EXPECT_EQ(texts_of("one two  \nthree\\\nfour<br>five\n"),
+            (Texts{"one two", "three", "four", "five"}));
+  EXPECT_EQ(turned("one two  \nthree four\\\nfive"), "two one  \nfour three\\\nfive");
+}
+
+TEST(Markdown, CodeIsLeftAlone) {
+  const std::string code =
+      "```python\nprint('one two')\n```\n\n    indented code\n\n~~~\nthree four\n~~~\n";
+  EXPECT_EQ(turned(code), code);
+  EXPECT_EQ(turned("run `make all` now"), "now `make all` run");
+  EXPECT_EQ(turned("`` a`b `` one"), "one `` a`b ``");
+  EXPECT_EQ(turned("```c\nopen for ever\n"), "```c\nopen for ever\n");
+}
+
+TEST(Markdown, EmphasisMovesWithItsWords) {
+  EXPECT_EQ(turned("one **two** *three* ~~four~~"), "~~four~~ *three* **two** one");
+  EXPECT_EQ(turned("***one*** two __three _four_ five__"), "__five _four_ three__ two ***one***");
+  EXPECT_EQ(turned("**one\ntwo** three"), "three **two\none**");
+}
+
+TEST(Markdown, LinksKeepTheirUrls) {
+  EXPECT_EQ(turned("see [the page](http://a.b/c_(d)) now"), "now [page the](http://a.b/c_(d)) see");
+  EXPECT_EQ(turned("[one two](<u v> \"three four\")"), "[two one](<u v> \"four three\")");
+  EXPECT_EQ(turned("one [two three][ref]\n\n[ref]: http://a.b 'Some title'\n"),
+            "[three two][ref] one\n\n[ref]: http://a.b 'Some title'\n");
+  EXPECT_EQ(turned("one <http://a.b> https://c.d/e_f me@a.org"),
+            "me@a.org https://c.d/e_f <http://a.b> one");
+}
+
+TEST(Markdown, ALinkWhoseTextIsItsLabelGetsTheLabelBesideIt) {
+  const std::string definition = "\n\n[one two]: http://a.b\n";
+  EXPECT_EQ(turned("see [one two]" + definition), "[two one][one two] see" + definition);
+  EXPECT_EQ(turned("see [one two][] *x*" + definition), "*x* [two one][one two] see" + definition);
+  EXPECT_EQ(turned("no [link here] today"), "today here\\] \\[link no");
+}
+
+TEST(Markdown, ImagesHaveTextAndTitle) {
+  EXPECT_EQ(turned("![one two](a.png \"three four\")"), "![two one](a.png \"four three\")");
+  EXPECT_EQ(turned("[![one two](a.svg)](http://a.b) three"),
+            "[![two one](a.svg)](http://a.b) three");
+  EXPECT_EQ(turned("[![](a.svg)](http://a.b)\n[![](b.svg)](http://a.b)\n\none two"),
+            "[![](a.svg)](http://a.b)\n[![](b.svg)](http://a.b)\n\ntwo one");
+  EXPECT_EQ(turned("![one *two* three](a.png) four"), "four ![three *two* one](a.png)");
+}
+
+TEST(Markdown, TablesKeepTheirForm) {
+  EXPECT_EQ(turned("| One two | *b* c |\n|:---|---:|\n| d e | `f|g` |\n"),
+            "| two One | c *b* |\n|:---|---:|\n| e d | `f|g` |\n");
+  EXPECT_EQ(with_text("|aa|\n|--|\n|bb|\n", "a | b"), "|a \\| b|\n|--|\n|a \\| b|\n");
+}
+
+TEST(Markdown, HtmlIsKept) {
+  EXPECT_EQ(turned("<div align=\"center\">\none two\n</div>\n\nthree four\n"),
+            "<div align=\"center\">\none two\n</div>\n\nfour three\n");
+  EXPECT_EQ(turned("one <b>two</b> three <!-- four --> five"),
+            "<!-- four --> five three <b>two</b> one");
+  EXPECT_EQ(turned("one <a\nhref='x'>two</a> three"), "three <a\nhref='x'>two</a> one");
+}
+
+TEST(Markdown, EachNameOfABlockOfHtmlBeginsOne) {
+  // CommonMark 0.31, section 4.6, condition 6; those of earlier versions besides.
+  std::istringstream names(
+      "address article aside base basefont blockquote body caption center col colgroup dd details "
+      "dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 "
+      "h6 head header hr html iframe legend li link main menu menuitem nav noframes ol optgroup "
+      "option p param search section source summary table tbody td tfoot th thead title tr track "
+      "ul");
+  for (std::string name; names >> name;)
+    for (const std::string& block : {"<" + name + ">one two", "</" + name + ">one two",
+                                     "  <" + name + " a='b'> one two", "<" + name + "/> one two"})
+      for (const std::string before : {"", "a\n", "> ", "- ", "1. > a\n   > "})
+        EXPECT_EQ(turned(before + block), before + block);
+  EXPECT_EQ(turned("<H2>one two"), "<H2>one two");
+  EXPECT_EQ(turned("<thead\none two"), "<thead\none two");
+  EXPECT_EQ(turned("<h7>one two</h7>"), "<h7>two one</h7>");
+  EXPECT_EQ(turned("<headers>one two</headers>"), "<headers>two one</headers>");
+  EXPECT_EQ(turned("`<h2>` one <h2>two</h2>"), "<h2>two</h2> one `<h2>`");
+}
+
+TEST(Markdown, FrontMatterStays) {
+  const std::string matter = "---\ntitle: One two\n---\n";
+  EXPECT_EQ(turned(matter + "# three four"), matter + "# four three");
+  EXPECT_EQ(turned("+++\na = 'b c'\n+++\nd e"), "+++\na = 'b c'\n+++\ne d");
+  EXPECT_EQ(turned("\xEF\xBB\xBF# one two"), "\xEF\xBB\xBF# two one");
+}
+
+TEST(Markdown, AFenceOfFrontMatterMayHaveBlanksBehindIt) {
+  for (const std::string matter :
+       {"--- \na: One two\nb: three\n---\n", "---\na: One two\nb: three\n--- \t\n",
+        "+++ \r\na = 'b c'\r\n+++\t\r\n"})
+    EXPECT_EQ(turned(matter + "\nthree four"), matter + "\nfour three");
+}
+
+TEST(Markdown, FullStopsEndFrontMatterOfYamlAlone) {
+  const std::string matter = "---\na: One two\nb: three\n...\n";
+  EXPECT_EQ(turned(matter + "one two\n\n---\n"), matter + "two one\n\n---\n");
+  EXPECT_EQ(turned("+++\na = 'b c'\n...\n+++\nd e"), "+++\na = 'b c'\n...\n+++\ne d");
+}
+
+TEST(Markdown, FootnotesKeepTheirLabels) {
+  EXPECT_EQ(turned("one[^1] two\n\n[^1]: three four\n[^note]: five\n\n    six seven\n"),
+            "two one[^1]\n\n[^1]: four three\n[^note]: five\n\n    seven six\n");
+  EXPECT_EQ(turned("> [!NOTE]\n> one two\n"), "> [!NOTE]\n> two one\n");
+}
+
+TEST(Markdown, TheBlocksOfAFootnoteAreBlocks) {
+  const std::string code = "[^1]: one\n\n    ```\n    two three\n\n    four\n    ```\n\n";
+  EXPECT_EQ(turned(code + "five six\n\n# seven eight\n"), code + "six five\n\n# eight seven\n");
+  EXPECT_EQ(turned("[^1]: one two\n\n    - three four\n    - five six\n\n          code here\n"),
+            "[^1]: two one\n\n    - four three\n    - six five\n\n          code here\n");
+  EXPECT_EQ(turned("[^a]: one two\n\n\tthree four\n\n\t> five six\n\n    code here\n"),
+            "[^a]: two one\n\n\tfour three\n\n\t> six five\n\n    here code\n");
+  EXPECT_EQ(turned("[^1]: one two\n\n        code here\n\nthree four\n\n    code here\n"),
+            "[^1]: two one\n\n        code here\n\nfour three\n\n    code here\n");
+}
+
+TEST(Markdown, ALineGoesOnInAFootnote) {
+  EXPECT_EQ(texts_of("one\n[^1]: two\n    three\nfour\n\nfive\n"),
+            (Texts{"one", "two three four", "five"}));
+  EXPECT_EQ(texts_of("[^1]:\n    one\n[^2]: *two*\n   [^3]: three\n- four\n\n  [^4]: five\n"),
+            (Texts{"one", "two", "three", "four", "five"}));
+}
+
+TEST(Markdown, EscapesAndEntitiesAreRead) {
+  EXPECT_EQ(texts_of("\\*one\\* &amp; two &eacute; [x] ![a \\\" &lt;](u)"),
+            (Texts{"*one* & two \u00E9 [x]", "a \" <"}));
+}
+
+TEST(Markdown, ATranslationIsNoMarkup) {
+  for (const std::string text : {"- a",
+                                 "1. a",
+                                 "12) a",
+                                 "# a",
+                                 "> a",
+                                 "*a*",
+                                 "_a_",
+                                 "`a`",
+                                 "[a](b)",
+                                 "<b>",
+                                 "&amp;",
+                                 "~~a~~",
+                                 "---",
+                                 "===",
+                                 "a\\",
+                                 "\\*",
+                                 "| a |",
+                                 "***",
+                                 "+ a",
+                                 "!",
+                                 "_ _ _",
+                                 "C #",
+                                 "a_b 2 * 3 < 4 & 5"}) {
+    const std::string markdown = "# x\n\nxx\nyy\n\n- **xx**[y](u) z\n  yy\n\n|x|\n|-|\n|x|\n";
+    const std::string result = with_text(markdown, text);
+    EXPECT_THAT(texts_of(result), testing::Each(text)) << result;
+    EXPECT_EQ(texts_of(result).size(), has_letters(text) ? 5u : 0u) << result;
+    EXPECT_EQ(markdown_blocks(result).size(), 5u) << result;
+  }
+  EXPECT_EQ(with_text("xx", "snake_case 2 * 3 < 4 & 5 - 6. (a) C# 1."),
+            "snake_case 2 * 3 < 4 & 5 - 6. (a) C# 1.");
+}
+
+TEST(Markdown, TheTextOfAFootnoteBeginsALine) {
+  EXPECT_EQ(with_text("[^1]: x\n", "16. a"), "[^1]: 16\\. a\n");
+  EXPECT_EQ(with_text("- x\n\n  [^\u00E9.]: x\n", "- a"), "- \\- a\n\n  [^\u00E9.]: \\- a\n");
+  EXPECT_EQ(with_text("x [^1]: x\n", "16. a"), "16 [^1]. a\n");
+}
+
+/// The document with the two tags of its one passage around a stretch of its translation.
+std::string with_marks(const std::string& markdown, const std::string& text, ByteRange stretch) {
+  const MarkupDocument document = parse_markdown(markdown);
+  const std::vector<PlacedTag> tags = {{.tag = 0, .text = {stretch.begin, stretch.begin}},
+                                       {.tag = 1, .text = {stretch.end, stretch.end}}};
+  std::string marked;
+  std::size_t place = 0;
+  for (const PlacedTag& tag : readable_marks(document, document.passages.at(0), text, tags)) {
+    marked += text.substr(place, tag.text.begin - place);
+    marked += document.passages[0].tags[tag.tag].source.of(document.bytes);
+    place = tag.text.begin;
+  }
+  return marked + text.substr(place);
+}
+
+TEST(Markdown, MarksAreReadAsMarks) {
+  const std::string next = "\u91CD\u3002\u6B21";  // two letters with a full stop between them
+  EXPECT_EQ(with_marks("**one.** two", next, {0, 6}), "**\u91CD**\u3002\u6B21");
+  EXPECT_EQ(with_marks("**one.** two", next, {3, 9}), "\u91CD\u3002**\u6B21**");
+  EXPECT_EQ(with_marks("_one_ two", "einszwei drei", {4, 8}), "_einszwei_ drei");
+  EXPECT_EQ(with_marks("*one* two", "einszwei drei", {4, 8}), "eins*zwei* drei");
+  EXPECT_EQ(with_marks("*one* two", "eins zwei", {4, 5}), "eins zwei");
+  EXPECT_EQ(with_text("**x** yy", ""), "");
+}
+
+TEST(Markdown, MarksThatTouchAreNotReadAsOne) {
+  EXPECT_EQ(with_text("`a` one `b` two `c`\n", ""), "`a` `b` `c`\n");
+  EXPECT_EQ(with_text("one `a`, ``b`` and `c`.\n", "*"), "`a` ``b`` `c`\\*\n");
+  const auto first_and_last = [](std::string_view) {
+    return AlignedText{
+        .text = "einsdrei",
+        .words = {{.place = {0, 4}, .links = {{0, 1}}}, {.place = {4, 8}, .links = {{2, 1}}}}};
+  };
+  for (const std::string mark : {"**", "*", "__", "_", "~~"}) {
+    const std::string markdown = mark + "one" + mark + " two " + mark + "three" + mark;
+    EXPECT_EQ(translated(parse_markdown(markdown), first_and_last),
+              mark + "eins" + mark + " " + mark + "drei" + mark);
+  }
+  EXPECT_EQ(same("one \\``a` ***two* three**"), "one \\``a` ***two* three**");
+}
+
+TEST(Markdown, ADocumentWithNothingToTranslateStays) {
+  for (const std::string markdown :
+       {"", "\n", "\r\n\r\n", "---\n", "|--|\n", "![](a.png)\n", "[a]: http://b.c\n", "***",
+        "<!-- one -->", "```\na\n```", "- \n- ", "> ", "\\", "`a`", "[", "*", "[](u)",
+        "[!]\n\n[!]: u"})
+    EXPECT_EQ(turned(markdown), markdown);
+}
+
+TEST(Markdown, LineEndsStay) {
+  EXPECT_EQ(turned("# one two\r\n\r\naa bb\r\ncc dd"), "# two one\r\n\r\ndd cc\r\nbb aa");
+  EXPECT_EQ(same("one\rtwo  \r\nthree"), "one\rtwo  \r\nthree");
+}
+
+TEST(Markdown, DeepAndLongDocumentsTakeNoQuadraticTime) {
+  constexpr int kDepth = 10'000;
+  const auto start = std::chrono::steady_clock::now();
+  for (const std::string& markdown :
+       {repeated("> ", kDepth) + "one two", repeated("*", kDepth) + "one" + repeated("*", kDepth),
+        repeated("[", kDepth) + "one" + repeated("](u)", kDepth),
+        repeated("![", kDepth) + "one" + repeated("](u)", kDepth), repeated("- ", kDepth) + "one",
+        repeated("<b>", kDepth) + "one" + repeated("</i>", kDepth), repeated("`", kDepth) + "one",
+        repeated("one\n", kDepth), repeated("*a ", kDepth), repeated("[a](u \"", kDepth),
+        repeated("a **b** ", kDepth), repeated("[^1]", kDepth)})
+    EXPECT_GE(same(markdown).size(), markdown.size());
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  EXPECT_LT(spent.count(), 20);
+}
+
+std::string fault_of(const std::string& markdown) {
+  try {
+    parse_markdown(markdown);
+    return "none";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+TEST(Markdown, DefinitionsOfLinksTakeBoundedTime) {
+  const auto nested = [](std::size_t depth) {
+    return "[x]: /foo\n\n" + repeated("[", depth) + repeated("]", depth);
+  };
+  const std::string long_definition = "[x]: /" + std::string(500'000, 'u') + "\n\n";
+  const std::clock_t begin = std::clock();
+  EXPECT_THAT(fault_of(nested(50'000)), testing::HasSubstr("too many brackets"));
+  EXPECT_THAT(fault_of(long_definition + repeated("[x]\n", 5'000)),
+              testing::HasSubstr("used too often"));
+  EXPECT_THAT(fault_of(long_definition + repeated("![x]\n", 5'000)),
+              testing::HasSubstr("used too often"));
+  // Brackets that are none of their pairs do not hide them.
+  EXPECT_THAT(fault_of("[x]: /foo\n\n" + repeated("[`]`", 30'000) + repeated("]", 30'000)),
+              testing::HasSubstr("too many brackets"));
+  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 1);
+}
+
+TEST(Markdown, ManyLinksAreFine) {
+  std::string markdown;
+  for (int i = 0; i < 5'000; ++i) markdown += "- one [two][x] three [four](u)\n";
+  markdown += "\n";
+  for (int i = 0; i < 1'000; ++i) markdown += "one [two][x]\nthree [four](u)\n";
+  markdown += "\n[x]: http://a.b/c 'd'\n";
+  EXPECT_EQ(same(markdown), markdown);
+  EXPECT_EQ(fault_of("[x]: /" + std::string(100'000, 'u') + "\n\n[x] [x] [x]\n"), "none");
+}
+
+TEST(Markdown, BracketsAreCountedInEachTextAlone) {
+  constexpr int kMany = 3'000;
+  for (const std::string& text :
+       {"| a | b |\n|--|--|\n" + repeated("| [one](http://a.b/cd) | `[]` [x] |\n", kMany),
+        repeated("12. [one](http://a.b/cd) [x] ![](u)\n", kMany),
+        repeated("- one\n    - [two](http://a.b/cd) `[`\n        1) [x]\n", kMany),
+        repeated("# [one](http://a.b/cd)\n[two][x]\n***\n> [x]\n", kMany),
+        "```\n" + repeated("[[\"one two three four\"]]\n", kMany) + "```\n"})
+    EXPECT_EQ(fault_of(text + "\n[x]: /foo\n"), "none") << text.substr(0, 100);
+}
+
+TEST(Markdown, LinesThatLookLikeOtherTextsHideNoBrackets) {
+  constexpr int kMany = 20'000;
+  const auto lines = [](const std::string& begin) {
+    return repeated(begin + "[\n", kMany) + repeated(begin + "]\n", kMany);
+  };
+  const std::string row = repeated("[|", kMany) + repeated("]|", kMany);
+  const std::clock_t begin = std::clock();
+  for (const std::string& text :
+       {lines("|"), lines("2. "), lines("    - "), lines("<b>"), "- b\n" + lines("    "),
+        "> b\n" + lines("| "), lines("    1) "), "\n|a|b|\n|-|-|\n|" + row,
+        "<![CDATA[\n>\n- a\n]]>\nb\n" + lines("    - ")})
+    EXPECT_THAT(fault_of("[x]: /foo\n\na\n" + text), testing::HasSubstr("too many brackets"))
+        << text.substr(0, 100);
+  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 5);
+}
+
+}  // namespace
+}  // namespace dragoman

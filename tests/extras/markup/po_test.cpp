@@ -1,0 +1,298 @@
+#include "extras/markup/po.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "tests/extras/markup/word_translators.h"
+
+namespace dragoman {
+namespace {
+
+std::string reversed_po(const std::string& po) { return translated(parse_po(po), reversed); }
+
+std::string error_of(const std::string& po) {
+  try {
+    parse_po(po);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(Po, EmptyTranslationsAreFilled) {
+  EXPECT_EQ(reversed_po("# a comment\nmsgid \"one two\"\nmsgstr \"\"\n"),
+            "# a comment\nmsgid \"one two\"\nmsgstr \"two one\"\n");
+  EXPECT_EQ(reversed_po("msgctxt \"x\"\nmsgid \"one\"\n\" two\"\nmsgstr \"\""),
+            "msgctxt \"x\"\nmsgid \"one\"\n\" two\"\nmsgstr \"two one\"");
+}
+
+TEST(Po, AllButTranslationsStays) {
+  const std::string po =
+      "\xEF\xBB\xBFmsgid \"\"\nmsgstr \"\"\n\"Language: de\\n\"\n\n#, fuzzy\nmsgid \"one two\"\n"
+      "msgstr \"da\"\n\n#~ msgid \"one two\"\n#~ msgstr \"\"\n";
+  EXPECT_EQ(reversed_po(po), po);
+}
+
+TEST(Po, PluralsHaveTheirOwnMessage) {
+  EXPECT_EQ(reversed_po("msgid \"%d cat\"\nmsgid_plural \"%d big cats\"\nmsgstr[0] \"\"\nmsgstr[1] "
+                        "\"\"\nmsgstr[2] \"\"\n"),
+            "msgid \"%d cat\"\nmsgid_plural \"%d big cats\"\nmsgstr[0] \"cat %d\"\nmsgstr[1] "
+            "\"cats big %d\"\nmsgstr[2] \"cats big %d\"\n");
+}
+
+TEST(Po, LinesAndEscapesStay) {
+  EXPECT_EQ(reversed_po("msgid \"\"\n\"one two\\n\"\n\"say \\\"x\\\" \\\\y\\n\"\nmsgstr \"\"\n"),
+            "msgid \"\"\n\"one two\\n\"\n\"say \\\"x\\\" \\\\y\\n\"\nmsgstr \"\"\n"
+            "\"two one\\n\"\n\"\\\\y \\\"x\\\" say\\n\"\n");
+}
+
+TEST(Po, EscapesWithDigitsAreDecodedAndControlCharactersAreWrittenInDigits) {
+  EXPECT_EQ(reversed_po("msgid \"\\033[1mone two\"\nmsgstr \"\"\n"),
+            "msgid \"\\033[1mone two\"\nmsgstr \"\\033[1mtwo one\"\n");
+  const MarkupDocument document =
+      parse_po("msgid \"\\x41\\1012\\x0a\\303\\244 \\xyz\"\nmsgstr \"\"\n");
+  ASSERT_EQ(document.passages.size(), 2u);
+  EXPECT_EQ(document.passages[0].text, "AA2");
+  EXPECT_EQ(document.passages[1].text, "\u00e4 xyz");
+  EXPECT_EQ(reversed_po("msgid \"one \\a\\b\\f\\v\"\nmsgstr \"\"\n"),
+            "msgid \"one \\a\\b\\f\\v\"\nmsgstr \"one \\007\\010\\014\\013\"\n");
+  const std::string latin1 = "msgid \"\\344 one\"\nmsgstr \"\"\n";
+  EXPECT_EQ(reversed_po(latin1), latin1) << "bytes that are no UTF-8 stay";
+}
+
+TEST(Po, APercentSignThatPrintfWritesIsKept) {
+  const MarkupDocument document = parse_po("msgid \"100%% done %s\"\nmsgstr \"\"\n");
+  const std::string po =
+      translated_document(document, std::vector{AlignedText{.text = "100 % fertig %s"}}).bytes;
+  const std::string filled = po.substr(po.find("msgstr"));
+  EXPECT_NE(filled.find("%%"), std::string::npos) << filled;
+}
+
+TEST(Po, PlaceholdersComeOutOnce) {
+  // The translator loses one, and doubles another.
+  const MarkupDocument document =
+      parse_po("msgid \"The %s of %(name)s has <b>{0}</b>\"\nmsgstr \"\"\n");
+  ASSERT_EQ(document.passages.size(), 1u);
+  EXPECT_EQ(document.passages[0].text, "The %s of %(name)s has {0}");
+  const std::string po =
+      translated_document(document, std::vector{AlignedText{.text = "Das %s von hat {0}"}}).bytes;
+  for (const std::string kept : {"%(name)s", "%s", "{0}", "<b>", "</b>"}) {
+    const std::string filled = po.substr(po.find("msgstr"));
+    EXPECT_NE(filled.find(kept), std::string::npos) << kept << " in " << po;
+    EXPECT_EQ(filled.find(kept), filled.rfind(kept)) << kept << " in " << po;
+  }
+}
+
+TEST(Po, APlaceholderReplacesNoOtherWord) {
+  const MarkupDocument document = parse_po("msgid \"a %s man\"\nmsgstr \"\"\n");
+  const auto filled = [&](const AlignedText& translation) {
+    const std::string po = translated_document(document, std::vector{translation}).bytes;
+    return po.substr(po.find("msgstr"));
+  };
+  // Of a word that comes from all words of the source.
+  EXPECT_EQ(filled({.text = "Mann", .words = {{{0, 4}, {{0, 0.35}, {1, 0.3}, {2, 0.35}}}}}),
+            "msgstr \"Mann %s\"\n");
+  EXPECT_EQ(filled({.text = "Mann"}), "msgstr \"%s Mann\"\n");
+  EXPECT_EQ(filled({.text = "Mann x", .words = {{{0, 4}, {{2, 1}}}, {{5, 6}, {{1, 1}}}}}),
+            "msgstr \"Mann %s\"\n");
+}
+
+TEST(Po, APlaceholderStandsAtAFullStopWithoutABlank) {
+  const auto filled = [](const std::string& message, const AlignedText& translation) {
+    const std::string po = translated_document(parse_po("msgid \"" + message + "\"\nmsgstr \"\"\n"),
+                                               std::vector{translation})
+                               .bytes;
+    return po.substr(po.find("msgstr"));
+  };
+  const AlignedText dogs{.text = "keine Hunde.",
+                         .words = {{{0, 5}, {{0, 1}}}, {{6, 12}, {{1, 1}}}}};
+  for (const std::string sign : {".", ",", ";", ":", "!", "?", ")", "\u2026", "\u3002", "\u061F"}) {
+    AlignedText translation = dogs;
+    translation.text.replace(11, 1, sign);
+    translation.words[1].place.end = translation.text.size();
+    EXPECT_EQ(filled("no dogs %d now", translation), "msgstr \"keine Hunde %d" + sign + "\"\n");
+  }
+  EXPECT_EQ(filled("no %d dogs",
+                   {.text = "keine (Hunde)", .words = {{{0, 5}, {{0, 1}}}, {{6, 13}, {{2, 1}}}}}),
+            "msgstr \"keine %d (Hunde)\"\n");
+}
+
+TEST(Po, LettersBehindAPlaceholderBelongToIt) {
+  EXPECT_EQ(reversed_po("msgid \"read %dMB in %ds\"\nmsgstr \"\"\n"),
+            "msgid \"read %dMB in %ds\"\nmsgstr \"%dMB in %ds read\"\n");
+}
+
+/// The translation of a message with these flags, whose words are in the other order.
+std::string reversed_message(const std::string& flags, const std::string& message) {
+  const std::string po = reversed_po(flags + "msgid \"" + message + "\"\nmsgstr \"\"\n");
+  return po.substr(po.find("msgstr"));
+}
+
+TEST(Po, PlaceholdersThatCountTheirArgumentsGetNumbersWhereTheirOrderChanges) {
+  EXPECT_EQ(reversed_message("#, c-format\n", "%d of %s"), "msgstr \"%2$s of %1$d\"\n");
+  EXPECT_EQ(reversed_message("#, fuzzy, php-format\n", "%5.2f, %% and %s"),
+            "msgstr \"%2$s and %% %1$5.2f,\"\n");
+  EXPECT_EQ(reversed_message("#, c-format\n", "one %s"), "msgstr \"%s one\"\n");
+  EXPECT_EQ(reversed_message("#, c-format\n", "%2$s of %1$d"), "msgstr \"%1$d of %2$s\"\n");
+}
+
+TEST(Po, PlaceholdersThatCannotHaveNumbersKeepTheirOrder) {
+  EXPECT_EQ(reversed_message("", "%d of %s"), "msgstr \"%d of %s\"\n");
+  EXPECT_EQ(reversed_message("#, python-format\n", "%d of %s"), "msgstr \"%d of %s\"\n");
+  EXPECT_EQ(reversed_message("#, python-format\n", "%(a)d of %(b)s"),
+            "msgstr \"%(b)s of %(a)d\"\n");
+  EXPECT_EQ(reversed_message("#, python-brace-format\n", "{:d} of {}"), "msgstr \"{:d} of {}\"\n");
+  EXPECT_EQ(reversed_message("#, c-format\n", "%*d of %s"), "msgstr \"%*d of %s\"\n");
+  EXPECT_EQ(reversed_message("#, c-format\n", "%d of %<PRIu64>"), "msgstr \"%d of %<PRIu64>\"\n");
+  // Numbers in one line and none in another would be an error of its own.
+  EXPECT_EQ(reversed_message("#, c-format\n", "%d of %s\\n%d more"),
+            "msgstr \"\"\n\"%d of %s\\n\"\n\"more %d\"\n");
+}
+
+TEST(Po, PlaceholdersAreThoseOfTheFormatOfAMessage) {
+  for (const auto& [flag, placeholder] :
+       std::vector<std::pair<std::string, std::string>>{{"kde-format", "%1"},
+                                                        {"qt-format", "%L1"},
+                                                        {"c-format", "%1$*2$d"},
+                                                        {"python-format", "%(x)r"},
+                                                        {"python-brace-format", "{a:>{w}}"},
+                                                        {"php-format", "%'*10s"},
+                                                        {"boost-format", "%|5|"},
+                                                        {"sh-format", "$name"},
+                                                        {"java-printf-format", "%,d"},
+                                                        {"ruby-format", "%-10<x>s"},
+                                                        {"lisp-format", "~a"}}) {
+    const MarkupDocument document =
+        parse_po("#, " + flag + "\nmsgid \"a " + placeholder + " b\"\nmsgstr \"\"\n");
+    const std::string po =
+        translated_document(document, std::vector{AlignedText{.text = "eins"}}).bytes;
+    EXPECT_NE(po.find(placeholder, po.find("msgstr")), std::string::npos) << po;
+  }
+  EXPECT_EQ(reversed_message("#, kde-format\n", "%1 of %2"), "msgstr \"%2 of %1\"\n");
+  EXPECT_EQ(reversed_message("#, lisp-format\n", "~a of ~d"), "msgstr \"~a of ~d\"\n");
+  EXPECT_EQ(reversed_message("#, php-format\n", "%'010d of %s"), "msgstr \"%2$s of %1$'010d\"\n");
+  EXPECT_EQ(reversed_message("#, java-printf-format\n", "one%ntwo three"),
+            "msgstr \"three one%ntwo\"\n");
+  EXPECT_EQ(reversed_message("#, fuzzy\n#, kde-format\n", "one %1"), "msgstr \"%1 one\"\n");
+}
+
+/// Messages in a document whose every passage has this translation.
+TranslatedDocument translated_as(const std::string& po, const std::string& text) {
+  const MarkupDocument document = parse_po(po);
+  return translated_document(document,
+                             std::vector<AlignedText>(document.passages.size(), {.text = text}));
+}
+
+TEST(Po, AMessageStaysUntranslatedWhereItsTranslationHasOtherPlaceholders) {
+  const std::string message = "msgid \"one %d\"\nmsgstr \"\"\n\nmsgid \"two\"\nmsgstr \"\"\n";
+  const TranslatedDocument flagged = translated_as("#, c-format\n" + message, "zwei 100 % drei");
+  EXPECT_EQ(flagged.bytes,
+            "#, c-format\nmsgid \"one %d\"\nmsgstr \"\"\n\nmsgid \"two\"\nmsgstr \"zwei 100 % "
+            "drei\"\n");
+  EXPECT_EQ(flagged.untranslated, 1u);
+  const TranslatedDocument unflagged = translated_as(message, "zwei 100 % drei");
+  EXPECT_EQ(unflagged.untranslated, 0u);
+  EXPECT_EQ(unflagged.bytes.find("\"\"\n"), std::string::npos) << unflagged.bytes;
+}
+
+TEST(Po, AllFormsOfAMessageStayUntranslatedTogether) {
+  const std::string po =
+      "msgid \"\"\nmsgstr \"\"\n\n"
+      "#, c-format\nmsgid \"one cat\"\nmsgid_plural \"%d cats\"\nmsgstr[0] \"\"\n# x\n"
+      "msgstr[1] \"\"\nmsgstr[2] \"%d da\"\n";
+  EXPECT_EQ(translated_as(po, "%y").bytes, po);
+  EXPECT_EQ(translated_as(po, "%y").untranslated, 1u);
+  EXPECT_EQ(translated_as(po, "x").untranslated, 0u);
+}
+
+TEST(Po, TheHeaderDeclaresUtf8WhereATranslationIsFilledIn) {
+  const auto po = [](const std::string& charset, const std::string& translation) {
+    return "msgid \"\"\nmsgstr \"\"\n\"Content-Type: text/plain; charset=" + charset +
+           "\\n\"\n\"Language: de\\n\"\n\nmsgid \"one\"\nmsgstr \"" + translation + "\"\n";
+  };
+  for (const std::string charset : {"CHARSET", "ISO-8859-1", "UTF-8"})
+    EXPECT_EQ(translated_as(po(charset, ""), "\u00e4").bytes, po("UTF-8", "\u00e4"));
+  EXPECT_EQ(translated_as(po("utf-8", ""), "\u00e4").bytes, po("utf-8", "\u00e4"));
+  EXPECT_EQ(reversed_po(po("ISO-8859-1", "eins")), po("ISO-8859-1", "eins"));
+}
+
+TEST(Po, ALineMayHaveSeveralKeywords) {
+  EXPECT_EQ(reversed_po("msgid \"one two\" msgstr \"\"\n"),
+            "msgid \"one two\" msgstr \"two one\"\n");
+  EXPECT_EQ(reversed_po("msgctxt \"x\" msgid \"one \" \"two\" msgid_plural \"ones twos\" msgstr[0] "
+                        "\"\" msgstr[1] \"\"\n\"\" msgid \"x y\"msgstr\"\""),
+            "msgctxt \"x\" msgid \"one \" \"two\" msgid_plural \"ones twos\" msgstr[0] "
+            "\"two one\" msgstr[1] \"twos ones\" msgid \"x y\"msgstr \"y x\"");
+}
+
+TEST(Po, FlagsAreThoseOfOneMessage) {
+  const std::string po =
+      reversed_po("#, c-format\nmsgid \"a\"\nmsgstr \"b\"\n\nmsgid \"%d of %s\"\nmsgstr \"\"\n");
+  EXPECT_NE(po.find("msgstr \"%d of %s\""), std::string::npos) << po;
+}
+
+TEST(Po, TheFormOfOneServesOtherNumbersWhereThereAreNotTwoForms) {
+  const std::string message = "msgid \"one cat\"\nmsgid_plural \"%d cats\"\n";
+  EXPECT_EQ(reversed_po(message + "msgstr[0] \"\"\n"), message + "msgstr[0] \"cats %d\"\n");
+  EXPECT_EQ(reversed_po(message + "msgstr[0] \"\"\nmsgstr[1] \"\"\n"),
+            message + "msgstr[0] \"cat one\"\nmsgstr[1] \"cats %d\"\n");
+  EXPECT_EQ(reversed_po(message + "msgstr[0] \"\"\nmsgstr[1] \"\"\nmsgstr[2] \"\"\n"),
+            message + "msgstr[0] \"cats %d\"\nmsgstr[1] \"cats %d\"\nmsgstr[2] \"cats %d\"\n");
+}
+
+TEST(Po, TheFirstOfThreeFormsHasThePlaceholdersOfThePlural) {
+  for (const auto& [flag, placeholder] :
+       {std::pair("", "{n}"), std::pair("#, python-brace-format\n", "{n}"),
+        std::pair("#, kde-format\n", "%1"), std::pair("#, python-format\n", "%(n)d")}) {
+    const std::string message =
+        join_text(flag, "msgid \"one cat\"\nmsgid_plural \"cats ", placeholder, "\"\n");
+    const auto forms = [&message](const std::string& first, const std::string& others) {
+      return join_text(message, "msgstr[0] \"", first, "\"\nmsgstr[1] \"", others,
+                       "\"\nmsgstr[2] \"", others, "\"\n");
+    };
+    const std::string plural = join_text(placeholder, " cats");
+    EXPECT_EQ(reversed_po(forms("", "")), forms(plural, plural));
+  }
+}
+
+TEST(Po, LineEndsAreThoseOfTheFile) {
+  EXPECT_EQ(reversed_po("msgid \"one two\"\r\nmsgstr \"\"\r\n"),
+            "msgid \"one two\"\r\nmsgstr \"two one\"\r\n");
+}
+
+TEST(Po, WhiteSpaceAroundALineStays) {
+  EXPECT_EQ(reversed_message("", "\\tone two:\\t"), "msgstr \"\\ttwo: one\\t\"\n");
+  EXPECT_EQ(reversed_message("", "one two\\r\\nthree"),
+            "msgstr \"\"\n\"two one\\r\\n\"\n\"three\"\n");
+}
+
+TEST(Po, AMessageIsFilledInOnlySoOften) {
+  const std::string message = "msgid \"one two\"\nmsgid_plural \"ones\"\n";
+  std::string forms;
+  for (int i = 0; i < 8; ++i) forms += "msgstr[" + std::to_string(i) + "] \"\"\n";
+  EXPECT_EQ(parse_po(message + forms + "\n" + message + forms).passages.size(), 16u);
+  EXPECT_EQ(error_of(message + forms + "msgstr[8] \"\"\n"),
+            "po: line 11: a message with more than 8 plural forms");
+  EXPECT_EQ(error_of("msgid \"one\"\nmsgstr \"\"\nmsgstr \"\"\n"),
+            "po: line 3: msgstr stands twice in a message");
+  EXPECT_EQ(error_of("msgid \"one\"\n\nmsgid \"two\"\n"),
+            "po: line 3: msgid stands twice in a message");
+  const std::string once = "msgid \"one\"\nmsgstr \"\"\n";
+  std::string contexts;
+  for (int i = 0; i < 100; ++i) contexts += "msgctxt \"x\"\nmsgstr \"\"\n";
+  EXPECT_EQ(parse_po(once + contexts).passages.size(), 1u) << "a message is that of its own entry";
+  EXPECT_EQ(parse_po("msgctxt \"x\"\n" + once + "msgctxt \"y\"\n" + once).passages.size(), 2u);
+}
+
+TEST(Po, FaultsAreNamedWithTheirLine) {
+  EXPECT_THAT(error_of("msgid \"one\"\nmsgstr one\n"), testing::StartsWith("po: line 2: "));
+  EXPECT_THAT(error_of("msgid \"one\nmsgstr \"\"\n"), testing::StartsWith("po: line 1: "));
+  EXPECT_THAT(error_of("\"one\"\n"), testing::StartsWith("po: line 1: "));
+  EXPECT_THAT(error_of("msgid \"one\" two \"three\"\n"), testing::HasSubstr("behind a string"));
+  EXPECT_THAT(error_of("msgid \"one\\\""), testing::HasSubstr("second quote"));
+  EXPECT_EQ(error_of(""), "none");
+}
+
+}  // namespace
+}  // namespace dragoman

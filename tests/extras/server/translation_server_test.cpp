@@ -1,0 +1,380 @@
+#include "extras/server/translation_server.h"
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <thread>
+
+#include "base/error.h"
+#include "tests/extras/server/table_server.h"
+#include "tests/model/file/scratch_file.h"
+
+namespace dragoman {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+using testing::Not;
+
+const json kOne = {{"q", "one"}, {"source", "en"}, {"target", "de"}};
+
+/// Until the condition holds, a minute at most.
+template <class Condition>
+bool wait_until(Condition condition) {
+  for (int i = 0; i < 60'000 && !condition(); ++i) std::this_thread::sleep_for(milliseconds(1));
+  return condition();
+}
+
+TEST(TranslationServer, UnknownPathsAre404InTheFormOfTheirInterface) {
+  TableServer table({"en-de"});
+  EXPECT_EQ(table.get("/nothing").status, 404);
+  EXPECT_TRUE(json_of(table.get("/nothing")).contains("error"));
+  for (const char* path : {"/v2/nothing", "/v1/usage", "/v3/glossaries"}) {
+    EXPECT_EQ(table.get(path).status, 404) << path;
+    EXPECT_TRUE(json_of(table.get(path)).contains("message")) << path;
+  }
+}
+
+TEST(TranslationServer, AWrongMethodIs405AndSaysTheRightOne) {
+  TableServer table({"en-de"});
+  const HttpResponse response = table.get("/translate");
+  EXPECT_EQ(response.status, 405);
+  EXPECT_EQ(header_of(response, "Allow"), "POST");
+  EXPECT_EQ(header_of(table.ask({.method = "DELETE", .path = "/v2/usage"}), "Allow"), "GET, POST");
+  EXPECT_EQ(table.ask({.method = "HEAD", .path = "/health"}).status, 200);
+}
+
+TEST(TranslationServer, AWrongMethodIsNamedBesideTheRightOnes) {
+  TableServer table({"en-de"});
+  const HttpResponse response = table.ask({.method = "DELETE", .path = "/v2/usage"});
+  EXPECT_EQ(json_of(response)["message"], "/v2/usage takes GET, POST, not DELETE");
+}
+
+TEST(TranslationServer, ALanguageBetweenTwoIsSaid) {
+  TableServer table({"fr-en", "en-de", "fr-cs", "cs-de"});
+  const json answer = json_of(table.post(
+      "/translate", {{"q", "one\ntwo"}, {"source", "fr"}, {"target", "de"}, {"alternatives", 1}}));
+  EXPECT_EQ(answer["translatedText"], "one\ntwo");
+  EXPECT_EQ(answer["pivotLanguage"], "en") << "English comes before others";
+  EXPECT_EQ(answer["alternatives"].size(), 1u);
+  const json deepl = json_of(table.post(
+      "/v2/translate", {{"text", {"one"}}, {"source_lang", "FR"}, {"target_lang", "DE"}}));
+  EXPECT_EQ(deepl["translations"][0]["pivot_language"], "EN");
+  EXPECT_FALSE(json_of(table.post("/translate", kOne)).contains("pivotLanguage"));
+  EXPECT_EQ(table.answered().front().languages, "fr-en-de");
+}
+
+TEST(TranslationServer, ManyRequestsAtOnceGetTheirOwnAnswers) {
+  TableServer table({"en-de", "de-fr"});
+  const std::vector<std::string> words = {"one", "two", "three", "Four", "five.", "six,"};
+  std::vector<std::jthread> clients;
+  for (std::size_t c = 0; c < 8; ++c)
+    clients.emplace_back([&, c] {
+      for (std::size_t i = 0; i < 25; ++i) {
+        std::string text;
+        for (std::size_t w = 0; w <= (c + i) % 7; ++w) text += words[(c * i + w) % 6] + "\n";
+        json body = {{"q", text}, {"source", "en"}, {"target", i % 2 == 0 ? "de" : "fr"}};
+        EXPECT_EQ(json_of(table.post("/translate", body))["translatedText"], text);
+      }
+    });
+  clients.clear();
+  EXPECT_EQ(table.answered().size(), 200u);
+}
+
+TEST(TranslationServer, ALongTextDoesNotHoldUpALaterRequest) {
+  TableServer table({"en-de"});
+  table.gate.open(false);
+  std::string many;
+  for (int i = 0; i < 80; ++i) many += "one two three\n";
+  auto large = table.send(
+      TableServer::request_of("/translate", {{"q", many}, {"source", "en"}, {"target", "de"}}));
+  auto small = table.send(TableServer::request_of("/translate", kOne));
+  ASSERT_EQ(small.wait_for(milliseconds(50)), std::future_status::timeout);
+  table.gate.open(true);
+  EXPECT_EQ(small.get().status, 200);
+  EXPECT_EQ(large.wait_for(milliseconds(0)), std::future_status::timeout);
+  EXPECT_EQ(json_of(large.get())["translatedText"], many);
+}
+
+TEST(TranslationServer, AtTheDeadlineARequestEndsAndItsRowsAreFree) {
+  TableServer table({"en-de"}, {.request_timeout = milliseconds(50)});
+  table.gate.open(false);
+  auto response = table.send(TableServer::request_of("/translate", kOne));
+  EXPECT_EQ(response.get().status, 504);
+  table.gate.open(true);
+  EXPECT_TRUE(wait_until([&] { return table.engines[0]->slots == 0; }));
+}
+
+TEST(TranslationServer, AClientThatGoesFreesItsRows) {
+  TableServer table({"en-de"});
+  table.gate.open(false);
+  std::stop_source gone;
+  auto response = table.send(TableServer::request_of("/translate", kOne), gone.get_token());
+  ASSERT_EQ(response.wait_for(milliseconds(50)), std::future_status::timeout);
+  gone.request_stop();
+  EXPECT_EQ(response.get().status, kClientGone);
+  table.gate.open(true);
+  EXPECT_TRUE(wait_until([&] { return table.engines[0]->slots == 0; }));
+  EXPECT_EQ(table.post("/translate", kOne).status, 200);
+  EXPECT_EQ(table.send(TableServer::request_of("/translate", kOne), gone.get_token()).get().status,
+            kClientGone)
+      << "gone before it began";
+}
+
+TEST(TranslationServer, WhileTooMuchWaitsRequestsAre503) {
+  TableServer table({"en-de"}, {}, 4);
+  table.gate.open(false);
+  std::vector<std::future<HttpResponse>> admitted;
+  json many = kOne;
+  many["q"] = std::vector<std::string>(100, "one");
+  for (int i = 0; i < 2; ++i)
+    admitted.push_back(table.send(TableServer::request_of("/translate", many)));
+  const HttpResponse refused = table.post("/translate", kOne);
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_NE(header_of(refused, "Retry-After"), "");
+  EXPECT_THAT(json_of(refused)["error"], HasSubstr("wait"));
+  table.gate.open(true);
+  EXPECT_EQ(admitted[0].get().status, 200);
+  EXPECT_TRUE(wait_until([&] { return table.post("/translate", kOne).status == 200; }));
+  EXPECT_THAT(table.get("/metrics").body, HasSubstr("\ndragoman_refused_total "));
+}
+
+TEST(TranslationServer, AnEngineThatFailsIs500AndTheHealthSaysSo) {
+  TableServer table({"en-de"});
+  EXPECT_EQ(json_of(table.get("/health")), json({{"status", "ok"}}));
+  table.engines[0]->fails = true;
+  const HttpResponse response = table.post("/translate", kOne);
+  EXPECT_EQ(response.status, 500);
+  EXPECT_EQ(json_of(response)["error"], "Cannot translate text: the table is broken");
+  EXPECT_EQ(table.answered().back().fault, "Cannot translate text: the table is broken")
+      << "for the log";
+  EXPECT_EQ(table.get("/health").status, 503);
+  EXPECT_THAT(table.get("/metrics").body, HasSubstr("\ndragoman_refused_total 0\n"))
+      << "nobody was refused";
+  EXPECT_EQ(table.post("/v2/translate", {{"text", {"one"}}, {"target_lang", "DE"}}).status, 500);
+}
+
+TEST(TranslationServer, AModelIsReplacedUnderARequest) {
+  TableServer table({"en-de"});
+  table.gate.open(false);
+  auto response = table.send(TableServer::request_of("/translate", kOne));
+  ASSERT_EQ(response.wait_for(milliseconds(50)), std::future_status::timeout);
+  table.add("en-de");
+  table.gate.open(true);
+  EXPECT_EQ(response.get().status, 200);
+  const std::int64_t admitted = table.engines[0]->admitted;
+  EXPECT_EQ(table.post("/translate", kOne).status, 200);
+  EXPECT_EQ(table.engines[0]->admitted, admitted) << "the new one serves";
+}
+
+TEST(TranslationServer, AModelIsLoadedWhenARequestNeedsIt) {
+  TableServer table({"de-en"});
+  Gate gate;
+  std::atomic<int> loads = 0;
+  std::atomic<bool> fails = true;
+  const auto later = [&](const std::string& pair) {
+    table.models.set(std::make_shared<ServedModel>(parse_language_pair(pair).value(), [&, pair] {
+      gate.pass();
+      ++loads;
+      if (fails) throw Error(pair, " is damaged");
+      if (!table.models.find(parse_language_pair(pair).value())->is_loaded()) table.add(pair);
+    }));
+  };
+  later("en-fr");
+  later("fr-en");
+  EXPECT_EQ(table.get("/health").status, 200);
+  EXPECT_THAT(table.get("/metrics").body, HasSubstr("{languages=\"de-en\"} 0"));
+  EXPECT_EQ(json_of(table.get("/version"))["models"][1],
+            json::parse(R"({"source": "en", "target": "fr", "loaded": false})"));
+  const json question = {{"q", "one two"}, {"source", "de"}, {"target", "fr"}};
+  const HttpResponse damaged = table.post("/translate", question);
+  EXPECT_EQ(damaged.status, 500);
+  EXPECT_THAT(damaged.body,
+              HasSubstr("the model of en-fr cannot be loaded now; the server's log says why"));
+  EXPECT_EQ(table.answered().back().fault, "en-fr is damaged");
+  fails = false;
+  gate.open(false);
+  auto first = table.send(TableServer::request_of("/translate", question)),
+       second = table.send(TableServer::request_of("/translate", question));
+  EXPECT_EQ(table.post("/translate", {{"q", "six"}, {"source", "de"}, {"target", "en"}}).status,
+            200)
+      << "others go on";
+  EXPECT_EQ(first.wait_for(milliseconds(20)), std::future_status::timeout);
+  gate.open(true);
+  for (auto* response : {&first, &second}) {
+    const HttpResponse answer = response->get();
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_EQ(json_of(answer)["translatedText"], "one two");
+    EXPECT_EQ(json_of(answer)["pivotLanguage"], "en");
+  }
+  EXPECT_EQ(loads, 3);
+  EXPECT_EQ(json_of(table.get("/version"))["models"][1]["loaded"], true);
+  EXPECT_EQ(json_of(table.get("/version"))["models"][2]["loaded"], false) << "nobody needs fr-en";
+}
+
+TEST(TranslationServer, AtTheServersEndRequestsThatWaitForAModelAre503) {
+  Gate gate;
+  gate.open(false);
+  std::future<HttpResponse> first, second;
+  {
+    TableServer table({"de-en"});
+    table.models.set(std::make_shared<ServedModel>(parse_language_pair("en-de").value(),
+                                                   [&gate] { gate.pass(); }));
+    first = table.send(TableServer::request_of("/translate", kOne));
+    second = table.send(TableServer::request_of("/translate", kOne));
+    EXPECT_EQ(second.wait_for(milliseconds(20)), std::future_status::timeout);
+    std::jthread opening([&gate] {
+      std::this_thread::sleep_for(milliseconds(20));
+      gate.open(true);
+    });
+    table.server.reset();
+  }
+  EXPECT_EQ(second.get().status, 503);
+}
+
+TEST(TranslationServer, RequestsAreLimitedByClient) {
+  TableServer table({"en-de"}, {.requests_per_minute = 2});
+  EXPECT_EQ(table.post("/translate", kOne).status, 200);
+  EXPECT_EQ(table.post("/detect", {{"q", "one"}}).status, 200);
+  const HttpResponse refused = table.post("/translate", kOne);
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_THAT(json_of(refused)["error"], HasSubstr("Slowdown"));
+  EXPECT_GE(std::stoi(header_of(refused, "Retry-After")), 1);
+  EXPECT_EQ(table.post("/v2/translate", {{"text", {"one"}}, {"target_lang", "DE"}}).status, 429);
+  HttpRequest other = TableServer::request_of("/translate", kOne);
+  other.client = "192.0.2.2";
+  EXPECT_EQ(table.ask(other).status, 200);
+  EXPECT_EQ(table.get("/languages").status, 200) << "what costs nothing is not counted";
+}
+
+TEST(TranslationServer, BehindAProxyClientsAreThoseThatItNames) {
+  TableServer table({"en-de"}, {.requests_per_minute = 1, .is_behind_proxy = true});
+  HttpRequest request = TableServer::request_of("/translate", kOne);
+  request.headers["x-forwarded-for"] = "198.51.100.7, 203.0.113.1";
+  EXPECT_EQ(table.ask(request).status, 200);
+  request.headers["x-forwarded-for"] = "198.51.100.8, 203.0.113.1";
+  EXPECT_EQ(table.ask(request).status, 429) << "the client may write what it likes in front";
+  request.headers["x-forwarded-for"] = "203.0.113.2";
+  EXPECT_EQ(table.ask(request).status, 200);
+  EXPECT_EQ(table.answered().front().client, "203.0.113.1");
+}
+
+TEST(TranslationServer, LibreTranslatesKeysAreAskedForAndUsedUp) {
+  const ScratchFile file("keys.txt", "alpha 5\n");
+  TableServer table({"en-de"}, {.api_keys = std::make_shared<ApiKeys>(file.path())});
+  json body = kOne;
+  EXPECT_EQ(table.post("/translate", body).status, 400);
+  body["api_key"] = "beta";
+  EXPECT_EQ(table.post("/translate", body).status, 403);
+  body["api_key"] = "alpha";
+  EXPECT_EQ(table.post("/translate", body).status, 200);
+  EXPECT_EQ(table.answered().back().texts, 1);
+  EXPECT_EQ(table.post("/translate", body).status, 429);
+  EXPECT_EQ(table.answered().back().texts, 0) << "what is refused is not translated";
+  table.engines[0]->fails = true;
+  body["q"] = "I";
+  EXPECT_EQ(table.post("/translate", body).status, 500);
+  EXPECT_EQ(table.post("/translate", body).status, 500) << "what failed is not counted";
+  EXPECT_EQ(table.post("/translate", body).status, 500);
+}
+
+TEST(TranslationServer, PagesOfOtherOriginsAskOnlyWhereTheyMay) {
+  TableServer closed({"en-de"});
+  EXPECT_EQ(header_of(closed.post("/translate", kOne), "Access-Control-Allow-Origin"), "");
+  EXPECT_EQ(closed.ask({.method = "OPTIONS", .path = "/translate"}).status, 405);
+  TableServer open({"en-de"}, {.cors_origins = {"*"}});
+  EXPECT_EQ(header_of(open.post("/translate", kOne), "Access-Control-Allow-Origin"), "*");
+  TableServer one({"en-de"}, {.cors_origins = {"https://example.org"}});
+  HttpRequest preflight{
+      .method = "OPTIONS", .path = "/translate", .headers = {{"origin", "https://example.org"}}};
+  const HttpResponse allowed = one.ask(preflight);
+  EXPECT_EQ(allowed.status, 204);
+  EXPECT_EQ(header_of(allowed, "Access-Control-Allow-Origin"), "https://example.org");
+  preflight.headers["origin"] = "https://example.com";
+  EXPECT_EQ(header_of(one.ask(preflight), "Access-Control-Allow-Origin"), "");
+}
+
+TEST(TranslationServer, MetricsCountRequestsAndText) {
+  TableServer table({"en-de"});
+  table.post("/translate", {{"q", {"one", "two"}}, {"source", "en"}, {"target", "de"}});
+  table.get("/nothing");
+  table.get("/other");
+  const HttpResponse response = table.get("/metrics");
+  EXPECT_THAT(response.type, HasSubstr("text/plain; version=0.0.4"));
+  for (const char* line :
+       {"\ndragoman_requests_total{path=\"/translate\",status=\"200\"} 1\n",
+        "\ndragoman_requests_total{path=\"other\",status=\"404\"} 2\n",
+        "\ndragoman_request_seconds_count{path=\"/translate\"} 1\n",
+        "\ndragoman_request_seconds_bucket{path=\"/translate\",le=\"+Inf\"} 1\n",
+        "\ndragoman_waiting_sentences{languages=\"en-de\"} 0\n", "\ndragoman_texts_total 2\n",
+        "\ndragoman_characters_total 6\n", "\ndragoman_requests_under_way 1\n",
+        "\ndragoman_refused_total 0\n", "\nprocess_resident_memory_bytes "})
+    EXPECT_THAT(response.body, HasSubstr(line));
+}
+
+TEST(TranslationServer, SentencesThatComeAgainAreNotTranslatedAgain) {
+  TableServer table({"en-de"}, {}, 65'536, 1 << 20);
+  const auto ask = [&table](const json& q) {
+    return json_of(table.post("/translate", {{"q", q}, {"source", "en"}, {"target", "de"}}));
+  };
+  const json first = ask("one two\nthree");
+  const std::int64_t admitted = table.engines.front()->admitted;
+  EXPECT_EQ(ask("one two\nthree"), first);
+  EXPECT_EQ(ask({"three", "", "one two"})["translatedText"], json({"three", "", "one two"}));
+  EXPECT_EQ(table.engines.front()->admitted, admitted);
+  const std::string metrics = table.get("/metrics").body;
+  for (const char* line : {"\ndragoman_cache_hits_total{languages=\"en-de\"} 4\n",
+                           "\ndragoman_cache_misses_total{languages=\"en-de\"} 2\n"})
+    EXPECT_THAT(metrics, HasSubstr(line));
+  // An answer is sent before the engine has counted its rows anew.
+  const std::string none_in_use = "\ndragoman_rows_in_use{languages=\"en-de\"} 0\n";
+  while (table.get("/metrics").body.find(none_in_use) == std::string::npos)
+    std::this_thread::yield();
+}
+
+TEST(TranslationServer, SentencesWithTermsComeAgainToo) {
+  TableServer table({"en-de"}, {}, 65'536, 1 << 20);
+  const auto ask = [&table] {
+    return json_of(table.post(
+        "/translate",
+        {{"q", "one two"}, {"source", "en"}, {"target", "de"}, {"terms", {{"two", "two"}}}}));
+  };
+  const json first = ask();
+  const std::int64_t admitted = table.engines.front()->admitted;
+  EXPECT_EQ(ask(), first);
+  EXPECT_EQ(table.engines.front()->admitted, admitted);
+}
+
+TEST(TranslationServer, TheVersionNamesModelsAndTheDescriptionNamesPaths) {
+  TableServer table({"en-de"}, {.version = "9.9"});
+  EXPECT_EQ(json_of(table.get("/version")),
+            json::parse(R"({"version": "9.9", "models": [{"source": "en", "target": "de",
+                            "loaded": true, "updates": 7, "checksum": "c0ffee"}]})"));
+  const json description = json_of(table.get("/openapi.json"));
+  EXPECT_EQ(description["openapi"], "3.0.3");
+  for (const auto& [path, methods] : description["paths"].items())
+    for (const auto& [method, facts] : methods.items()) {
+      if (method == "parameters") continue;
+      std::string upper = method;
+      for (char& c : upper) c = static_cast<char>(std::toupper(c));
+      const HttpResponse answer = table.ask({.method = upper, .path = path});
+      EXPECT_NE(answer.status, 405) << path;
+      EXPECT_THAT(answer.body, Not(HasSubstr("there is no /"))) << path;
+      EXPECT_TRUE(facts["responses"].begin().key().starts_with('2')) << path;
+    }
+  EXPECT_EQ(table.get("/spec").body, table.get("/openapi.json").body) << "LibreTranslate's path";
+}
+
+TEST(TranslationServer, AtTheServersEndRequestsUnderWayAre503) {
+  std::future<HttpResponse> response;
+  TableServer table({"en-de"});
+  table.gate.open(false);
+  response = table.send(TableServer::request_of("/translate", kOne));
+  ASSERT_EQ(response.wait_for(milliseconds(50)), std::future_status::timeout);
+  table.server.reset();
+  EXPECT_EQ(response.get().status, 503);
+}
+
+}  // namespace
+}  // namespace dragoman
