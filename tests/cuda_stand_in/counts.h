@@ -1,0 +1,39 @@
+// What the stand-in for CUDA has counted in this process.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace dragoman {
+
+class StandInCounts {
+ public:
+  /// Counts from now on.
+  StandInCounts() {
+    if (is_there()) function<void>("cuda_stand_in_reset")();
+  }
+
+  static bool is_there() { return dlsym(RTLD_DEFAULT, "cuda_stand_in_reset") != nullptr; }
+
+  /// {"launches": {name: {"count", "read", "written"}}, "waits": {name: count}, ...}
+  nlohmann::json report() const {
+    return nlohmann::json::parse(function<const char*>("cuda_stand_in_report")());
+  }
+  /// How often the operation was launched.
+  std::int64_t launches_of(const std::string& operation) const {
+    const nlohmann::json launches = report()["launches"];
+    return launches.contains(operation) ? launches[operation]["count"].get<std::int64_t>() : 0;
+  }
+  /// {name: count}
+  nlohmann::json waits() const { return report()["waits"]; }
+
+ private:
+  template <class Result>
+  static auto function(const char* name) {
+    return reinterpret_cast<Result (*)()>(dlsym(RTLD_DEFAULT, name));
+  }
+};
+
+}  // namespace dragoman
