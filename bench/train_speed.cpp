@@ -1,30 +1,44 @@
 // Training speed on random tokens: target tokens per second over windows of updates after warm-up,
 // dropout (everywhere) and label smoothing on. The last line of standard output is JSON.
-// "time_by_part" has fractions of the time of some more updates, measured with record functions.
-//   train_speed --preset tiny|small|base|big [--precision auto|fp32|bf16] [--windows N]
-//               [--threads N] [--length N] [--spread N] [--max-tokens N] [--sum-after]
+// Updates are made as a run makes them: the results of a window are read at its end, so a GPU is
+// never waited for in between. "host_ms_per_update" is the time that the host takes to give a GPU
+// its work.
+// "time_by_part", on the CPU, has fractions of the time of some more updates, measured with record
+// functions; "time_by_kernel", on a GPU, has the kernels of one more update.
+//   train_speed --preset tiny|small|base|big [--precision auto|fp32|bf16] [--device
+//   cpu|cuda|cuda:N]
+//               [--windows N] [--updates N] [--threads N] [--length N] [--spread N] [--max-tokens
+//               N]
+//               [--attention-dropout RATE] [--by-kernel] [--sum-after]
 // On several ranks (scripts/launch N train_speed ...) the tokens of all ranks are counted.
 #include <ATen/Parallel.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/cpu.h"
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/threads.h"
+#include "bench/device_times.h"
 #include "bench/part_times.h"
 #include "data/random_batch.h"
+#include "model/device.h"
+#include "training/common_state.h"
+#include "training/launched_updates.h"
 #include "training/ranks/communicator.h"
 #include "training/ranks/rank_info.h"
+#include "training/spike_limits.h"
 #include "training/training_model.h"
 
 namespace {
@@ -35,59 +49,93 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// The host's time.
 struct StepTimes {
   double data = 0, passes = 0, all_reduce = 0, optimizer = 0;  ///< seconds
+  double waiting = 0;                                          ///< for the results
   std::int64_t tokens = 0;
 
-  double total() const { return data + passes + all_reduce + optimizer; }
+  double working() const { return data + passes + all_reduce + optimizer; }
+  double total() const { return working() + waiting; }
+};
+
+struct Options {
+  ModelConfig model;
+  Precision precision = Precision::Auto;
+  torch::Device device = torch::kCPU;
+  RandomText text = {};
+  int windows = 7, updates = 5, threads = 1;
+  bool overlap = true;  ///< ranks sum the gradient while the backward pass goes on
+  bool by_kernel = false;
 };
 
 /// A model, its optimizer and its batches.
-struct Bench {
-  TrainingModel& model;
-  Communicator& ranks;
-  RandomText text;
-  int updates;
-  bool overlap;  ///< ranks sum the gradient while the backward pass goes on
-  std::int64_t update = 0;
+class Bench {
+ public:
+  Bench(const Options& options, Communicator& ranks)
+      : ranks_(ranks),
+        text_(options.text),
+        overlap_(options.overlap && ranks.size() > 1),
+        model_(options.model, {}, options.precision, options.device, 1),
+        limits_({}, TrainConfig().spike_factor, options.device) {
+    if (overlap_)
+      model_.hand_over_slices(slice_to_send(model_.layout().size()),
+                              [this](const torch::Tensor& slice) { ranks_.begin_sum(slice); });
+  }
 
-  StepTimes run_updates() {
+  StepTimes run_updates(int updates) {
     StepTimes times;
+    std::vector<LaunchedUpdate> launched;
+    auto start = std::chrono::steady_clock::now();
+    const auto lap = [&start] {
+      const double seconds = seconds_since(start);
+      start = std::chrono::steady_clock::now();
+      return seconds;
+    };
     for (int i = 0; i < updates; ++i) {
-      auto start = std::chrono::steady_clock::now();
-      const auto lap = [&start] {
-        const double seconds = seconds_since(start);
-        start = std::chrono::steady_clock::now();
-        return seconds;
-      };
-      const auto batch = random_batch(text, 7 + static_cast<std::uint64_t>(ranks.rank()),
-                                      static_cast<std::uint64_t>(++update));
+      const auto batch = random_batch(text_, 7 + static_cast<std::uint64_t>(ranks_.rank()),
+                                      static_cast<std::uint64_t>(++update_));
       times.data += lap();
-      const auto loss = model.accumulate(batch, {.label_smoothing = 0.1}, update, overlap).read();
-      std::array<double, 1> tokens = {static_cast<double>(loss.target_tokens)};
+      const DeviceLoss own = model_.accumulate(batch, {.label_smoothing = 0.1}, update_, overlap_);
       times.passes += lap();
-      model.hand_over_rest();
-      if (overlap)
-        ranks.finish_sums();
+      model_.hand_over_rest();
+      if (overlap_)
+        ranks_.finish_sums();
       else
-        ranks.sum(model.gradient());
-      ranks.sum(tokens);
+        ranks_.sum(model_.gradient());
+      const DeviceLoss sums = sum_over_ranks(ranks_, own);
       times.all_reduce += lap();
-      times.tokens += static_cast<std::int64_t>(tokens[0]);
-      model
-          .step({.target_tokens = static_cast<std::int64_t>(tokens[0]),
-                 .learning_rate = 1e-4,
-                 .clip_norm = 1})
-          .made.item<bool>();  // a device is done
+      launched.push_back({sums, step(sums), {}, {}});
       times.optimizer += lap();
+      times.tokens += sums.target_tokens;
     }
+    read_results(launched);
+    times.waiting += lap();
     return times;
   }
+
+ private:
+  StepResult step(const DeviceLoss& sums) {
+    const auto loss = sums.smoothed() / static_cast<double>(sums.target_tokens);
+    const StepResult result = model_.step({.target_tokens = sums.target_tokens,
+                                           .learning_rate = 1e-4,
+                                           .clip_norm = 1,
+                                           .max_gradient_norm = limits_.max_gradient_norm(loss)});
+    limits_.note(loss, result.gradient_norm, result.made);
+    return result;
+  }
+
+  Communicator& ranks_;
+  const RandomText text_;
+  const bool overlap_;
+  TrainingModel model_;
+  SpikeLimits limits_;
+  std::int64_t update_ = 0;
 };
 
-nlohmann::ordered_json time_by_part(Bench& bench) {
+nlohmann::ordered_json time_by_part(Bench& bench, int updates) {
   const PartTimes parts;
-  const StepTimes times = bench.run_updates();
+  const StepTimes times = bench.run_updates(updates);
   // Threads work side by side: their sums stand for the wall time of both passes.
   const auto all = parts.seconds();
   const double scale = times.passes / std::accumulate(all.begin(), all.end(), 0.0);
@@ -105,71 +153,109 @@ nlohmann::ordered_json time_by_part(Bench& bench) {
   return result;
 }
 
+/// The measured windows, as the fields of the result.
+nlohmann::ordered_json measure(const Options& options, Communicator& ranks) {
+  Bench bench(options, ranks);
+  bench.run_updates(options.updates);  // warms up
+  std::vector<double> rates;
+  std::int64_t tokens = 0;
+  double working = 0, total = 0;
+  for (int window = 0; window < options.windows; ++window) {
+    const StepTimes times = bench.run_updates(options.updates);
+    rates.push_back(static_cast<double>(times.tokens) / times.total());
+    tokens += times.tokens;
+    working += times.working();
+    total += times.total();
+  }
+  std::sort(rates.begin(), rates.end());
+  const int updates = options.windows * options.updates;
+  nlohmann::ordered_json result{
+      {"target_tokens_per_second_median", rates[rates.size() / 2]},
+      {"target_tokens_per_second_min", rates.front()},
+      {"target_tokens_per_second_max", rates.back()},
+      {"target_tokens", tokens},
+      {"ms_per_update", 1e3 * total / updates},
+      {"host_ms_per_update", 1e3 * working / updates},
+      {"peak_memory_gib", static_cast<double>(peak_resident_memory()) / (1 << 30)}};
+  if (options.device.is_cpu()) {
+    result["time_by_part"] = time_by_part(bench, options.updates);
+    return result;
+  }
+  result["peak_device_memory_gib"] = peak_device_memory_gib(options.device);
+  if (options.by_kernel) result["time_by_kernel"] = time_by_kernel([&] { bench.run_updates(1); });
+  return result;
+}
+
+/// The value of a name of --preset or --precision.
+template <class Enum>
+Enum value_of(const std::string& name) {
+  constexpr auto names = names_of(Enum{});
+  return static_cast<Enum>(std::ranges::find(names, name) - names.begin());
+}
+
+template <class Enum>
+std::set<std::string> names_in() {
+  constexpr auto names = names_of(Enum{});
+  return {names.begin(), names.end()};
+}
+
+/// Sets what follows from the preset's name.
+void settle(Options& options, const std::string& preset_name,
+            const std::optional<double>& attention_dropout) {
+  const auto preset = value_of<Preset>(preset_name);
+  options.model = ModelConfig::from_preset(preset);
+  options.model.activation_dropout = options.model.dropout;
+  options.model.attention_dropout = attention_dropout.value_or(options.model.dropout);
+  const bool large = preset == Preset::Base || preset == Preset::Big;
+  options.model.source_vocabulary = options.model.target_vocabulary = large ? 32000 : 8000;
+  RandomText& text = options.text;
+  text.vocabulary = options.model.source_vocabulary;
+  if (text.spread >= text.length || text.length + text.spread > text.batch_tokens)
+    throw UsageError("--spread must be below --length, both within --max-tokens");
+  options.precision = resolve_precision(options.precision, options.device);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) try {
   const RankInfo info = rank_info(process_environment());
   CLI::App app("training speed on random tokens");
-  std::string preset_name = "tiny", precision_name = "auto";
-  int windows = 7, updates = 5, threads = std::max(1, available_cores() / info.local_size);
-  std::int64_t max_tokens = 4096, length = 30, spread = 0;
-  bool json = true, overlap = true;
-  app.add_option("--preset", preset_name)->check(CLI::IsMember({"tiny", "small", "base", "big"}));
-  app.add_option("--precision", precision_name)->check(CLI::IsMember({"auto", "fp32", "bf16"}));
-  app.add_option("--windows", windows, "measured windows")->check(CLI::PositiveNumber);
-  app.add_option("--updates", updates, "updates of a window")->check(CLI::PositiveNumber);
-  app.add_option("--max-tokens", max_tokens, "target tokens of a batch");
-  app.add_option("--length", length, "pieces of a sentence")->check(CLI::PositiveNumber);
-  app.add_option("--spread", spread, "so many more or less")->check(CLI::NonNegativeNumber);
-  app.add_option("--threads", threads);
-  app.add_flag("!--sum-after", overlap, "ranks sum the gradient after the backward pass");
+  std::string preset_name = "tiny", precision_name = "auto", device_name = "cpu";
+  std::optional<double> attention_dropout;
+  Options options;
+  options.threads = std::max(1, available_cores() / info.local_size);
+  options.text = {.vocabulary = 0, .length = 30, .spread = 0, .batch_tokens = 4096};
+  bool json = true;
+  app.add_option("--preset", preset_name)->check(CLI::IsMember(names_in<Preset>()));
+  app.add_option("--precision", precision_name)->check(CLI::IsMember(names_in<Precision>()));
+  app.add_option("--device", device_name, "cpu, cuda or cuda:N");
+  app.add_option("--windows", options.windows, "measured windows")->check(CLI::PositiveNumber);
+  app.add_option("--updates", options.updates, "updates of a window")->check(CLI::PositiveNumber);
+  app.add_option("--max-tokens", options.text.batch_tokens, "target tokens of a batch");
+  app.add_option("--length", options.text.length, "pieces of a sentence")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--spread", options.text.spread, "so many more or less")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--attention-dropout", attention_dropout, "another rate than the other dropout");
+  app.add_option("--threads", options.threads);
+  app.add_flag("--by-kernel", options.by_kernel, "the time of each kernel of an update on a GPU");
+  app.add_flag("!--sum-after", options.overlap, "ranks sum the gradient after the backward pass");
   app.add_flag("--json", json, "the result is always JSON");
   CLI11_PARSE(app, count, arguments);
-  at::set_num_threads(threads);
+  at::set_num_threads(options.threads);
 
-  Preset preset{};
-  Precision precision{};
-  for (std::size_t i = 0; i < 4; ++i)
-    if (names_of(preset)[i] == preset_name) preset = static_cast<Preset>(i);
-  for (std::size_t i = 0; i < 3; ++i)
-    if (names_of(precision)[i] == precision_name) precision = static_cast<Precision>(i);
-  ModelConfig config = ModelConfig::from_preset(preset);
-  config.attention_dropout = config.activation_dropout = config.dropout;
-  const bool large = preset == Preset::Base || preset == Preset::Big;
-  config.source_vocabulary = config.target_vocabulary = large ? 32000 : 8000;
-  if (spread >= length || length + spread > max_tokens) {
-    std::fprintf(stderr,
-                 "train_speed: --spread must be below --length, both within --max-tokens\n");
-    return 2;
-  }
-  const RandomText text{config.source_vocabulary, length, spread, max_tokens};
-
-  precision = resolve_precision(precision, torch::kCPU);
-  TrainingModel model(config, {}, precision, torch::kCPU, 1);
+  options.precision = value_of<Precision>(precision_name);
+  options.device = parse_device(device_name, info.local_rank);
+  settle(options, preset_name, attention_dropout);
   Communicator ranks(info, 60);
-  overlap = overlap && ranks.size() > 1;
-  if (overlap)
-    model.hand_over_slices(slice_to_send(model.layout().size()),
-                           [&ranks](const torch::Tensor& slice) { ranks.begin_sum(slice); });
-  Bench bench{model, ranks, text, updates, overlap};
-  bench.run_updates();  // warms up
-  std::vector<double> rates;
-  for (int window = 0; window < windows; ++window) {
-    const StepTimes times = bench.run_updates();
-    rates.push_back(static_cast<double>(times.tokens) / times.total());
-  }
-  std::sort(rates.begin(), rates.end());
   nlohmann::ordered_json result{
       {"preset", preset_name},
-      {"precision", names_of(precision)[static_cast<std::size_t>(precision)]},
+      {"precision", names_of(options.precision)[static_cast<std::size_t>(options.precision)]},
+      {"device", options.device.str()},
       {"processor", cpu_features().model + " (" + cpu_features().instructions + ")"},
-      {"threads", threads},
-      {"ranks", ranks.size()},
-      {"target_tokens_per_second_median", rates[rates.size() / 2]},
-      {"target_tokens_per_second_min", rates.front()},
-      {"target_tokens_per_second_max", rates.back()},
-      {"peak_memory_gib", static_cast<double>(peak_resident_memory()) / (1 << 30)},
-      {"time_by_part", time_by_part(bench)}};
+      {"threads", options.threads},
+      {"ranks", ranks.size()}};
+  result.update(measure(options, ranks));
   if (ranks.leads()) std::puts(result.dump().c_str());
 } catch (const std::exception& error) {
   std::fprintf(stderr, "train_speed: %s\n", error.what());

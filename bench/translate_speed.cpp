@@ -1,16 +1,17 @@
-// Translation speed of the CPU's engine on sentences of pieces, tokenization left out: target
-// pieces per second over whole passes, or milliseconds a sentence. The last line of standard output
-// is JSON.
-//   translate_speed --model FILE --pieces FILE [--beam N]
+// Translation speed of the CPU's engine, or of the one on a GPU, on sentences of pieces,
+// tokenization left out: target pieces per second over whole passes, or milliseconds a sentence.
+// The last line of standard output is JSON.
+//   translate_speed --model FILE --pieces FILE [--beam N] [--device cpu|cuda|cuda:N]
 //                   [--compute-type auto|float32|bfloat16|int8] [--threads N] [--batch-size N]
 //                   [--min-length N] [--max-length N] [--repeat N] [--limit N] [--latency]
-//                   [--by-part]
+//                   [--by-part] [--by-kernel]
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <latch>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -19,15 +20,23 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/cpu.h"
+#include "base/error.h"
 #include "base/files.h"
 #include "base/memory.h"
 #include "base/threads.h"
 #include "inference/cpu/cpu_engine.h"
 #include "inference/model_tokenizers.h"
 #include "inference/workers.h"
+#ifdef DRAGOMAN_TORCH
+#include "bench/device_times.h"
+#include "inference/torch/torch_engine.h"
+#include "model/device.h"
+#include "model/load_transformer.h"
+#endif
 
 namespace {
 
@@ -122,65 +131,66 @@ double quantile(const std::vector<double>& sorted, double fraction) {
   return sorted[static_cast<std::size_t>(fraction * static_cast<double>(sorted.size() - 1))];
 }
 
-}  // namespace
-
-int main(int count, char** arguments) try {
-  CLI::App app("translation speed on sentences of pieces");
-  std::string model, pieces, type_name = "auto";
+struct Options {
+  std::string model, pieces, device = "cpu", type_name = "auto";
   DecodeConfig decode{.beam_size = 1};
   int repeat = 5, threads = available_cores();
   std::size_t limit = 0;
-  bool latency = false, by_part = false, json = true;
-  app.add_option("--model", model)->required();
-  app.add_option("--pieces", pieces, "a sentence of space-separated pieces a line")->required();
-  app.add_option("--beam", decode.beam_size);
-  constexpr auto types = names_of(ComputeType{});
-  app.add_option("--compute-type", type_name)
-      ->check(CLI::IsMember(std::set<std::string>(types.begin(), types.end())));
-  app.add_option("--threads", threads)->check(CLI::PositiveNumber);
-  app.add_option("--batch-size", decode.batch_size, "rows; 0: as the engine likes");
-  app.add_option("--min-length", decode.min_length);
-  app.add_option("--max-length", decode.max_length);
-  app.add_option("--length-penalty", decode.length_penalty);
-  app.add_option("--repeat", repeat, "measured passes, after one")->check(CLI::PositiveNumber);
-  app.add_option("--limit", limit, "sentences, the first ones; 0: all");
-  app.add_flag("--latency", latency, "one sentence at a time, on which the threads work together");
-  app.add_flag("--by-part", by_part, "the fraction of a thread's time that each part takes");
-  app.add_flag("--json", json, "the result is always JSON");
-  CLI11_PARSE(app, count, arguments);
-  decode.check();
+  bool latency = false, by_part = false, by_kernel = false;
 
-  const auto type = static_cast<ComputeType>(std::ranges::find(types, type_name) - types.begin());
-  const auto start = Clock::now();
-  const ModelFileReader file(resolve_model_path(model));
-  const TokenizerPair tokenizers = load_tokenizers(file);
-  const auto weights = std::make_shared<CpuModel>(file, type);
-  std::vector<std::unique_ptr<CpuEngine>> engines;
-  EngineTimes times{};  // of the first engine
-  std::vector<Engine*> pointers;
-  const auto team = std::make_shared<EngineTeam>(static_cast<std::size_t>(threads));
-  for (int i = 0; i < (latency ? 1 : threads); ++i) {
-    engines.push_back(
-        std::make_unique<CpuEngine>(weights, tokenizers.target->never_emitted(), team));
-    pointers.push_back(engines.back().get());
+  bool on_cpu() const { return device == "cpu"; }
+};
+
+/// The engine on a GPU, and what is measured there.
+#ifdef DRAGOMAN_TORCH
+std::unique_ptr<Engine> device_engine(const std::string& device, const ModelFileReader& file,
+                                      const std::vector<TokenId>& never_emitted) {
+  return std::make_unique<TorchEngine>(load_transformer(file, parse_device(device)), never_emitted);
+}
+nlohmann::ordered_json device_results(const Options& options, const std::function<void()>& work) {
+  nlohmann::ordered_json results{
+      {"peak_device_memory_gib", peak_device_memory_gib(parse_device(options.device))}};
+  if (options.by_kernel) results["time_by_kernel"] = time_by_kernel(work);
+  return results;
+}
+#else
+std::unique_ptr<Engine> device_engine(const std::string& device, const ModelFileReader&,
+                                      const std::vector<TokenId>&) {
+  throw UsageError("--device ", device, ": this program was built without LibTorch");
+}
+nlohmann::ordered_json device_results(const Options&, const std::function<void()>&) { return {}; }
+#endif
+
+/// One engine for each thread, or one of all threads (--latency) or on a GPU. The first engine on
+/// the CPU adds to `times` where these are measured.
+std::vector<std::unique_ptr<Engine>> make_engines(const Options& options,
+                                                  const ModelFileReader& file,
+                                                  const std::vector<TokenId>& never_emitted,
+                                                  EngineTimes& times) {
+  std::vector<std::unique_ptr<Engine>> engines;
+  if (!options.on_cpu()) {
+    engines.push_back(device_engine(options.device, file, never_emitted));
+    return engines;
   }
-  if (by_part) engines.front()->measure(&times);
-  Workers workers(pointers, {.rows = decode.batch_size, .waiting = 1 << 30});
-  const double load_seconds = seconds_since(start);
+  constexpr auto types = names_of(ComputeType{});
+  const auto type =
+      static_cast<ComputeType>(std::ranges::find(types, options.type_name) - types.begin());
+  const auto weights = std::make_shared<CpuModel>(file, type);
+  const auto team = std::make_shared<EngineTeam>(static_cast<std::size_t>(options.threads));
+  for (int i = 0; i < (options.latency ? 1 : options.threads); ++i) {
+    auto engine = std::make_unique<CpuEngine>(weights, never_emitted, team);
+    if (i == 0 && options.by_part) engine->measure(&times);
+    engines.push_back(std::move(engine));
+  }
+  return engines;
+}
 
-  const auto sentences = read_sentences(pieces, tokenizers, decode, limit);
-  nlohmann::ordered_json result{
-      {"processor", cpu_features().model + " (" + cpu_features().instructions + ")"},
-      {"beam", decode.beam_size},
-      {"compute_type", type_name},
-      {"threads", threads},
-      {"sentences", sentences.size()}};
-  std::int64_t translated = translate(workers, sentences);
-  times.fill(0);
-  const auto measured_from = Clock::now();
+/// Pieces per second of each pass, or milliseconds of each sentence of each pass, ascending.
+std::vector<double> measure(const Options& options, Workers& workers,
+                            const std::vector<SourceSentence>& sentences, std::int64_t translated) {
   std::vector<double> measured;
-  for (int pass = 0; pass < repeat; ++pass) {
-    if (!latency) {
+  for (int pass = 0; pass < options.repeat; ++pass) {
+    if (!options.latency) {
       const auto begin = Clock::now();
       translate(workers, sentences);
       measured.push_back(static_cast<double>(translated) / seconds_since(begin));
@@ -192,28 +202,94 @@ int main(int count, char** arguments) try {
       measured.push_back(1e3 * seconds_since(begin));
     }
   }
-  if (by_part) {
+  std::sort(measured.begin(), measured.end());
+  return measured;
+}
+
+nlohmann::ordered_json statistics(const Options& options, const std::vector<double>& measured,
+                                  std::int64_t translated) {
+  if (!options.latency)
+    return {{"target_tokens_per_second_median", quantile(measured, 0.5)},
+            {"target_tokens_per_second_min", measured.front()},
+            {"target_tokens_per_second_max", measured.back()}};
+  const double total = std::accumulate(measured.begin(), measured.end(), 0.0);
+  return {{"latency_ms_p50", quantile(measured, 0.5)},
+          {"latency_ms_p90", quantile(measured, 0.9)},
+          {"target_tokens_per_second_median",
+           1e3 * static_cast<double>(translated * options.repeat) / total}};
+}
+
+nlohmann::ordered_json run(const Options& options) {
+  const auto start = Clock::now();
+  const ModelFileReader file(resolve_model_path(options.model));
+  const TokenizerPair tokenizers = load_tokenizers(file);
+  EngineTimes times{};  // of the first engine
+  const auto engines = make_engines(options, file, tokenizers.target->never_emitted(), times);
+  Workers workers(pointers_to(engines), {.rows = options.decode.batch_size, .waiting = 1 << 30});
+  const double load_seconds = seconds_since(start);
+
+  const auto sentences = read_sentences(options.pieces, tokenizers, options.decode, options.limit);
+  nlohmann::ordered_json result{
+      {"processor", cpu_features().model + " (" + cpu_features().instructions + ")"},
+      {"device", options.device},
+      {"beam", options.decode.beam_size},
+      {"rows", options.decode.batch_size},
+      {"compute_type", options.type_name},
+      {"threads", options.threads},
+      {"sentences", sentences.size()}};
+  const std::int64_t translated = translate(workers, sentences);
+  times.fill(0);
+  const auto measured_from = Clock::now();
+  const std::vector<double> measured = measure(options, workers, sentences, translated);
+  if (options.by_part) {
     const double seconds = seconds_since(measured_from);
     result["time_by_part"] = fractions_of(times, seconds);
-    result["tokenizer_would_add"] = tokenizer_seconds(sentences, *tokenizers.source) * repeat /
-                                    static_cast<double>(pointers.size()) / seconds;
+    result["tokenizer_would_add"] = tokenizer_seconds(sentences, *tokenizers.source) *
+                                    options.repeat / static_cast<double>(engines.size()) / seconds;
   }
-  const double total = std::accumulate(measured.begin(), measured.end(), 0.0);
-  std::sort(measured.begin(), measured.end());
   result["target_tokens"] = translated;
-  if (latency) {
-    result["latency_ms_p50"] = quantile(measured, 0.5);
-    result["latency_ms_p90"] = quantile(measured, 0.9);
-    result["target_tokens_per_second_median"] =
-        1e3 * static_cast<double>(translated * repeat) / total;
-  } else {
-    result["target_tokens_per_second_median"] = quantile(measured, 0.5);
-    result["target_tokens_per_second_min"] = measured.front();
-    result["target_tokens_per_second_max"] = measured.back();
-  }
+  result.update(statistics(options, measured, translated));
   result["load_s"] = load_seconds;
   result["peak_memory_gib"] = static_cast<double>(peak_resident_memory()) / (1 << 30);
-  std::puts(result.dump().c_str());
+  if (!options.on_cpu())
+    result.update(device_results(options, [&] { translate(workers, sentences); }));
+  return result;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) try {
+  CLI::App app("translation speed on sentences of pieces");
+  Options options;
+  DecodeConfig& decode = options.decode;
+  bool json = true;
+  app.add_option("--model", options.model)->required();
+  app.add_option("--pieces", options.pieces, "a sentence of space-separated pieces a line")
+      ->required();
+  app.add_option("--beam", decode.beam_size);
+  app.add_option("--device", options.device, "cpu, cuda or cuda:N");
+  constexpr auto types = names_of(ComputeType{});
+  app.add_option("--compute-type", options.type_name)
+      ->check(CLI::IsMember(std::set<std::string>(types.begin(), types.end())));
+  app.add_option("--threads", options.threads)->check(CLI::PositiveNumber);
+  app.add_option("--batch-size", decode.batch_size, "rows; 0: as the engine likes");
+  app.add_option("--min-length", decode.min_length);
+  app.add_option("--max-length", decode.max_length);
+  app.add_option("--length-penalty", decode.length_penalty);
+  app.add_option("--repeat", options.repeat, "measured passes, after one")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--limit", options.limit, "sentences, the first ones; 0: all");
+  app.add_flag("--latency", options.latency,
+               "one sentence at a time, on which the threads work together");
+  app.add_flag("--by-part", options.by_part,
+               "the fraction of a thread's time that each part takes, on the CPU");
+  app.add_flag("--by-kernel", options.by_kernel, "the time of each kernel of a pass on a GPU");
+  app.add_flag("--json", json, "the result is always JSON");
+  CLI11_PARSE(app, count, arguments);
+  decode.check();
+  if (!options.on_cpu() && (options.by_part || options.type_name != "auto"))
+    throw UsageError("--by-part and --compute-type are for the CPU");
+  std::puts(run(options).dump().c_str());
 } catch (const std::exception& error) {
   std::fprintf(stderr, "translate_speed: %s\n", error.what());
   return 1;

@@ -1,0 +1,79 @@
+#include "bench/device_times.h"
+
+#include <c10/core/CachingDeviceAllocator.h>
+#include <torch/csrc/autograd/profiler_kineto.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dragoman {
+
+namespace {
+
+struct KernelTime {
+  double milliseconds = 0;
+  std::int64_t launches = 0;
+
+  void add(double more, std::int64_t times) {
+    milliseconds += more;
+    launches += times;
+  }
+  nlohmann::ordered_json json() const { return {{"ms", milliseconds}, {"launches", launches}}; }
+};
+
+std::map<std::string, KernelTime> profile(const std::function<void()>& work) {
+  namespace profiler = torch::autograd::profiler;
+  const torch::profiler::impl::ProfilerConfig config(torch::profiler::impl::ProfilerState::KINETO);
+  const std::set<torch::profiler::impl::ActivityType> activities = {
+      torch::profiler::impl::ActivityType::CUDA};
+  profiler::prepareProfiler(config, activities);
+  profiler::enableProfiler(config, activities);
+  work();
+  const auto result = profiler::disableProfiler();
+  std::map<std::string, KernelTime> by_name;
+  for (const auto& event : result->events()) {
+    if (event.deviceType() != c10::DeviceType::CUDA) continue;
+    by_name[event.name()].add(1e-6 * static_cast<double>(event.durationNs()), 1);
+  }
+  return by_name;
+}
+
+}  // namespace
+
+nlohmann::ordered_json time_by_kernel(const std::function<void()>& work) {
+  constexpr std::size_t kNames = 30, kNameLength = 160;
+  const auto by_name = profile(work);
+  std::vector<std::pair<std::string, KernelTime>> sorted(by_name.begin(), by_name.end());
+  std::ranges::sort(sorted, [](const auto& a, const auto& b) {
+    return a.second.milliseconds > b.second.milliseconds;
+  });
+  KernelTime all, rest;
+  auto kernels = nlohmann::ordered_json::array();
+  for (const auto& [name, time] : sorted) {
+    all.add(time.milliseconds, time.launches);
+    if (kernels.size() == kNames) {
+      rest.add(time.milliseconds, time.launches);
+      continue;
+    }
+    kernels.push_back({{"name", name.substr(0, kNameLength)}});
+    kernels.back().update(time.json());
+  }
+  return {{"all", all.json()}, {"kernels", kernels}, {"rest", rest.json()}};
+}
+
+double peak_device_memory_gib(torch::Device device) {
+  if (device.is_cpu()) return 0;
+  auto* const allocator = dynamic_cast<c10::DeviceAllocator*>(c10::GetAllocator(device.type()));
+  if (allocator == nullptr) return 0;
+  const auto stats = allocator->getDeviceStats(device.index());
+  constexpr auto kAll = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+  return static_cast<double>(stats.reserved_bytes[kAll].peak) / (1 << 30);
+}
+
+}  // namespace dragoman
