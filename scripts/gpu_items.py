@@ -255,8 +255,8 @@ def lines(place):
 
 # ---- speed --------------------------------------------------------------------------------------------------------------------
 
-def ceilings(place):
-    return place.python("gpu_ceilings")
+def script(place, name, *options):
+    return place.python(name, *options)
 
 
 def train_speed(place, preset, tokens, *options):
@@ -317,7 +317,7 @@ def item(name, seconds, work, shows, *arguments, gpu_alone=False):
 speed = functools.partial(item, gpu_alone=True)
 
 ITEMS = (  # in order of worth, with the most seconds that each may take
-    speed("ceilings", 20, ceilings, "the machine; rates of copies and products"),
+    speed("ceilings", 20, script, "the machine; rates of copies and products", "gpu_ceilings"),
     item("tests-model_ops", 40, device_tests, "the tests of model/ops on the device", "model_ops"),
     item("tests-model", 40, device_tests, "the tests of model on the device", "model"),
     item("tests-inference_torch", 40, device_tests, "the tests of inference/torch on the device", "inference_torch"),
@@ -355,4 +355,7 @@ ITEMS = (  # in order of worth, with the most seconds that each may take
     speed("peer-big-compiled", 120, peer, "big beside compiled PyTorch, 25,000 tokens", "big", 25000, "default"),
     speed("peer-base-small", 120, peer, "base beside compiled PyTorch, 4,096 tokens", "base", 4096, "reduce-overhead"),
     speed("peer-base", 60, peer, "base beside plain PyTorch, 25,000 tokens", "base", 25000, "none"),
+    speed("peer-translate-1", 60, script, "greedy search of transformers", "transformers_translate", "--sentences", 1024),
+    speed("peer-translate-4", 60, script, "beam 4 of transformers", "transformers_translate", "--sentences", 512, "--beam", 4),
+    speed("peer-latency", 60, script, "one sentence by transformers", "transformers_translate", "--sentences", 10, "--latency"),
 )
