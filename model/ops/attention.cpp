@@ -1,5 +1,6 @@
 #include "model/ops/attention.h"
 
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 
 #include <cmath>
@@ -272,8 +273,11 @@ AttentionPath attention_path(const torch::Tensor& queries, std::int64_t width,
     return fits_packed_attention(pattern.keys.longest, d_k) ? AttentionPath::Kernel
                                                             : AttentionPath::Formula;
   if (drops_weights(pattern)) return AttentionPath::Formula;
-  return has_flash_attention(queries.scalar_type(), queries.device(), d_k) ? AttentionPath::Flash
-                                                                           : AttentionPath::Library;
+  if (has_flash_attention(queries.scalar_type(), queries.device(), d_k))
+    return AttentionPath::Flash;
+  // The library's gradients are sums in any order.
+  return at::GradMode::is_enabled() && queries.requires_grad() ? AttentionPath::Formula
+                                                               : AttentionPath::Library;
 }
 
 torch::Tensor packed_self_attention(const torch::Tensor& qkv, const AttentionPattern& pattern) {

@@ -1,5 +1,7 @@
 #include "model/ops/embedding.h"
 
+#include <ATen/ops/embedding_dense_backward.h>
+
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -68,8 +70,8 @@ struct EmbedFunction : torch::autograd::Function<EmbedFunction> {
     const auto d_output = gradients[0].contiguous();
     const std::int64_t vocabulary = context->saved_data["vocabulary"].toInt();
     const double scale = context->saved_data["scale"].toDouble();
-    auto gradient = torch::zeros({vocabulary, d_output.size(1)}, d_output.options());
     if (has_kernel_for(d_output)) {
+      auto gradient = torch::zeros({vocabulary, d_output.size(1)}, d_output.options());
       const TokenGroups groups(tokens, vocabulary);
       run_rows(batch_kernels().embedding_gradient, element_type(d_output),
                EmbeddingGradientArguments{d_output.const_data_ptr(), groups.order.data(),
@@ -79,10 +81,13 @@ struct EmbedFunction : torch::autograd::Function<EmbedFunction> {
                static_cast<std::int64_t>(groups.tokens.size()), kRowsPerTask);
       return {{}, gradient, {}};
     }
-    const auto inside = (tokens >= 0).unsqueeze(1);
-    auto sums = gradient.to(torch::kFloat32);
-    sums.index_add_(0, tokens.clamp_min(0), (d_output * inside).to(torch::kFloat32).mul_(scale));
-    return {{}, sums.to(d_output.scalar_type()), {}};
+    // It sorts the tokens and adds up their rows in one order. index_add would do so by atomics on
+    // a GPU, in any order. The zero vector is one more token, which it leaves out.
+    const auto rows = tokens.masked_fill(tokens < 0, vocabulary);
+    const auto sums = at::embedding_dense_backward(d_output.to(torch::kFloat32).mul(scale), rows,
+                                                   vocabulary + 1, /*padding_idx=*/vocabulary,
+                                                   /*scale_grad_by_freq=*/false);
+    return {{}, sums.narrow(0, 0, vocabulary).to(d_output.scalar_type()), {}};
   }
 };
 

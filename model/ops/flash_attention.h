@@ -9,12 +9,14 @@
 namespace dragoman {
 
 /// Whether the kernel computes heads of `d_k` elements here: on a GPU that has it, in bf16 or fp16,
-/// with a LibTorch whose interface is the one that this program was written for. It computes no
+/// a multiple of 8 elements, with a LibTorch whose interface is the one that this program was
+/// written for. It computes no
 /// dropout on the weights: its own would not be ours.
 bool has_flash_attention(torch::ScalarType type, torch::Device device, std::int64_t d_k);
 
 /// Equation 1: q [N, H, K], k and v [M, H, K] -> [N, H, K]. Filler rows become zero, in gradients
-/// too. The rows of a matrix may stand apart, elements of a row not.
+/// too. Gradients are sums in one order. The rows of a matrix may stand apart, elements of a row
+/// not.
 torch::Tensor flash_attention(const torch::Tensor& q, const torch::Tensor& k,
                               const torch::Tensor& v, const AttentionPattern& pattern);
 

@@ -12,14 +12,14 @@ class StandInCounts {
  public:
   /// Counts from now on.
   StandInCounts() {
-    if (is_there()) function<void>("cuda_stand_in_reset")();
+    if (is_there()) call<void>("cuda_stand_in_reset");
   }
 
   static bool is_there() { return dlsym(RTLD_DEFAULT, "cuda_stand_in_reset") != nullptr; }
 
   /// {"launches": {name: {"count", "read", "written"}}, "waits": {name: count}, ...}
   nlohmann::json report() const {
-    return nlohmann::json::parse(function<const char*>("cuda_stand_in_report")());
+    return nlohmann::json::parse(call<const char*>("cuda_stand_in_report"));
   }
   /// How often the operation was launched.
   std::int64_t launches_of(const std::string& operation) const {
@@ -31,8 +31,8 @@ class StandInCounts {
 
  private:
   template <class Result>
-  static auto function(const char* name) {
-    return reinterpret_cast<Result (*)()>(dlsym(RTLD_DEFAULT, name));
+  static Result call(const char* name) {
+    return reinterpret_cast<Result (*)()>(dlsym(RTLD_DEFAULT, name))();
   }
 };
 

@@ -61,7 +61,7 @@ TEST(SelfAttention, AttentionOfTwoInputsIsTheFormula) {
       auto scores =
           heads(module->query(queries)).matmul(heads(module->key(keys)).mT()) / std::sqrt(8);
       if (mask == AttentionMask::Causal)
-        scores = scores.masked_fill(torch::ones({length, length}).triu(1).to(torch::kBool),
+        scores = scores.masked_fill(torch::ones_like(scores[0]).triu(1).to(torch::kBool),
                                     -std::numeric_limits<float>::infinity());
       const auto context = scores.softmax(-1).matmul(heads(module->value(keys)));
       sentences.push_back(context.transpose(0, 1).reshape({length, 16}));

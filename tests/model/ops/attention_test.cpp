@@ -134,7 +134,7 @@ TEST(PackedAttention, TheKernelIsTakenWhereItFitsAndTheLibraryWithoutIt) {
   const PackedLayout layout = filled_queries();
   const std::vector<std::int32_t> long_starts = {0, 5000};
   const auto keys = PackedLayout::from_starts(long_starts, kHeads, test_device());
-  const auto q = closed_form({layout.rows, kWidth});
+  auto q = closed_form({layout.rows, kWidth});
   const auto path = [&](const PackedLayout& of_keys, double rate) {
     return attention_path(q, kWidth, {layout, of_keys, AttentionMask::Sentence, {rate, 4}});
   };
@@ -143,6 +143,15 @@ TEST(PackedAttention, TheKernelIsTakenWhereItFitsAndTheLibraryWithoutIt) {
   const WithoutKernels plain;
   EXPECT_EQ(path(layout, 0.3), AttentionPath::Formula) << "the masks of dropout are ours";
   EXPECT_EQ(path(layout, 0), AttentionPath::Library);
+  q = q.detach().requires_grad_();
+  EXPECT_EQ(path(layout, 0), AttentionPath::Formula) << "the library's gradients have no one order";
+  const torch::NoGradGuard no_gradient;
+  EXPECT_EQ(path(layout, 0), AttentionPath::Library);
+}
+
+TEST(PackedAttention, FlashAttentionIsAskedForMultiplesOfEightAlone) {
+  for (const std::int64_t head : {1, 4, 12, 60, 63})
+    EXPECT_FALSE(has_flash_attention(torch::kBFloat16, test_device(), head)) << head;
 }
 
 TEST(PackedAttention, LongestMayBeMoreThanTheLongestSentenceHas) {

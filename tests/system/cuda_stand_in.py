@@ -1,0 +1,101 @@
+"""A run and translations on the stand-in for CUDA (tests/cuda_stand_in/stand_in.h).
+
+    python3 cuda_stand_in.py DRAGOMAN LIBRARY FOLDER
+
+Trains, is killed and resumes, and ends with the bits of a run that nobody killed; translates as the CPU does.
+"""
+import json
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import time
+
+PROGRAM, LIBRARY, FOLDER = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+SMALL = ["--preset", "tiny", "--d-model", "64", "--heads", "4", "--d-ff", "128", "--encoder-layers", "1",
+         "--decoder-layers", "1", "--vocab-size", "400", "--threads", "1"]
+
+
+def on_device(**variables):
+    return os.environ | {"LD_PRELOAD": LIBRARY} | {f"CUDA_STAND_IN_{name}": str(value) for name, value in variables.items()}
+
+
+def train_command(run, updates, *flags):
+    sample = FOLDER / "sample"
+    return [PROGRAM, "train", "-o", run, "--train-src", sample / "train.en", "--train-tgt", sample / "train.de",
+            "--max-updates", str(updates), *SMALL, *map(str, flags)]
+
+
+def call(command, environment=None, **options):
+    done = subprocess.run(list(map(str, command)), env=environment, text=True, capture_output=True, **options)
+    assert done.returncode == 0, (command, done.returncode, done.stderr[-3000:])
+    return done
+
+
+def data_of(path):
+    """The tensors of a safetensors file, without its metadata, which has the time."""
+    content = path.read_bytes()
+    (length,) = struct.unpack("<Q", content[:8])
+    header = json.loads(content[8:8 + length])
+    begin = 8 + length
+    return {name: content[begin + tensor["data_offsets"][0]:begin + tensor["data_offsets"][1]]
+            for name, tensor in header.items() if name != "__metadata__"}
+
+
+def wait_for(path, process):
+    end = time.monotonic() + 100
+    while not path.exists():
+        assert process.poll() is None and time.monotonic() < end, "the run has made no checkpoint"
+        time.sleep(0.02)
+
+
+def kill_and_resume():
+    """In bf16 with flash attention, and in fp32, where dropout on the attention weights lets it take the formula."""
+    for name, flags in [("bf16", []), ("fp32", ["--precision", "fp32", "--attention-dropout", "0.1"])]:
+        flags = [*flags, "--device", "cuda", "--max-tokens", "400", "--save-every", "8", "--valid-fraction", "0"]
+        whole, killed = FOLDER / f"whole-{name}", FOLDER / f"killed-{name}"
+        report = FOLDER / f"{name}.json"
+        call(train_command(whole, 24, *flags), on_device(REPORT=report))
+        command = list(map(str, train_command(killed, 24, *flags)))
+        process = subprocess.Popen(command, env=on_device(), stderr=subprocess.DEVNULL)
+        wait_for(killed / "checkpoints/update-00000008.safetensors", process)
+        process.kill()
+        process.wait()
+        resumed = call(command, on_device())
+        assert "resumed from" in resumed.stderr, resumed.stderr
+        last = "checkpoints/update-00000024.safetensors"
+        assert data_of(whole / last) == data_of(killed / last), f"{name}: a resumed run has other bits"
+        launches = json.loads(report.read_text())["launches"]
+        assert ("aten::_flash_attention_backward" in launches) == (name == "bf16"), launches.keys()
+
+
+def translate():
+    sample = FOLDER / "sample"
+    models = [FOLDER / f"model-{seed}" for seed in (1, 2)]
+    for seed, model in enumerate(models, 1):
+        call(train_command(model, 500, "--device", "cpu", "--max-tokens", "1000", "--lr", "0.01", "--warmup", "50", "--seed", seed,
+                           "--valid-fraction", "0"))
+    (FOLDER / "terms.tsv").write_text("children\tJungen\nmeat\tFisch\ncat\tHund\n")
+    (FOLDER / "lines").write_text("".join((sample / "test.en").read_text().splitlines(keepends=True)[:12]))
+    for flags in (["-m", models[0], "-b", "1"], ["-m", models[0], "-b", "4"],
+                  ["-m", models[0], "-b", "4", "--terms", FOLDER / "terms.tsv"], ["-m", *models, "-b", "2"]):
+        command = [PROGRAM, "translate", *flags, "-i", FOLDER / "lines", "--max-length", "30", "--threads", "1"]
+        expected = call([*command, "--device", "cpu"]).stdout
+        there = call([*command, "--device", "cuda", "--batch-size", "32"], on_device())
+        assert there.stdout == expected, (flags, expected, there.stdout)
+        assert len(set(expected.splitlines())) > 6, expected
+
+
+def main():
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir(parents=True)
+    call([PROGRAM, "sample", "-o", FOLDER / "sample", "--train-size", "2000", "--valid-size", "10", "--test-size", "20"])
+    for check in (kill_and_resume, translate):
+        begin = time.monotonic()
+        check()
+        print(f"{check.__name__}: {time.monotonic() - begin:.1f} s")
+
+
+main()
