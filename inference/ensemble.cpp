@@ -4,6 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include "inference/halving_scheduler.h"
+#include "inference/scheduler.h"
+
 namespace dragoman {
 
 void Ensemble::LogSums::start(std::size_t count) {
@@ -67,6 +70,20 @@ void Ensemble::release(std::span<const std::int32_t> slots) {
       member.engine->release({&member.slots[static_cast<std::size_t>(slot)], 1});
     free_slots_.push_back(slot);
   }
+}
+
+/// The slots that its Scheduler gives back stay good: they are numbers alone, and each is given to
+/// the members' new slots when it is taken again.
+std::shared_ptr<SentenceScheduler> Ensemble::own_scheduler(std::int64_t rows) {
+  std::vector<ResettableEngine*> members;
+  for (const Member& member : members_) {
+    members.push_back(dynamic_cast<ResettableEngine*>(member.engine.get()));
+    if (members.back() == nullptr) return nullptr;
+  }
+  return std::make_shared<HalvingScheduler>(
+      std::move(members),
+      [this](std::int64_t of_step) { return std::make_shared<Scheduler>(*this, of_step); },
+      rows > 0 ? rows : preferred_rows());
 }
 
 void Ensemble::step(const StepRequest& step) {

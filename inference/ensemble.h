@@ -25,6 +25,9 @@ class Ensemble : public Engine {
   /// Attention is the mean of the members'.
   void step(const StepRequest& step) override;
 
+  /// A HalvingScheduler if all members are ResettableEngines.
+  std::shared_ptr<SentenceScheduler> own_scheduler(std::int64_t rows) override;
+
  private:
   struct Member {
     std::unique_ptr<Engine> engine;

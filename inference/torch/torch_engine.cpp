@@ -46,12 +46,14 @@ class CachedAttention : public DecoderAttention {
 
 }  // namespace
 
-TorchEngine::TorchEngine(Transformer model, std::vector<TokenId> never_emitted, SearchPlace place)
+TorchEngine::TorchEngine(Transformer model, std::vector<TokenId> never_emitted, SearchPlace place,
+                         std::function<void(std::int64_t)> on_fewer_rows)
     : model_(std::move(model)),
       options_(model_->output_weight().options()),
       never_emitted_(std::move(never_emitted)),
       searches_on_device_(place == SearchPlace::Device ||
                           (place == SearchPlace::Auto && !device().is_cpu())),
+      on_fewer_rows_(std::move(on_fewer_rows)),
       device_model_(model_),
       sources_(model_->config, options_),
       rows_(model_->config, options_) {}
@@ -87,12 +89,22 @@ void TorchEngine::step(const StepRequest& step) {
   best_candidates(model_->logits(hidden), never_emitted_, step);
 }
 
+void TorchEngine::reset() {
+  device_model_.shape(0, 1);
+  sources_ = SourceCache(model_->config, options_);
+  rows_ = RowCache(model_->config, options_);
+}
+
 std::shared_ptr<SentenceScheduler> TorchEngine::own_scheduler(std::int64_t rows) {
   if (!searches_on_device_) return nullptr;
-  return std::make_shared<DeviceScheduler>(
-      device_model_, *this, never_emitted_,
-      DeviceScheduler::Options{.rows = rows,
-                               .steps_per_poll = device().is_cpu() ? 1 : kStepsPerPoll});
+  const auto make = [this](std::int64_t of_step) {
+    return std::make_shared<DeviceScheduler>(
+        device_model_, *this, never_emitted_,
+        DeviceScheduler::Options{.rows = of_step,
+                                 .steps_per_poll = device().is_cpu() ? 1 : kStepsPerPoll});
+  };
+  return std::make_shared<HalvingScheduler>(std::vector<ResettableEngine*>{this}, make,
+                                            rows > 0 ? rows : preferred_rows());
 }
 
 }  // namespace dragoman

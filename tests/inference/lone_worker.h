@@ -18,7 +18,7 @@ class LoneWorker {
   LoneWorker(Engine& engine, const DecodeConfig& config, TargetTokens tokens)
       : LoneWorker(std::make_unique<Scheduler>(engine, config.batch_size), config,
                    std::move(tokens)) {}
-  LoneWorker(std::unique_ptr<SentenceScheduler> scheduler, DecodeConfig config, TargetTokens tokens)
+  LoneWorker(std::shared_ptr<SentenceScheduler> scheduler, DecodeConfig config, TargetTokens tokens)
       : scheduler_(std::move(scheduler)),
         search_(std::make_shared<const SearchSettings>(
             SearchSettings{std::move(config), std::move(tokens)})) {}
@@ -51,7 +51,7 @@ class LoneWorker {
   }
 
  private:
-  std::unique_ptr<SentenceScheduler> scheduler_;
+  std::shared_ptr<SentenceScheduler> scheduler_;
   std::shared_ptr<const SearchSettings> search_;
   std::deque<SourceSentence> waiting_;
 };

@@ -74,6 +74,12 @@ class TableEngine : public Engine {
     for (const std::int32_t slot : slots) EXPECT_EQ(sources_.erase(slot), 1u);
   }
 
+  /// Slots and rows, as a fault of the engine would leave them.
+  void forget_all() {
+    sources_.clear();
+    rows_.clear();
+  }
+
   void step(const StepRequest& step) override {
     take_rows(step.rows);
     ASSERT_EQ(step.previous.size(), rows_.size());

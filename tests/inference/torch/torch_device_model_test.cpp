@@ -175,7 +175,7 @@ TEST(TorchDeviceModel, AnEngineThatSearchesOnTheDeviceHasASchedulerOfItsOwn) {
   const auto scheduler = engine.own_scheduler(8);
   ASSERT_NE(scheduler, nullptr);
   EXPECT_EQ(scheduler->capacity({.beam_size = 4}), 2);
-  EXPECT_NE(dynamic_cast<DeviceScheduler*>(scheduler.get()), nullptr);
+  EXPECT_NE(dynamic_cast<HalvingScheduler*>(scheduler.get()), nullptr);
 }
 
 }  // namespace
