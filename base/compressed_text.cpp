@@ -28,7 +28,12 @@ struct Signature {
 
 constexpr std::string_view kUtf32 = "UTF-32, not UTF-8; convert it (iconv -f UTF-32 -t UTF-8)";
 
+constexpr std::string_view kLfsPointer = "version https://git-lfs.github.com/spec/";
+constexpr std::string_view kLfsAdvice =
+    "a pointer of Git LFS, not the file itself; fetch that first (git lfs pull)";
+
 constexpr Signature kSignatures[] = {
+    {kLfsPointer, TextCoding::Plain, kLfsAdvice},
     {"\x1f\x8b"sv, TextCoding::Gzip, ""},
     {"\x28\xb5\x2f\xfd"sv, TextCoding::Zstd, ""},
     {"\xfd\x37zXZ\0"sv, TextCoding::Plain, "compressed with xz; decompress it first (xz -d)"},
@@ -36,7 +41,11 @@ constexpr Signature kSignatures[] = {
     {"\x5d\0\0"sv, TextCoding::Plain, "compressed with lzma; decompress it first (xz -d)"},
     {"\x04\x22\x4d\x18"sv, TextCoding::Plain, "compressed with lz4; decompress it first (lz4 -d)"},
     {"7z\xbc\xaf\x27\x1c"sv, TextCoding::Plain, "a 7z archive; unpack it first"},
-    {"PK\x03\x04"sv, TextCoding::Plain, "a zip archive; unpack it first"},
+    {"PK\x03\x04"sv, TextCoding::Plain,
+     "a zip archive or an office document; unpack it first, or save it as text"},
+    {"\xd0\xcf\x11\xe0"sv, TextCoding::Plain, "an office document; save it as text first"},
+    {"{\\rtf1"sv, TextCoding::Plain, "rich text (RTF); save it as plain text first"},
+    {"%PDF-"sv, TextCoding::Plain, "a PDF; extract its text first (pdftotext)"},
     {"\xff\xfe\0\0"sv, TextCoding::Plain, kUtf32},
     {"\0\0\xfe\xff"sv, TextCoding::Plain, kUtf32},
     {"\xff\xfe"sv, TextCoding::Plain, "UTF-16, not UTF-8; convert it (iconv -f UTF-16 -t UTF-8)"},
@@ -172,6 +181,10 @@ TextCoding coding_of(std::string_view first, bool is_all, const std::string& nam
   }
   may_become_one = may_be_wide(first, is_all, name) || may_become_one;
   return may_become_one && !is_all ? TextCoding::Undecided : TextCoding::Plain;
+}
+
+void refuse_lfs_pointer(std::string_view first, const std::string& name) {
+  if (first.starts_with(kLfsPointer)) throw Error(name, ": is ", kLfsAdvice);
 }
 
 void Decompressor::give(std::string_view text, const TextSink& sink) {

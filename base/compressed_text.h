@@ -17,9 +17,13 @@ enum class TextCoding {
 };
 
 /// The coding that the first bytes of a text show; `is_all`: they are the whole text. Throws Error
-/// that begins with `name` for other compressed files, for archives, and for UTF-16 and UTF-32,
-/// with or without a byte order mark.
+/// that begins with `name` for other compressed files, for archives, PDF and office documents, for
+/// pointers of Git LFS, and for UTF-16 and UTF-32, with or without a byte order mark.
 TextCoding coding_of(std::string_view first, bool is_all, const std::string& name);
+
+/// Throws Error that begins with `name` if a file, of which these are the first bytes, is the text
+/// that a clone without Git LFS has in place of a large file. coding_of() refuses it, too.
+void refuse_lfs_pointer(std::string_view first, const std::string& name);
 
 /// Takes the text part by part, in order.
 using TextSink = std::function<void(std::string_view)>;

@@ -12,7 +12,8 @@ template <class T>
 T parse_with_from_chars(std::string_view flag, const std::string& digits, const std::string& text,
                         const char* type_name) {
   T value{};
-  const char* begin = digits.data() + (digits.starts_with('+') ? 1 : 0);
+  const bool has_plus = digits.starts_with('+') && !digits.starts_with("+-");
+  const char* begin = digits.data() + (has_plus ? 1 : 0);
   const char* end = digits.data() + digits.size();
   const auto [stop, code] = std::from_chars(begin, end, value);
   if (code == std::errc::result_out_of_range && stop == end)
@@ -20,6 +21,16 @@ T parse_with_from_chars(std::string_view flag, const std::string& digits, const 
   if (code != std::errc{} || stop != end || begin == end)
     throw UsageError("--", flag, ": '", text, "' is not ", type_name);
   return value;
+}
+
+/// Whether each "_" of a number stands between two digits.
+bool separates_digits(std::string_view text) {
+  const auto is_digit = [text](std::size_t i) {
+    return i < text.size() && text[i] >= '0' && text[i] <= '9';
+  };
+  for (std::size_t i = text.find('_'); i != std::string_view::npos; i = text.find('_', i + 1))
+    if (i == 0 || !is_digit(i - 1) || !is_digit(i + 1)) return false;
+  return true;
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -73,7 +84,7 @@ bool parse_flag(std::string_view flag, const std::string& text) {
 
 std::int64_t parse_integer(std::string_view flag, const std::string& text) {
   std::string digits = text;
-  std::erase(digits, '_');
+  if (separates_digits(text)) std::erase(digits, '_');
   std::int64_t unit = 1;
   if (!digits.empty() && (digits.back() == 'k' || digits.back() == 'K')) unit = 1'000;
   if (!digits.empty() && digits.back() == 'M') unit = 1'000'000;

@@ -58,6 +58,13 @@ std::int64_t kept_by_allocator() {
                                        allocator_statistic("stats.metadata"));
 }
 
+/// Without the freed memory that the allocator keeps.
+std::int64_t left_by_system() {
+  const std::int64_t machine = number_in("/proc/meminfo", "MemAvailable:").value_or(0) * 1024;
+  return std::max<std::int64_t>(0, std::min({machine, memory_left_by_cgroups().value_or(kUnlimited),
+                                             left_by_address_space()}));
+}
+
 }  // namespace
 
 std::int64_t resident_memory() { return status_bytes("VmRSS:"); }
@@ -66,12 +73,7 @@ std::int64_t peak_resident_memory() { return status_bytes("VmHWM:"); }
 
 void reset_peak_resident_memory() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
-std::int64_t available_memory() {
-  const std::int64_t machine = number_in("/proc/meminfo", "MemAvailable:").value_or(0) * 1024;
-  const std::int64_t left =
-      std::min({machine, memory_left_by_cgroups().value_or(kUnlimited), left_by_address_space()});
-  return std::max<std::int64_t>(0, left) + kept_by_allocator();
-}
+std::int64_t available_memory() { return left_by_system() + kept_by_allocator(); }
 
 void require_memory(std::int64_t bytes) {
   if (bytes > 0 && bytes > available_memory()) throw std::bad_alloc();
@@ -98,8 +100,10 @@ bool is_out_of_memory(const std::exception& error) {
   const auto says = [text](const char* words) {
     return text.find(words) != std::string_view::npos;
   };
+  // oneDNN's message for each failure to make its code, for which it asks the system.
+  constexpr std::int64_t kRoomForCode = std::int64_t{64} << 20;
   return says("out of memory") || says("can't allocate memory") ||
-         says("could not create a primitive");
+         (says("could not create a primitive") && left_by_system() < kRoomForCode);
 }
 
 }  // namespace dragoman

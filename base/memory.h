@@ -31,7 +31,8 @@ void make_arenas();
 void give_back_freed_memory();
 
 /// Whether the error says that memory has run out: std::bad_alloc, LibTorch's message for it on a
-/// CPU or a device, or oneDNN's where it has no room for code.
+/// CPU or a device, or oneDNN's message that it cannot make its code, if the system has no room for
+/// that.
 bool is_out_of_memory(const std::exception& error);
 
 }  // namespace dragoman

@@ -19,6 +19,11 @@ UnnamedFile::UnnamedFile(const std::filesystem::path& folder) : folder_(folder) 
   if (descriptor < 0) throw Error(folder.string(), ": cannot write: ", std::strerror(errno));
   unlink(name.c_str());
   file_ = fdopen(descriptor, "w+");
+  if (file_ == nullptr) {
+    const int why = errno;
+    close(descriptor);
+    throw Error(folder.string(), ": cannot write: ", std::strerror(why));
+  }
 }
 
 UnnamedFile::~UnnamedFile() { std::fclose(file_); }

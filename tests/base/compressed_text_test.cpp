@@ -102,6 +102,13 @@ TEST(CompressedText, FilesThatAreNoTextAreNamed) {
   EXPECT_EQ(failure("BZh01AY&SYrest"), "read");
   EXPECT_EQ(failure("BZh#1AY&SYrest"), "read");
   EXPECT_THAT(failure("PK\x03\x04rest"), HasSubstr("file: is a zip archive"));
+  EXPECT_THAT(failure("%PDF-1.7\n"), HasSubstr("file: is a PDF; extract its text first"));
+  EXPECT_THAT(failure("{\\rtf1\\ansi"), HasSubstr("file: is rich text"));
+  EXPECT_THAT(failure("\xd0\xcf\x11\xe0rest"), HasSubstr("file: is an office document"));
+  EXPECT_THAT(failure("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n"),
+              HasSubstr("file: is a pointer of Git LFS"));
+  EXPECT_EQ(failure("version https://git\n"), "read");
+  EXPECT_EQ(failure("%PD\n"), "read");
   const std::string tar = "corpus.en" + std::string(248, '\0') + "ustar\0" + "00 text";
   for (const std::string& archive : {tar, gzip(tar), zstd(tar)})
     EXPECT_THAT(failure(archive), HasSubstr("file: is a tar archive"));

@@ -39,6 +39,12 @@ std::string message_of(const Field& field, const std::vector<std::string>& texts
   return "accepted";
 }
 
+TEST(Field, ANumberHasOneSign) {
+  EXPECT_EQ(parse_number("x", "+1.5"), 1.5);
+  EXPECT_EQ(parse_integer("x", "+5"), 5);
+  EXPECT_THROW(parse_number("x", "+-1.5"), UsageError);
+}
+
 TEST(Field, EachKindReadsTheTextThatItWrites) {
   Settings settings{true, -7, 1.0 / 3, "b,c", Colour::Blue};
   Settings copy;
@@ -72,7 +78,8 @@ TEST(Field, WholeNumbersMayHaveUnderscoresAndUnits) {
 }
 
 TEST(Field, AMessageHasTheNumberAsItWasWritten) {
-  for (const std::string text : {"k", "10kk", "1_x", "99999999999999999999M"}) {
+  for (const std::string text :
+       {"k", "10kk", "1_x", "99999999999999999999M", "+-5", "1__0", "_1", "1_", "1_k", "++5"}) {
     try {
       parse_integer("n", text);
       FAIL() << text;
