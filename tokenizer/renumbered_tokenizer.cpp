@@ -17,13 +17,15 @@ namespace dragoman {
 
 namespace {
 
-// Field numbers of ModelProto and of its SentencePiece.
-constexpr std::uint64_t kPieces = 1, kText = 1, kScore = 2, kKind = 3;
+// Field numbers of ModelProto and of its SentencePiece; the format leaves those from 200 on to
+// others.
+constexpr std::uint64_t kPieces = 1, kText = 1, kScore = 2, kKind = 3, kAdded = 200;
 
 struct Piece {
   std::string text;
   float score = 0;
   PieceKind kind = PieceKind::Normal;
+  bool is_added = false;  ///< and text must be segmented as if it were not there
 };
 
 float float_of(std::string_view bytes) {
@@ -41,6 +43,7 @@ Piece read_piece(std::string_view message) {
     if (field->number == kText) piece.text = field->bytes;
     if (field->number == kScore) piece.score = float_of(field->bytes);
     if (field->number == kKind) piece.kind = piece_kind(field->value);
+    if (field->number == kAdded) piece.is_added = field->value != 0;
   }
   return piece;
 }
@@ -50,6 +53,7 @@ std::string message_of(const Piece& piece) {
   message.bytes(kText, piece.text);
   message.real(kScore, piece.score);
   message.number(kKind, static_cast<std::uint64_t>(piece.kind));
+  if (piece.is_added) message.number(kAdded, 1);
   return message.message();
 }
 
@@ -76,14 +80,14 @@ bool is_language_tag(std::string_view piece) {
   return piece.size() > 4 && piece.starts_with(">>") && piece.ends_with("<<");
 }
 
-/// A piece that the model lacks.
-Piece added_piece(const std::string& text, float lowest_score) {
+/// A piece that the model lacks. A unigram model does not read unused pieces. The others do: bpe
+/// merges them, and takes them apart again only if they have several characters.
+Piece added_piece(const std::string& text, float lowest_score, bool is_unigram) {
   for (const char* control : {"</s>", "<s>", "<pad>", "<blank>"})
     if (text == control) return {text, 0, PieceKind::Control};
   // SentencePiece puts a space in front of a text, so a tag's piece begins with one.
   if (is_language_tag(text)) return {std::string(kSpaceMark) + text, 0, PieceKind::UserDefined};
-  // With bpe, pieces of the lowest score are merged last, and so change no other merge.
-  return {text, lowest_score - 1, PieceKind::Unused};
+  return {text, lowest_score - 1, PieceKind::Unused, !is_unigram};
 }
 
 /// Throws Error.
@@ -100,8 +104,10 @@ void check(std::span<const std::string> pieces, const std::map<std::string, cons
       throw Error(name, ": the vocabulary has no unknown piece (", text, ")");
 }
 
-std::string renumber(const Model& model, std::span<const std::string> pieces,
+std::string renumber(std::string_view model_bytes, std::span<const std::string> pieces,
                      const std::string& name) {
+  const Model model = read_model(model_bytes);
+  const bool is_unigram = tokenizer_facts(model_bytes, name).type == "unigram";
   std::map<std::string, const Piece*> known;
   float lowest = 0;
   for (const Piece& piece : model.pieces) {
@@ -113,7 +119,7 @@ std::string renumber(const Model& model, std::span<const std::string> pieces,
   const auto write = [&written](const Piece& piece) { written.bytes(kPieces, message_of(piece)); };
   for (const std::string& text : pieces) {
     const auto found = known.find(text);
-    write(found == known.end() ? added_piece(text, lowest) : *found->second);
+    write(found == known.end() ? added_piece(text, lowest, is_unigram) : *found->second);
     if (found != known.end()) known.erase(found);
   }
   for (const Piece& piece : model.pieces)
@@ -150,7 +156,20 @@ std::string restricted_tokenizer(std::string_view model_bytes, std::span<const s
 std::string renumbered_tokenizer(std::string_view model_bytes, std::span<const std::string> pieces,
                                  const std::string& name) {
   try {
-    return renumber(read_model(model_bytes), pieces, name);
+    return renumber(model_bytes, pieces, name);
+  } catch (const Malformed&) {
+    throw Error(name, ": not a SentencePiece model");
+  }
+}
+
+std::string without_added_pieces(std::string_view model_bytes, const std::string& name) {
+  try {
+    const Model model = read_model(model_bytes);
+    if (std::ranges::none_of(model.pieces, &Piece::is_added)) return "";
+    WireWriter written;
+    for (const Piece& piece : model.pieces)
+      if (!piece.is_added) written.bytes(kPieces, message_of(piece));
+    return written.message() + model.rest;
   } catch (const Malformed&) {
     throw Error(name, ": not a SentencePiece model");
   }

@@ -26,6 +26,10 @@ std::string renumbered_tokenizer(std::string_view model_bytes, std::span<const s
 std::string restricted_tokenizer(std::string_view model_bytes, std::span<const std::string> pieces,
                                  const std::string& name);
 
+/// The bytes of such a model without the pieces that it lacked before, if they would change how
+/// text is segmented (bpe, word, char); else nothing. Throws Error, with `name` for messages.
+std::string without_added_pieces(std::string_view model_bytes, const std::string& name);
+
 /// A piece of such a model as the other system's vocabulary has it: a language tag loses the space
 /// (U+2581) in front of it, other pieces do not change.
 std::string without_tag_space(const std::string& piece);

@@ -3,6 +3,7 @@
 #include <sentencepiece_processor.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -17,7 +18,12 @@ struct Tokenizer::Impl {
   sentencepiece::SentencePieceProcessor processor;
   TokenizerFacts facts;
   bool is_renumbered = false;
+  /// Segments text in place of `processor` if that has pieces that no text is segmented into.
+  std::optional<sentencepiece::SentencePieceProcessor> segmenter;
 
+  const sentencepiece::SentencePieceProcessor& reader() const {
+    return segmenter ? *segmenter : processor;
+  }
   TokenId vocabulary() const { return static_cast<TokenId>(facts.vocabulary); }
   bool has(TokenId id) const { return id >= 0 && id < vocabulary(); }
 
@@ -28,6 +34,10 @@ struct Tokenizer::Impl {
   TokenId id_of(const Piece& piece) const {
     const auto id = static_cast<TokenId>(piece.id());
     if (!is_renumbered) return id;
+    if (segmenter) {
+      const TokenId of_text = processor.PieceToId(piece.piece());
+      return has(of_text) ? of_text : processor.unk_id();
+    }
     if (!has(id)) return processor.unk_id();
     return processor.IsUnknown(id) ? processor.PieceToId(piece.piece()) : id;
   }
@@ -44,6 +54,10 @@ Tokenizer::Tokenizer(std::string model_bytes, const std::string& name)
   const TokenizerFacts& facts = impl_->facts = tokenizer_facts(impl_->model_bytes, name);
   impl_->is_renumbered = facts.vocabulary < facts.kinds.size() ||
                          std::ranges::find(facts.kinds, PieceKind::Unused) != facts.kinds.end();
+  if (!impl_->is_renumbered) return;
+  const std::string alone = without_added_pieces(impl_->model_bytes, name);
+  if (!alone.empty() && !impl_->segmenter.emplace().LoadFromSerializedProto(alone).ok())
+    throw Error(name, ": is not a SentencePiece model");
 }
 
 Tokenizer Tokenizer::from_file(const std::string& path) { return Tokenizer(read_file(path), path); }
@@ -64,12 +78,12 @@ std::vector<TokenId> Tokenizer::encode(std::string_view text) const {
 }
 
 std::vector<std::string> Tokenizer::pieces(std::string_view text) const {
-  return impl_->processor.EncodeAsPieces({text.data(), text.size()});
+  return impl_->reader().EncodeAsPieces({text.data(), text.size()});
 }
 
 std::vector<PieceSpan> Tokenizer::encode_with_offsets(std::string_view text) const {
   std::vector<PieceSpan> spans;
-  const auto encoded = impl_->processor.EncodeAsImmutableProto({text.data(), text.size()});
+  const auto encoded = impl_->reader().EncodeAsImmutableProto({text.data(), text.size()});
   for (const auto& piece : encoded.pieces())
     spans.push_back({impl_->id_of(piece), piece.begin(), piece.end()});
   return spans;

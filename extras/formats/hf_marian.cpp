@@ -158,9 +158,11 @@ bool has_bias(ForeignTensors& tensors, std::int64_t pieces, std::int64_t padding
 }
 
 fs::path weights_of(const fs::path& folder) {
-  for (const char* name : {"model.safetensors", "pytorch_model.bin"})
+  for (const char* name : {"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin",
+                           "pytorch_model.bin.index.json"})
     if (fs::exists(folder / name)) return folder / name;
-  throw Error(folder.string(), ": has neither model.safetensors nor pytorch_model.bin");
+  throw Error(folder.string(),
+              ": has neither model.safetensors nor pytorch_model.bin, nor an index of their parts");
 }
 
 void read_weights(ForeignModel& model, const fs::path& path, const HfPadding& padding) {

@@ -1,7 +1,8 @@
 // The folders of Hugging Face's MarianMTModel, as OPUS-MT's models are published:
-// config.json, model.safetensors or pytorch_model.bin, source.spm, target.spm, vocab.json
-// (target_vocab.json where each side has a vocabulary) and generation_config.json. Read in
-// transformers 5 (models/marian/modeling_marian.py, tokenization_marian.py).
+// config.json, model.safetensors or pytorch_model.bin (or their parts and an index), source.spm,
+// target.spm, vocab.json (target_vocab.json where each side has a vocabulary) and
+// generation_config.json. Read in transformers 5 (models/marian/modeling_marian.py,
+// tokenization_marian.py).
 #pragma once
 
 #include <filesystem>

@@ -99,16 +99,22 @@ std::string unused_piece(std::int64_t number) { return join_text(kUnused, number
 bool is_unused_piece(std::string_view piece) { return piece.starts_with(kUnused); }
 
 std::vector<HfTensor> hf_tensors(const ModelConfig& config, const HfPadding& padding) {
-  const auto refuse = [](bool is_other, const char* flag, const char* what) {
-    if (is_other) throw Error("MarianMTModel has no ", what, " (--", flag, ")");
+  const auto refuse = [](bool is_other, const char* flag, const char* what, const char* needed) {
+    if (is_other)
+      throw Error("MarianMTModel has no ", what, " (--", flag, "); a model for it is trained with ",
+                  needed);
   };
-  refuse(config.norm == NormPosition::Before, "norm before", "normalisation before the sub-layers");
+  constexpr const char* kAfter = "--norm after";
+  refuse(config.norm == NormPosition::Before, "norm before", "normalisation before the sub-layers",
+         kAfter);
   refuse(config.norm == NormPosition::BeforeQueries, "norm before-queries",
-         "normalisation before the sub-layers");
-  refuse(config.positions == Positions::Learned, "positions learned", "learned positions");
+         "normalisation before the sub-layers", kAfter);
+  refuse(config.positions == Positions::Learned, "positions learned", "learned positions",
+         "--positions sinusoidal");
   refuse(config.positions == Positions::Marian, "positions marian",
-         "positions with Marian's frequencies: its own are the paper's");
-  refuse(is_gated(config.activation), "activation", "gated feed-forward networks");
+         "positions with Marian's frequencies: its own are the paper's", "--positions sinusoidal");
+  refuse(is_gated(config.activation), "activation", "gated feed-forward networks",
+         "--activation relu, gelu or swish");
   if (config.norm_epsilon != 1e-5)
     throw Error("MarianMTModel has no epsilon of normalisation other than 1e-5; the model has ",
                 config.norm_epsilon);

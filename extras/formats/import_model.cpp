@@ -3,6 +3,7 @@
 #include <fstream>
 #include <optional>
 
+#include "base/compressed_text.h"
 #include "base/error.h"
 #include "extras/formats/checkpoint_file.h"
 #include "extras/formats/ctranslate2.h"
@@ -132,12 +133,22 @@ std::string description_of_folder(const fs::path& folder) {
   return npz.empty() ? "is no folder of a model that this program knows" : "has " + npz;
 }
 
-}  // namespace
+void refuse_pointer(const fs::path& file) {
+  if (fs::is_regular_file(file)) refuse_lfs_pointer(first_bytes(file, 200), file.string());
+}
 
-ForeignModel import_model(const fs::path& path) {
-  if (!fs::exists(path)) throw Error(path.string(), ": does not exist");
-  if (!fs::is_directory(path) && !fs::is_regular_file(path))
-    throw Error(path.string(), ": is neither a file nor a folder");
+/// Throws Error if the file that an error speaks of is a pointer of Git LFS. A folder may have
+/// others, which nothing reads.
+void refuse_pointer(const fs::path& path, const Error& error) {
+  const auto refuse = [&error](const fs::path& file) {
+    if (std::string_view(error.what()).starts_with(file.string() + ":")) refuse_pointer(file);
+  };
+  refuse(path);
+  if (!fs::is_directory(path)) return;
+  for (const auto& entry : fs::directory_iterator(path)) refuse(entry.path());
+}
+
+ForeignModel read_model(const fs::path& path) {
   try {
     if (fs::is_directory(path) && is_hf_marian(path)) return read_hf_marian(path);
     if (is_ctranslate2(path)) return read_ctranslate2(path);
@@ -152,6 +163,22 @@ ForeignModel import_model(const fs::path& path) {
   const bool is_folder = fs::is_directory(path);
   throw Error(path.string(), ": ",
               is_folder ? description_of_folder(path) : description_of_file(path), kKnown);
+}
+
+}  // namespace
+
+ForeignModel import_model(const fs::path& path) {
+  if (!fs::exists(path)) throw Error(path.string(), ": does not exist");
+  if (!fs::is_directory(path) && !fs::is_regular_file(path))
+    throw Error(path.string(), ": is neither a file nor a folder");
+  try {
+    ForeignModel model = read_model(path);
+    for (const ForeignVocabulary* side : {&model.source, &model.target}) refuse_pointer(side->file);
+    return model;
+  } catch (const Error& error) {
+    refuse_pointer(path, error);
+    throw;
+  }
 }
 
 }  // namespace dragoman

@@ -105,6 +105,8 @@ class VariablesReader {
 };
 
 class CTranslate2Reader {
+  static constexpr double kMostHeads = 1e6;
+
  public:
   CTranslate2Reader(VariablesReader& variables, ForeignModel& model)
       : variables_(variables), model_(model), config_(model.config) {}
@@ -142,7 +144,10 @@ class CTranslate2Reader {
 
   void read_sizes() {
     config_.d_model = variables_.matrix_shape("encoder/embeddings_0/weight")[1];
-    config_.heads = static_cast<std::int64_t>(of_both("num_heads", 8));
+    const double heads = of_both("num_heads", 8);
+    need(heads >= 1 && heads <= kMostHeads && heads == std::trunc(heads), "encoder/num_heads",
+         "is no number of attention heads");
+    config_.heads = static_cast<std::int64_t>(heads);
     config_.encoder_layers = layers("encoder");
     config_.decoder_layers = layers("decoder");
     need(config_.encoder_layers > 0, "encoder", "has no layer of a Transformer");

@@ -13,8 +13,8 @@ namespace dragoman {
 
 class WeightFile {
  public:
-  /// By the ending of the name: .safetensors, or a checkpoint. Throws Error where the file cannot
-  /// be read, or is damaged.
+  /// By the ending of the name: .safetensors, .index.json (which names files with a share of the
+  /// tensors each), or a checkpoint. Throws Error if the file cannot be read, or is damaged.
   explicit WeightFile(const std::filesystem::path& path);
   WeightFile(WeightFile&&) noexcept;
   ~WeightFile();
@@ -23,6 +23,9 @@ class WeightFile {
   const std::map<std::string, StridedTensor>& tensors() const { return tensors_; }
 
  private:
+  static bool is_index(const std::filesystem::path& path);
+  void read_shards(const std::filesystem::path& path);
+
   struct Source;  ///< owns the bytes
   std::unique_ptr<Source> source_;
   std::map<std::string, StridedTensor> tensors_;

@@ -25,12 +25,14 @@ void check_is_marian(const ModelConfig& config) {
   if (config.positions == Positions::Sinusoidal)
     throw Error(
         "Marian's positions have other frequencies than the paper's: only a model that was trained "
-        "with --positions marian, or that came from Marian, can be exported to it");
+        "with --norm after --positions marian, or that came from Marian, can be exported to it");
   refuse(config.positions == Positions::Learned, "positions learned",
          "learned positions that its decoder can use");
   if (is_before(config.norm))
     throw Error("Marian's versions differ in normalisation before the sub-layers (--norm ",
-                name_of(config.norm), "): only a model with --norm after can be exported to it");
+                name_of(config.norm),
+                "): only a model that was trained with --norm after --positions marian can be "
+                "exported to it");
   refuse(is_gated(config.activation), "activation", "gated feed-forward networks");
   if (!config.source_eos) throw Error("Marian has no sources without </s> (source-eos)");
 }

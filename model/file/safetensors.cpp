@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "base/compressed_text.h"
 #include "base/error.h"
 #include "base/fields.h"
 
@@ -34,6 +35,7 @@ struct Malformed {
 /// within its header.
 std::size_t find_data(const std::filesystem::path& path, std::string_view bytes) {
   std::uint64_t length = 0;
+  refuse_lfs_pointer(bytes, path.string());
   if (bytes.size() < kLengthBytes + 2) {
     if (bytes.empty()) throw Error(path.string(), ": the file is empty");
     throw Error(path.string(), ": not a safetensors file (only ", bytes.size(), " bytes)");

@@ -106,6 +106,53 @@ TEST_P(RenumberedTokenizer, APieceThatTheModelLacksIsDecodedAndNeverRead) {
               testing::Not(testing::Contains(tokenizer.id("\u2581mothersees"))));
 }
 
+/// The model with another type: 1 unigram, 2 bpe, 3 word, 4 char.
+std::string with_type(std::string_view model_bytes, std::uint64_t type) {
+  constexpr std::uint64_t kTrainerSpec = 2, kModelType = 3;
+  WireWriter written;
+  WireReader model(model_bytes);
+  while (const auto field = model.next()) {
+    if (field->number != kTrainerSpec) {
+      written.stored(*field);
+      continue;
+    }
+    WireWriter spec;
+    WireReader settings(field->bytes);
+    while (const auto setting = settings.next())
+      if (setting->number != kModelType) spec.stored(*setting);
+    spec.number(kModelType, type);
+    written.bytes(kTrainerSpec, spec.message());
+  }
+  return written.message();
+}
+
+/// OPUS-MT looks the pieces of one side's model up in a vocabulary of both sides.
+TEST_P(RenumberedTokenizer, PiecesOfTheOtherSideDoNotChangeTheSegmentation) {
+  for (const char* added : {"\u041f", "\u0440", "\u0438", "\u2581\u041f\u0440", "\u2581dogs", "d@g",
+                            "gd", "\u2581xyzzy", "\u2581\u0440\u0438"})
+    pieces_.push_back(added);
+  for (const std::uint64_t type : {1, 2, 3, 4}) {
+    const Tokenizer model(with_type(original_.model_bytes(), type), "spm");
+    const Tokenizer read(renumbered_tokenizer(model.model_bytes(), pieces_, "spm"), "renumbered");
+    for (const char* line :
+         {"the old dog", "\u041f\u0440\u0438 the dog", "the \u041f", "\u0440 dog \u0440\u0438",
+          "dogs d@gd", "xyzzy", "the xyzzy plugh dog", "\u0438 \u041f\u0440 \u0438dog"}) {
+      std::vector<std::string>
+          expected;  // by the texts of the pieces, as that system looks them up
+      for (const std::string& piece : model.pieces(line))
+        expected.push_back(std::ranges::find(pieces_, piece) == pieces_.end()
+                               ? original_.piece(original_.unk_id())
+                               : piece);
+      EXPECT_EQ(texts(read, line), expected) << line << ", type " << type;
+      std::vector<TokenId> ids;
+      for (const PieceSpan& span : read.encode_with_offsets(line)) ids.push_back(span.id);
+      EXPECT_EQ(ids, read.encode(line));
+    }
+    const auto id = read.id("\u2581xyzzy");
+    EXPECT_EQ(read.decode(std::vector{id}), "xyzzy");
+  }
+}
+
 TEST_P(RenumberedTokenizer, ALanguageTagIsReadAtTheBeginningOfAText) {
   pieces_.push_back(">>fra<<");
   const Tokenizer tokenizer = renumbered();

@@ -3,13 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/files.h"
 #include "base/scratch_folder.h"
+#include "extras/formats/hf_marian_layout.h"
 #include "extras/formats/import_model.h"
+#include "model/file/safetensors.h"
 #include "tests/extras/formats/import_error.h"
 #include "tests/extras/formats/random_model.h"
 
@@ -280,9 +283,67 @@ TEST_F(HfMarian, AnEmptySentencePieceModelIsNamed) {
   }
 }
 
+TEST_F(HfMarian, WeightsInSeveralFilesAreReadByTheirIndex) {
+  const SafetensorsFile whole(exported() / "model.safetensors");
+  nlohmann::json map;
+  std::array<std::vector<TensorData>, 2> shares;
+  for (const TensorData& tensor : whole.tensors()) {
+    const std::size_t part = map.size() % 2;
+    shares[part].push_back(tensor);
+    map[tensor.name] = part == 0 ? "a.safetensors" : "b.safetensors";
+  }
+  write_safetensors(exported() / "a.safetensors", shares[0], {});
+  write_safetensors(exported() / "b.safetensors", shares[1], {});
+  fs::remove(exported() / "model.safetensors");
+  const fs::path index = exported() / "model.safetensors.index.json";
+  write_file(index, nlohmann::json{{"metadata", {{"total_size", 1}}}, {"weight_map", map}}.dump());
+  EXPECT_EQ(to_imported(import_model(exported())).parameters, ours_.parameters);
+  const auto error = [&](const nlohmann::json& weight_map) {
+    write_file(index, nlohmann::json{{"weight_map", weight_map}}.dump());
+    return import_error(exported());
+  };
+  EXPECT_THAT(error({{"x", "a.safetensors"}}), HasSubstr("a.safetensors: has no tensor x"));
+  EXPECT_THAT(error({{"x", "../a.safetensors"}}),
+              HasSubstr("index.json: \"weight_map\": the file"));
+  EXPECT_THAT(error({{"x", index.filename()}}), HasSubstr("index.json: \"weight_map\": the file"));
+  EXPECT_THAT(error({{"x", 1}}), HasSubstr("index.json: \"weight_map\": the file of x"));
+  EXPECT_THAT(error(1), HasSubstr("has no \"weight_map\""));
+}
+
+TEST_F(HfMarian, APointerOfGitLfsIsNamed) {
+  const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n";
+  write_file(exported() / "pytorch_model.bin", pointer);
+  EXPECT_EQ(import_error(exported()), "no error") << "nothing reads it";
+  for (const char* name : {"model.safetensors", "source.spm", "vocab.json", "config.json"}) {
+    export_with({});
+    write_file(exported() / name, pointer);
+    EXPECT_THAT(import_error(exported()),
+                StartsWith((exported() / name).string() + ": is a pointer of Git LFS"));
+  }
+}
+
 TEST_F(HfMarian, SizesAreCheckedBeforeTheWeightsAreRead) {
   for (const char* key : {"encoder_layers", "decoder_layers"})
     EXPECT_THAT(error_with(key, 1'000'000'000'000), HasSubstr("is not between 1 and 1000"));
+}
+
+TEST_F(HfMarian, ARefusedModelIsToldWhatItNeeds) {
+  const auto refusal = [&](const auto& change) -> std::string {
+    ModelConfig config = ours_.config;
+    change(config);
+    try {
+      hf_tensors(config, hf_padding(config));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_THAT(refusal([](ModelConfig& c) { c.norm = NormPosition::Before; }),
+              HasSubstr("(--norm before); a model for it is trained with --norm after"));
+  EXPECT_THAT(refusal([](ModelConfig& c) { c.positions = Positions::Marian; }),
+              HasSubstr("a model for it is trained with --positions sinusoidal"));
+  EXPECT_THAT(refusal([](ModelConfig& c) { c.activation = Activation::GatedGelu; }),
+              HasSubstr("--activation relu, gelu or swish"));
 }
 
 TEST_F(HfMarian, ADeepConfigurationIsRefused) {

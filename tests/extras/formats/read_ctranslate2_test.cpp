@@ -63,6 +63,24 @@ TEST_F(ReadCtranslate2, AWrittenModelIsReadBack) {
     }
 }
 
+/// In the file the sides' numbers of heads are 16-bit scalars: rank 0, type 2, size 2. A scalar of
+/// float32 has type 0 and size 4.
+TEST_F(ReadCtranslate2, ANumberOfHeadsThatIsNoneIsRefused) {
+  using std::string_literals::operator""s;
+  for (const std::string& number :
+       {"\0\0\xC0\x7F"s, "\0\0\x80\x7F"s, "\0\0\0\x40"s, "\0\0\x20\x40"s, "\0\0\x80\xBF"s,
+        "\0\0\0\0"s, "\xFF\xFF\x7F\x7F"s}) {
+    write(random_model());
+    for (const std::string side : {"encoder", "decoder"})
+      replace("model.bin", side + "/num_heads\0\0\2\2\0\0\0\2\0"s,
+              side + "/num_heads\0\0\0\4\0\0\0"s + number);
+    if (number == "\0\0\0\x40"s)
+      EXPECT_EQ(error(), "no error") << "2.0";
+    else
+      EXPECT_THAT(error(), HasSubstr("coder/num_heads: is no"));
+  }
+}
+
 TEST_F(ReadCtranslate2, LearnedPositionsStayLearned) {
   ForeignModel model = random_model();
   model.config.positions = Positions::Learned;
