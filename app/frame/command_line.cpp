@@ -287,6 +287,17 @@ Flags parse(const Command& command, const std::vector<Field>& fields,
   return flags;
 }
 
+/// Replaces the values of choices that have another spelling here.
+void take_foreign_values(const std::vector<Field>& fields, GivenValues& given) {
+  for (auto& [name, texts] : given) {
+    const Field* field = find_field(fields, name);
+    if (field == nullptr || field->kind != Field::Kind::Choice) continue;
+    for (std::string& text : texts)
+      if (std::ranges::find(field->choices, text) == field->choices.end())
+        text = value_here(name, text);
+  }
+}
+
 /// Assigns the given values; a flag's value overrides the file's.
 void assign_given(const std::vector<Field>& fields, const GivenValues& flags,
                   const std::map<std::string, ConfigValue>& file, const Aliases& typed) {
@@ -321,9 +332,14 @@ Call configure(std::string_view program, const Command& command,
   std::vector<Field> fields = command.fields;
   for (Field& field : fields_of(call.common)) fields.push_back(std::move(field));
   Flags parsed = parse(command, fields, arguments);
-  const GivenValues& flags = parsed.given;
+  GivenValues& flags = parsed.given;
   call.warnings = std::move(parsed.warnings);
   call.typed = typed_aliases(fields, arguments);
+  try {
+    take_foreign_values(fields, flags);
+  } catch (const UsageError& error) {
+    throw UsageError(with_typed_flag(error.what(), call.typed));
+  }
   const auto defaults = texts_of(fields);
   if (flags.contains("help")) {
     if (command.prepare) command.prepare(flags);
@@ -338,6 +354,11 @@ Call configure(std::string_view program, const Command& command,
       return field.info.name == "config" || field.info.name == "help";
     });
     file = read_config(config->second.back(), keys);
+    for (auto& [name, value] : file) {
+      GivenValues of_line = {{name, std::move(value.texts)}};
+      take_foreign_values(fields, of_line);
+      value.texts = std::move(of_line.begin()->second);
+    }
   }
   GivenValues given = flags;
   for (const auto& [name, value] : file) given.emplace(name, value.texts);

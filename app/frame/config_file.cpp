@@ -24,7 +24,7 @@ const char* expected_type(Field::Kind kind) {
     case Field::Kind::Number:
       return "a number";
     case Field::Kind::List:
-      return "a string or an array of strings";
+      return "a string, a number or an array of them";
     default:
       return "a string in quotes";
   }
@@ -40,6 +40,9 @@ bool fits(const toml::node& node, Field::Kind kind) {
       return type == toml::node_type::integer || is_auto;
     case Field::Kind::Number:
       return type == toml::node_type::integer || type == toml::node_type::floating_point || is_auto;
+    case Field::Kind::List:
+      return type == toml::node_type::string || type == toml::node_type::integer ||
+             type == toml::node_type::floating_point;
     default:
       return type == toml::node_type::string;
   }
@@ -87,6 +90,10 @@ toml::table parse_toml(std::string_view text, const std::string& name,
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
+    if (const auto ending = std::filesystem::path(name).extension();
+        ending == ".yaml" || ending == ".yml")
+      throw UsageError(name, ": is YAML; a configuration is TOML here, with lines like ",
+                       "max-updates = 1000 and preset = \"tiny\"");
     const auto line = error.source().begin.line;
     throw UsageError(name, ":", line, ": ", error.description(),
                      find_invalid_utf8(text) == std::string_view::npos

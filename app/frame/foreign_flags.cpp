@@ -36,6 +36,14 @@ constexpr std::array kForeignFlags = {
                 "leave it out; batches are of sentences of like length in any case"},
     ForeignFlag{" mini-batch-fit ", "Marian", "--max-tokens auto"},
     ForeignFlag{" l ", "Marian", "--lr X", "train"},
+    ForeignFlag{" trainpref ", "fairseq", "--train-src FILE --train-tgt FILE"},
+    ForeignFlag{" validpref ", "fairseq", "--valid-src FILE --valid-tgt FILE"},
+    ForeignFlag{" criterion ", "fairseq",
+                "leave it out; the loss is the label-smoothed cross-entropy (--label-smoothing X)"},
+    ForeignFlag{" optimizer optim ", "other systems'",
+                "leave it out; the optimizer is Adam (--adam-beta1, --adam-beta2, --adam-eps)",
+                "train"},
+    ForeignFlag{" pre-norm prenorm ", "OpenNMT", "--norm before", "train"},
     ForeignFlag{" fp16 ", "fairseq", "train has --precision bf16, translate --compute-type"},
     ForeignFlag{" share-all-embeddings ", "fairseq", "--tying three-way, which is the default"},
     ForeignFlag{" adam-betas ", "fairseq", "--adam-beta1 0.9 --adam-beta2 0.98"},
@@ -62,6 +70,17 @@ constexpr std::array kForeignFlags = {
     ForeignFlag{" l language-pair ", "sacreBLEU", "--target-language, for example de", "evaluate"},
 };
 
+struct ForeignValue {
+  std::string_view field, value, here;
+};
+
+/// Other spellings of values, by fairseq, OpenNMT, Hugging Face and the endings of files.
+constexpr std::array kForeignValues = {
+    ForeignValue{"norm", "pre", "before"}, ForeignValue{"norm", "post", "after"},
+    ForeignValue{"markup", "htm", "html"}, ForeignValue{"markup", "md", "markdown"},
+    ForeignValue{"markup", "vtt", "srt"},  ForeignValue{"format", "huggingface", "hf-marian"},
+};
+
 }  // namespace
 
 std::string foreign_flag_text(std::string_view command, std::string_view flag) {
@@ -71,8 +90,20 @@ std::string foreign_flag_text(std::string_view command, std::string_view flag) {
   for (const ForeignFlag& foreign : kForeignFlags)
     if ((foreign.command.empty() || foreign.command == command) &&
         foreign.names.find(" " + name + " ") != std::string_view::npos)
-      return join_text(flag, " is ", foreign.system, "'s; here: ", foreign.here);
+      return join_text(flag, " is ", foreign.system, foreign.system.ends_with('\'') ? "" : "'s",
+                       "; here: ", foreign.here);
   return "";
+}
+
+std::string value_here(std::string_view field, const std::string& value) {
+  for (const ForeignValue& foreign : kForeignValues)
+    if (foreign.field == field && foreign.value == value) return std::string(foreign.here);
+  if (field == "preset" && value.starts_with("transformer"))
+    throw UsageError(
+        "--preset: ", value, " is fairseq's; here: base (its transformer_wmt_en_de), big ",
+        "(transformer_vaswani_wmt_en_de_big), small or tiny; --d-model, --heads, --d-ff, ",
+        "--encoder-layers and --decoder-layers make any other size");
+  return value;
 }
 
 }  // namespace dragoman

@@ -12,4 +12,9 @@ namespace dragoman {
 /// Some flags are foreign only in one command; `command` says which one this is.
 std::string foreign_flag_text(std::string_view command, std::string_view flag);
 
+/// The value of a field that has another spelling elsewhere, as "pre" for "before" (norm) and "md"
+/// for "markdown" (markup); any other value as it is. Throws UsageError for a value of another
+/// system that has no counterpart of one word.
+std::string value_here(std::string_view field, const std::string& value);
+
 }  // namespace dragoman

@@ -117,6 +117,9 @@ int run(const Program& program, const std::vector<std::string>& arguments) {
       return run_command(program, command, {arguments.begin() + 1, arguments.end()});
     names.push_back(command.name);
   }
+  if (name == program.elsewhere)
+    throw UsageError(name, " is a command of dragoman; ", program.name,
+                     " has none that needs LibTorch");
   throw UsageError("unknown command ", name, suggestion(name, "", names));
 }
 

@@ -17,6 +17,7 @@ struct Program {
   std::vector<Command> (*commands)();
   /// Lines for --version about the libraries that decide what the program can do; empty for none.
   std::string (*libraries)();
+  std::string_view elsewhere = "";  ///< a command that only the other program has
 };
 
 /// The body of main(): finds the subcommand, configures it and runs it. An error becomes one line

@@ -30,6 +30,7 @@ constexpr Program kProgram = {
         "  dragoman-lite evaluate -m model.safetensors --src test.en --ref test.de\n",
     .commands = commands,
     .libraries = [] { return std::string(); },
+    .elsewhere = "train",
 };
 
 }  // namespace

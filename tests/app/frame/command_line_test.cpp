@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "app/frame/foreign_flags.h"
 #include "app/frame/help.h"
 #include "base/files.h"
 
@@ -114,6 +115,27 @@ TEST_F(CommandLine, FlagsMayHaveUnderscoresAliasesAndLetters) {
   EXPECT_EQ(options.model, "x_y");
   configured({"-w8"});
   EXPECT_EQ(options.max_tokens, 8);
+}
+
+TEST_F(CommandLine, AValueOfAnotherSystemIsTranslated) {
+  EXPECT_THAT(refusal({"--preset", "transformer_iwslt_de_en"}),
+              HasSubstr("--preset: transformer_iwslt_de_en is fairseq's; here: base"));
+  for (const auto& [field, value, here] : {std::array{"norm", "pre", "before"},
+                                           {"norm", "post", "after"},
+                                           {"markup", "md", "markdown"},
+                                           {"markup", "vtt", "srt"},
+                                           {"format", "huggingface", "hf-marian"},
+                                           {"format", "json", "json"},
+                                           {"output", "md", "md"}})
+    EXPECT_EQ(value_here(field, value), here);
+}
+
+TEST_F(CommandLine, FlagsOfOtherSystemsAreTranslated) {
+  for (const auto& [flag, here] : {std::pair("--trainpref", "--train-src FILE --train-tgt FILE"),
+                                   {"--criterion", "--label-smoothing"},
+                                   {"--pre-norm", "--norm before"},
+                                   {"--optimizer", "the optimizer is Adam"}})
+    EXPECT_THAT(foreign_flag_text("train", flag), HasSubstr(here)) << flag;
 }
 
 TEST_F(CommandLine, UnderscoresInValuesStay) {

@@ -109,9 +109,24 @@ TEST_F(ConfigFile, AnErrorNamesLineAndKeyOfARefusedValue) {
   EXPECT_EQ(refusal("lr = true\n"), ":1: 'lr' must be a number");
   EXPECT_EQ(refusal("out = 5\n"), ":1: 'out' must be a string in quotes");
   EXPECT_EQ(refusal("norm = 2020-01-01\n"), ":1: 'norm' must be a string in quotes");
-  EXPECT_EQ(refusal("files = [['a']]\n"), ":1: 'files' must be a string or an array of strings");
+  EXPECT_EQ(refusal("files = [['a']]\n"),
+            ":1: 'files' must be a string, a number or an array of them");
   EXPECT_EQ(refusal("out = ['a']\n"), ":1: 'out' must be a string in quotes");
   EXPECT_EQ(refusal("max-tokens = 1\nwords = 2\n"), ":2: 'words' is given twice");
+}
+
+TEST_F(ConfigFile, AListMayHaveNumbers) {
+  apply("files = [1, 0.5, 'x']\n");
+  EXPECT_THAT(options.files, testing::ElementsAre("1", "0.5", "x"));
+  apply("files = 2\n");
+  EXPECT_THAT(options.files, testing::ElementsAre("2"));
+}
+
+TEST_F(ConfigFile, AYamlFileIsNamed) {
+  path.replace_extension(".yaml");
+  EXPECT_THAT(refusal("lr: 1\nfiles:\n  - a\n"), StartsWith(": is YAML; a configuration is TOML"));
+  EXPECT_EQ(refusal("lr = 1\n"), "accepted") << "its text decides";
+  std::filesystem::remove(path);
 }
 
 TEST_F(ConfigFile, AnErrorNamesTheLineThatIsNoToml) {
