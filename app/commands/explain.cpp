@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text_lines.h"
+#include "base/threads.h"
 #include "base/utf8.h"
 #include "extras/explanation/explainer.h"
 #include "extras/explanation/explanation_json.h"
@@ -37,6 +38,8 @@ constexpr std::array<std::string_view, 3> names_of(ExplanationFormat) {
 struct ExplainFlags {
   std::string model, text, input, target, target_file, output;
   ExplanationFormat format = ExplanationFormat::Html;
+  bool packed = false;
+  std::int64_t threads = 0;
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
@@ -74,6 +77,16 @@ struct ExplainFlags {
                    "else html",
            .group = kFiles},
           format);
+    visit({.name = "packed",
+           .help = "with --format json: vectors and weights as base64 of 16-bit numbers, in a "
+                   "smaller file",
+           .group = kFiles},
+          packed);
+    visit({.name = "threads",
+           .help = "sentences of --input that are explained at once; 0: as many as cores",
+           .group = "Hardware",
+           .aliases = "cpu-threads"},
+          threads);
   }
 };
 
@@ -139,6 +152,8 @@ ExplainCall checked(const ExplainOptions& options, const GivenValues& given) {
   if (call.flags.output.empty())
     throw UsageError("--output: name the file to write, or - for standard output");
   call.flags.format = format_of(call.flags, given);
+  if (call.flags.packed && call.flags.format != ExplanationFormat::Json)
+    throw UsageError("--packed: belongs to --format json");
   if (call.flags.format == ExplanationFormat::Svg) {
     call.figure = checked(call.figure, given);
     return call;
@@ -236,14 +251,16 @@ int run_explain(const ExplainOptions& options, const Invocation& invocation) {
     log_written(flags, sentences.size());
     return 0;
   }
-  const ExplainedModel model{.program_version = DRAGOMAN_VERSION,
-                             .name = flags.model,
-                             .weights = weights,
-                             .search = search,
-                             .form = flags.format == ExplanationFormat::Json
-                                         ? ExplanationForm::Numbers
-                                         : ExplanationForm::Page};
-  const std::string json = explain_all(model, tokenizers, sentences, stopping()).json;
+  const ExplainedModel model{
+      .program_version = DRAGOMAN_VERSION,
+      .name = flags.model,
+      .weights = weights,
+      .search = search,
+      .form = flags.format == ExplanationFormat::Json
+                  ? flags.packed ? ExplanationForm::Packed : ExplanationForm::Numbers
+                  : ExplanationForm::Page};
+  const std::string json =
+      explain_all(model, tokenizers, sentences, stopping(), threads_to_use(flags.threads)).json;
   write(flags, flags.format == ExplanationFormat::Json ? json + "\n" : explanation_page(json));
   log_written(flags, sentences.size());
   return 0;

@@ -13,6 +13,7 @@
 #include "base/amounts.h"
 #include "base/error.h"
 #include "base/json_depth.h"
+#include "base/threads.h"
 #include "model/file/model_file.h"
 #include "tokenizer/model_facts.h"
 
@@ -29,6 +30,7 @@ struct InspectConfig {
   std::string model;
   InspectFormat format = InspectFormat::Text;
   bool check = false;
+  std::int64_t threads = 0;
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
@@ -43,6 +45,11 @@ struct InspectConfig {
            .help = "check every tensor's checksum, not only the header's and the tokenizer's",
            .group = "Inspect"},
           check);
+    visit({.name = "threads",
+           .help = "threads that read the weights; 0: all cores that this process may use",
+           .group = "Inspect",
+           .aliases = "cpu-threads"},
+          threads);
   }
 };
 
@@ -87,14 +94,17 @@ bool is_finite(const TensorData& tensor) {
 
 /// Names of the weights with NaN or infinite values. Where weights are whole numbers, their scales
 /// are checked.
-std::vector<std::string> broken_weights(const ModelFileReader& model) {
-  std::vector<std::string> broken;
-  for (const TensorData& tensor : model.tensors()) {
+std::vector<std::string> broken_weights(const ModelFileReader& model, int threads) {
+  const auto& tensors = model.tensors();
+  std::vector<std::string> broken(tensors.size());
+  parallel_for(std::ssize(tensors), threads, [&](std::int64_t i) {
+    const TensorData& tensor = tensors[static_cast<std::size_t>(i)];
     const bool is_real = tensor.dtype == Dtype::F32 || tensor.dtype == Dtype::BF16;
-    if (!is_real || tensor.name.starts_with("training.")) continue;
-    if (!is_finite(tensor)) broken.push_back(tensor.name);
+    if (!is_real || tensor.name.starts_with("training.")) return;
+    if (!is_finite(tensor)) broken[static_cast<std::size_t>(i)] = tensor.name;
     model.give_back(tensor);
-  }
+  });
+  std::erase(broken, "");
   return broken;
 }
 
@@ -213,7 +223,7 @@ int run(const InspectConfig& config) {
   const ModelFileReader model(resolve_model_path(config.model),
                               config.check ? Verify::All : Verify::Header);
   Json facts = facts_of(model);
-  const std::vector<std::string> broken = broken_weights(model);
+  const std::vector<std::string> broken = broken_weights(model, threads_to_use(config.threads));
   for (const std::string& name : broken)
     log_warning(join_text(model.path().string(), ": the weights ", name,
                           " have NaN or infinite values; take another file of the run"));

@@ -128,7 +128,7 @@ class ModelFiles {
                                          .several_sentences = opened.several_sentences};
     return [translator](const std::string& text, ExplanationUse use, const OnStep& on_step) {
       const ExplanationForm form =
-          use == ExplanationUse::Page ? ExplanationForm::Page : ExplanationForm::Numbers;
+          use == ExplanationUse::Page ? ExplanationForm::Page : ExplanationForm::Packed;
       try {
         auto [json, target_tokens] = explain_text(translator, text, form, on_step);
         return TextExplanation{.json = std::move(json), .target_tokens = target_tokens};

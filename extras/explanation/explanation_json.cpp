@@ -1,11 +1,13 @@
 #include "extras/explanation/explanation_json.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/threads.h"
 #include "extras/explanation/number_blocks.h"
 #include "extras/explanation/page_blocks.h"
 
@@ -21,10 +23,13 @@ double rounded(double value) { return std::round(value * 1e5) / 1e5; }
 /// The page draws so many positions.
 constexpr std::int64_t kPositionsOfPage = 64;
 
-Json vectors_json(const std::vector<float>& vectors, const ExplainedModel& model) {
-  const std::int64_t d_model = model.weights->config.d_model;
-  return model.form == ExplanationForm::Page ? strips_block(vectors, d_model)
-                                             : vectors_block(vectors, d_model);
+/// Vectors of `size` numbers; 0: d_model.
+Json vectors_json(const std::vector<float>& vectors, const ExplainedModel& model,
+                  std::int64_t size = 0) {
+  if (size == 0) size = model.weights->config.d_model;
+  if (model.form == ExplanationForm::Page) return strips_block(vectors, size);
+  if (model.form == ExplanationForm::Packed) return vectors_block(vectors, size);
+  return number_rows(vectors, size);
 }
 
 /// The block of the learned vectors [positions, d_model] that an explained sentence may have, or
@@ -79,8 +84,9 @@ Json target_token_json(const ExplainedToken& token, const Tokenizer& target) {
 Json weights_json(const std::vector<AttentionWeights>& layers, const ExplainedModel& model) {
   Json json = Json::array();
   for (const AttentionWeights& weights : layers)
-    json.push_back(model.form == ExplanationForm::Page ? scores_block(weights)
-                                                       : weights_block(weights));
+    json.push_back(model.form == ExplanationForm::Page     ? scores_block(weights)
+                   : model.form == ExplanationForm::Packed ? weights_block(weights)
+                                                           : weights_of_heads(weights));
   return json;
 }
 
@@ -92,8 +98,7 @@ Json attention_vectors_json(const std::vector<Activations::Attention>& layers,
                                           {"k", vectors_json(layer.key, model)},
                                           {"v", vectors_json(layer.value, model)},
                                           {"output", vectors_json(layer.output, model)}});
-    if (model.form == ExplanationForm::Numbers)
-      blocks["stream"] = vectors_json(layer.stream, model);
+    if (model.form != ExplanationForm::Page) blocks["stream"] = vectors_json(layer.stream, model);
   }
   return json;
 }
@@ -104,7 +109,7 @@ Json feed_forward_json(const std::vector<Activations::FeedForward>& layers,
   for (const Activations::FeedForward& layer : layers)
     json.push_back({{"stream", vectors_json(layer.stream, model)},
                     {"input", vectors_json(layer.input, model)},
-                    {"hidden", vectors_block(layer.hidden, model.weights->config.d_ff)},
+                    {"hidden", vectors_json(layer.hidden, model, model.weights->config.d_ff)},
                     {"output", vectors_json(layer.output, model)}});
   return json;
 }
@@ -112,8 +117,7 @@ Json feed_forward_json(const std::vector<Activations::FeedForward>& layers,
 /// The page computes the vectors of positions that a formula gives.
 Json embedding_json(const Activations::Embedding& embedding, const ExplainedModel& model) {
   Json json = {{"token", vectors_json(embedding.token, model)}};
-  if (model.form == ExplanationForm::Numbers ||
-      model.weights->config.positions == Positions::Learned)
+  if (model.form != ExplanationForm::Page || model.weights->config.positions == Positions::Learned)
     json["position"] = vectors_json(embedding.position, model);
   return json;
 }
@@ -186,7 +190,7 @@ std::string sentence_json(const ExplainedModel& model, const SentenceExplanation
                {"embedding",
                 {{"source", embedding_json(activations.source, model)},
                  {"target", embedding_json(activations.target, model)}}}};
-  if (model.form == ExplanationForm::Numbers) add_way_through_stacks(activations, model, json);
+  if (model.form != ExplanationForm::Page) add_way_through_stacks(activations, model, json);
   if (sentence.search) json["search"] = search_json(*sentence.search, model.search, target);
   return text_of(json);
 }
@@ -194,7 +198,7 @@ std::string sentence_json(const ExplainedModel& model, const SentenceExplanation
 std::string explanation_json(const ExplainedModel& model,
                              const std::vector<std::string>& sentences) {
   std::string text = text_of({{"format", format_name(model.form)},
-                              {"version", 2},
+                              {"version", model.form == ExplanationForm::Numbers ? 3 : 2},
                               {"dragoman", model.program_version},
                               {"model", model_json(model)}});
   text.back() = ',';  // instead of the brace
@@ -204,21 +208,24 @@ std::string explanation_json(const ExplainedModel& model,
 }
 
 Explanation explain_all(const ExplainedModel& model, const TokenizerPair& tokenizers,
-                        const std::vector<GivenSentence>& sentences, const OnStep& on_step) {
-  std::int64_t target_tokens = 0;
-  Explainer explainer(model.weights, tokenizers, model.search, on_step);
-  std::vector<std::string> texts;  // at once, as the numbers of a sentence take much more memory
-  for (const auto& [source, target, line] : sentences) {
+                        const std::vector<GivenSentence>& sentences, const OnStep& on_step,
+                        int threads) {
+  std::atomic<std::int64_t> target_tokens = 0;
+  // Texts at once, as the numbers of a sentence take much more memory.
+  std::vector<std::string> texts(sentences.size());
+  parallel_for(std::ssize(sentences), threads, [&](std::int64_t i) {
+    const auto& [source, target, line] = sentences[static_cast<std::size_t>(i)];
     try {
-      const SentenceExplanation explained = explainer.explain(source, target);
+      const SentenceExplanation explained =
+          Explainer(model.weights, tokenizers, model.search, on_step).explain(source, target);
       target_tokens += std::ssize(explained.target_tokens);
-      texts.push_back(sentence_json(model, explained, *tokenizers.target));
+      texts[static_cast<std::size_t>(i)] = sentence_json(model, explained, *tokenizers.target);
     } catch (const UnfitText& error) {
       if (sentences.size() == 1) throw;
       if (line > 0) throw UnfitText("line ", line, ": ", error.what());
-      throw UnfitText("sentence ", texts.size() + 1, ": ", error.what());
+      throw UnfitText("sentence ", i + 1, ": ", error.what());
     }
-  }
+  });
   return {.json = explanation_json(model, texts), .target_tokens = target_tokens};
 }
 

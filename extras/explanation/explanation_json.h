@@ -14,7 +14,8 @@
 namespace dragoman {
 
 enum class ExplanationForm {
-  Numbers,  ///< all numbers, for programs (number_blocks.h)
+  Numbers,  ///< all numbers, for programs, as lists
+  Packed,   ///< all numbers as blocks of base64, which are smaller (number_blocks.h)
   Page,     ///< what the page draws, as exact as it shows it (page_blocks.h)
 };
 
@@ -49,7 +50,9 @@ struct Explanation {
 
 /// Explains each sentence. Throws the errors of Explainer, with the line or else the number of the
 /// sentence where there are several, and what `on_step` throws.
+/// Several threads call `on_step`.
 Explanation explain_all(const ExplainedModel& model, const TokenizerPair& tokenizers,
-                        const std::vector<GivenSentence>& sentences, const OnStep& on_step);
+                        const std::vector<GivenSentence>& sentences, const OnStep& on_step,
+                        int threads = 1);
 
 }  // namespace dragoman

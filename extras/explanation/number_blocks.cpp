@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <numeric>
 #include <string>
 
@@ -14,6 +16,13 @@ namespace {
 template <class Number>
 std::string base64_of(const std::vector<Number>& numbers) {
   return base64(std::as_bytes(std::span(numbers)));
+}
+
+/// The number with five significant digits, which is written with no more.
+double five_digits(float number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.5g", static_cast<double>(number));
+  return std::strtod(text, nullptr);
 }
 
 }  // namespace
@@ -65,6 +74,26 @@ nlohmann::ordered_json vectors_block(std::span<const float> vectors, std::int64_
   halves.reserve(vectors.size());
   for (const float value : vectors) halves.push_back(half_of(value));
   return {{"shape", {std::ssize(vectors) / size, size}}, {"data", base64_of(halves)}};
+}
+
+nlohmann::ordered_json number_rows(std::span<const float> numbers, std::int64_t size) {
+  auto rows = nlohmann::ordered_json::array();
+  for (std::size_t begin = 0; begin < numbers.size(); begin += static_cast<std::size_t>(size)) {
+    auto row = nlohmann::ordered_json::array();
+    for (const float number : numbers.subspan(begin, static_cast<std::size_t>(size)))
+      row.push_back(five_digits(number));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+nlohmann::ordered_json weights_of_heads(const AttentionWeights& weights) {
+  auto heads = nlohmann::ordered_json::array();
+  const std::span<const float> values = weights.values;
+  const auto each = static_cast<std::size_t>(weights.queries * weights.keys);
+  for (std::size_t begin = 0; begin < values.size(); begin += each)
+    heads.push_back(number_rows(values.subspan(begin, each), weights.keys));
+  return heads;
 }
 
 }  // namespace dragoman

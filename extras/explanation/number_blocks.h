@@ -1,5 +1,5 @@
-// Many numbers as a JSON object with a base64 text, which is smaller than decimal digits.
-// docs/explanation.md shows how to read it.
+// Many numbers as lists of lists, or as a JSON object with a base64 text, which is smaller.
+// docs/explanation.md shows how to read both.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,12 @@
 #include "extras/explanation/attention_weights.h"
 
 namespace dragoman {
+
+/// Rows of `size` numbers, each with five significant digits.
+nlohmann::ordered_json number_rows(std::span<const float> numbers, std::int64_t size);
+
+/// The weights as lists [heads, queries, keys], with five significant digits.
+nlohmann::ordered_json weights_of_heads(const AttentionWeights& weights);
 
 /// The sum of the whole numbers that stand for a row of attention weights.
 inline constexpr std::int64_t kWholeRow = 65535;

@@ -27,20 +27,43 @@ TWELVE_WORDS = {"tokens": 16, "bytes": 1_000_000}
 
 
 def documented_code(page, folder):
-    """What the documentation's Python defines, with the numbers of numbers.json in the folder."""
-    names = {}
+    """What the documentation's two pieces of Python define, with numbers.json and packed.json in the folder."""
     before = os.getcwd()
     os.chdir(folder)
-    exec(re.search(r"```python\n(.*?)```", page, re.DOTALL).group(1), names)
+    plain, packed = ({}, {})
+    for names, code in zip((plain, packed), re.findall(r"```python\n(.*?)```", page, re.DOTALL)[:2]):
+        exec(code, names)
     os.chdir(before)
-    return names
+    plain |= {"weights": numpy.array, "vectors": numpy.array}
+    return plain, packed
+
+
+def expect_same(plain, packed):
+    """Every list of numbers is, within the exactness of 16 bits, what the block in its place has."""
+    def compare(numbers, block):
+        if isinstance(block, dict) and set(block) == {"shape", "data"}:
+            read = packed["weights" if len(block["shape"]) == 3 else "vectors"](block)
+            numpy.testing.assert_allclose(numpy.array(numbers), read, rtol=1e-3, atol=2e-5)
+        elif isinstance(block, dict):
+            assert set(numbers) == set(block)
+            for name in block:
+                compare(numbers[name], block[name])
+        elif isinstance(block, list):
+            for one, other in zip(numbers, block, strict=True):
+                compare(one, other)
+        else:
+            assert numbers == block
+
+    compare(plain["explanation"]["sentences"], packed["explanation"]["sentences"])
+    assert plain["first"].shape == packed["weights"](
+        packed["explanation"]["sentences"][0]["attention"]["encoder"][0]).shape
 
 
 def expect_weights(names, sentence, heads):
     for kind, layers in sentence["attention"].items():
         for block, vectors in zip(layers, sentence["vectors"][kind]):
             weights = names["weights"](block)
-            numpy.testing.assert_allclose(weights.sum(axis=-1), 1, rtol=0, atol=1e-12)
+            numpy.testing.assert_allclose(weights.sum(axis=-1), 1, rtol=0, atol=1e-4)
             masked = numpy.triu(numpy.ones(weights.shape[1:]), 1) * (kind == "decoder")
             assert (weights[:, masked > 0] == 0).all()
             queries, keys = (names["vectors"](vectors[name]) for name in "qk")
@@ -155,9 +178,9 @@ def make(random_model, folder, preset):
                     folder], check=True, stdout=subprocess.DEVNULL)
 
 
-def explain(program, folder, text, output, length):
+def explain(program, folder, text, output, length, *flags):
     subprocess.run([program, "explain", "-m", folder, text, "--max-length", str(length), "-o", f"{folder}/{output}",
-                    "--quiet"], check=True)
+                    "--quiet", *flags], check=True)
     return pathlib.Path(folder) / output
 
 
@@ -180,7 +203,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         make(random_model, folder, "tiny")
         explain(program, folder, SENTENCE, "numbers.json", 12)
-        names = documented_code(page, folder)
+        explain(program, folder, SENTENCE, "packed.json", 12, "--packed")
+        names, packed = documented_code(page, folder)
+        expect_same(names, packed)
         config = names["explanation"]["model"]["config"]
         sentence = names["explanation"]["sentences"][0]
         expect_weights(names, sentence, config["heads"])

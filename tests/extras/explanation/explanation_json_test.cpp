@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 const DecodeConfig kSearch{.beam_size = 2, .max_length = 6};
 
 Json json_of(std::optional<std::string_view> target, Positions positions = Positions::Sinusoidal,
-             ExplanationForm form = ExplanationForm::Numbers) {
+             ExplanationForm form = ExplanationForm::Packed) {
   const auto weights = weights_of_small_model(positions);
   Explainer explainer(weights, tokenizer_pair(), kSearch);
   const ExplainedModel model{
@@ -43,6 +43,39 @@ TEST(ExplanationJson, ShapesAreThoseOfTheModelAndTheSentence) {
   EXPECT_EQ(sentence["target_tokens"][0]["top"].size(), 10);
   EXPECT_EQ(sentence["source_tokens"].back(),
             (Json{{"piece", "</s>"}, {"id", 2}, {"word", nullptr}}));
+}
+
+TEST(ExplanationJson, NumbersAreListsThatAnyProgramReads) {
+  const Json json = json_of("Four five. six,", Positions::Learned, ExplanationForm::Numbers);
+  const Json packed = json_of("Four five. six,", Positions::Learned);
+  EXPECT_EQ(json["version"], 3);
+  EXPECT_EQ(packed["version"], 2);
+  const Json &sentence = json["sentences"][0], &blocks = packed["sentences"][0];
+  const auto shape = [](const Json& lists) {
+    Json sizes = Json::array();
+    for (const Json* list = &lists; list->is_array(); list = &list->front())
+      sizes.push_back(list->size());
+    return sizes;
+  };
+  EXPECT_EQ(shape(sentence["attention"]["cross"][0]), blocks["attention"]["cross"][0]["shape"]);
+  EXPECT_EQ(shape(sentence["vectors"]["encoder"][0]["stream"]),
+            blocks["vectors"]["encoder"][0]["stream"]["shape"]);
+  EXPECT_EQ(shape(sentence["feed_forward"]["decoder"][0]["hidden"]),
+            blocks["feed_forward"]["decoder"][0]["hidden"]["shape"]);
+  EXPECT_EQ(shape(json["model"]["positions"]["target"]),
+            packed["model"]["positions"]["target"]["shape"]);
+  double sum = 0;
+  for (const Json& weight : sentence["attention"]["encoder"][0][1][0]) sum += weight.get<double>();
+  EXPECT_NEAR(sum, 1, 1e-4);
+}
+
+TEST(ExplanationJson, SentencesAreExplainedOnSeveralThreadsInTheirOrder) {
+  const auto weights = weights_of_small_model(Positions::Sinusoidal);
+  const ExplainedModel model{
+      .program_version = "1", .name = "run/", .weights = weights, .search = kSearch};
+  const std::vector<GivenSentence> sentences = {{"one"}, {"two one"}, {"three"}, {"one two"}};
+  EXPECT_EQ(explain_all(model, tokenizer_pair(), sentences, {}, 3).json,
+            explain_all(model, tokenizer_pair(), sentences, {}).json);
 }
 
 TEST(ExplanationJson, TheWayThroughTheStacksIsThere) {

@@ -50,6 +50,18 @@ TEST(WeightsBlock, ABlockHasLittleEndianNumbersInBase64) {
   EXPECT_EQ(block["data"], "//8AAAAA//8=");  // FF FF 00 00 00 00 FF FF
 }
 
+TEST(NumberRows, NumbersHaveFiveDigitsAndStandInRows) {
+  EXPECT_EQ(number_rows(std::vector{1.0F / 3, -2.0F, 1e-6F / 3, 123456.0F}, 2).dump(),
+            "[[0.33333,-2.0],[3.3333e-07,123460.0]]");
+  const AttentionWeights weights{.heads = 2,
+                                 .queries = 1,
+                                 .keys = 2,
+                                 .mask = KeyMask::None,
+                                 .values = {0.25F, 0.75F, 1, 0},
+                                 .scores = {}};
+  EXPECT_EQ(weights_of_heads(weights).dump(), "[[[0.25,0.75]],[[1.0,0.0]]]");
+}
+
 /// The number of the bits, by the standard's definition.
 double number_of(std::uint16_t half) {
   const int exponent = half >> 10 & 31, fraction = half & 1023;
