@@ -53,7 +53,7 @@ LIBRARIES = {
     LIBTORCH: ["model/*", "training/*", "inference/device/*", "inference/torch/*", "app/torch/*"],
     r".*c10d/.*": ["training/ranks/c10d.cpp"],
     r"sentencepiece.*": ["tokenizer/*.cpp"],
-    r"re2/.*": ["inference/demands.cpp", "extras/markup/format_directives.cpp"],
+    r"re2/.*": ["inference/demands.cpp", "extras/markup/format_directives.cpp", "tokenizer/translatable.cpp"],
     r"zlib.h": ["base/compressed_text.cpp", "extras/formats/zip_archive.cpp"],
     r"yaml-cpp/.*": ["extras/formats/yaml_map.cpp"],
     r"gumbo.h": ["extras/markup/html_tree.h"],
