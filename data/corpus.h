@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "tokenizer/tokenizer.h"
+#include "tokenizer/translatable.h"
 
 namespace dragoman {
 
@@ -23,10 +25,16 @@ struct CorpusReport {
   std::int64_t several_sentences = 0;  ///< of the kept pairs: on a side or both
   std::int64_t same_text = 0;          ///< of the kept pairs: both sides are alike
   std::int64_t source_tokens = 0, target_tokens = 0;  ///< of the kept pairs, without </s>
+  /// Of the kept pairs, those whose source has nothing to translate. Caches of earlier versions do
+  /// not have it.
+  std::optional<CopyCounts> copy_counts = {};
 
   /// The fraction of several_sentences among the kept pairs.
   double several_sentences_fraction() const {
     return kept == 0 ? 0 : static_cast<double>(several_sentences) / static_cast<double>(kept);
+  }
+  CopiedFractions copied_fractions() const {
+    return copy_counts ? dragoman::copied_fractions(*copy_counts) : CopiedFractions{};
   }
   bool operator==(const CorpusReport&) const = default;
 };

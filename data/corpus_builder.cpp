@@ -1,11 +1,13 @@
 #include "data/corpus_builder.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/amounts.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/utf8.h"
 #include "data/pair_selection.h"
 #include "data/source_tags.h"
 #include "tokenizer/sentence_splitter.h"
@@ -25,6 +27,8 @@ struct EncodedPair {
   std::uint64_t hash = 0;
   bool several_sentences = false;                           ///< on a side or both
   bool same_text = false;                                   ///< both sides are alike
+  std::optional<CopiedKind> copied_kind = {};               ///< of the source
+  bool is_copy = false;                                     ///< white space around left aside
   std::size_t source_begin = 0, target_begin = 0, end = 0;  ///< in the tokens of the block
 };
 
@@ -75,7 +79,9 @@ bool is_too_long(const EncodedBlock& block, const EncodedPair& pair, std::int64_
 class PairFilter {
  public:
   PairFilter(const DataConfig& data, PairSelection& selection, CorpusWriter& writer)
-      : data_(data), selection_(selection), writer_(writer) {}
+      : data_(data), selection_(selection), writer_(writer) {
+    report_.copy_counts.emplace();
+  }
 
   /// Line numbers of pairs that are held out.
   const std::vector<std::int64_t>& held_out() const { return held_out_; }
@@ -113,6 +119,11 @@ class PairFilter {
       ++report_.kept;
       report_.several_sentences += pair.several_sentences ? 1 : 0;
       report_.same_text += pair.same_text ? 1 : 0;
+      if (pair.copied_kind) {
+        auto& [pairs, copies] = (*report_.copy_counts)[static_cast<std::size_t>(*pair.copied_kind)];
+        ++pairs;
+        copies += pair.is_copy ? 1 : 0;
+      }
       report_.source_tokens += static_cast<std::int64_t>(source.size());
       report_.target_tokens += static_cast<std::int64_t>(target.size());
       writer_.add(pair.line, source, target);
@@ -153,6 +164,8 @@ struct BlockEncoder {
     }
     pair.hash = pair_hash(source, target);
     pair.same_text = source == target;
+    pair.copied_kind = copied_kind(source);
+    pair.is_copy = strip(source) == strip(target);
     pair.several_sentences =
         split_sentences(source).size() > 1 || split_sentences(target).size() > 1;
     const std::size_t file = text.file_of(line);

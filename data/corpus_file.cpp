@@ -58,6 +58,9 @@ std::string json_of(const CorpusFacts& facts) {
   nlohmann::json json;
   for_each_count(facts.report,
                  [&json](const char* name, std::int64_t count) { json["report"][name] = count; });
+  if (facts.report.copy_counts)
+    for (const auto& [pairs, copies] : *facts.report.copy_counts)
+      json["copy_counts"].push_back({pairs, copies});
   json["held_out_source"] = facts.held_out_source;
   json["held_out_target"] = facts.held_out_target;
   return json.dump();
@@ -69,6 +72,13 @@ CorpusFacts facts_of(std::string_view text) {
   for_each_count(facts.report, [&json](const char* name, std::int64_t& count) {
     count = json.at("report").at(name).get<std::int64_t>();
   });
+  if (json.contains("copy_counts")) {
+    CopyCounts& counts = facts.report.copy_counts.emplace();
+    for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+      const auto& count = json["copy_counts"].at(kind);
+      counts[kind] = {count.at(0).get<std::int64_t>(), count.at(1).get<std::int64_t>()};
+    }
+  }
   facts.held_out_source = json.at("held_out_source").get<std::vector<std::string>>();
   facts.held_out_target = json.at("held_out_target").get<std::vector<std::string>>();
   return facts;

@@ -7,6 +7,7 @@
 
 #include "base/one_line.h"
 #include "base/utf8.h"
+#include "inference/make_phrases.h"
 #include "inference/split.h"
 #include "tokenizer/space_mark.h"
 
@@ -22,7 +23,8 @@ void append_words(const PreparedLine& line, const PreparedPart& part, const Hypo
     end = begin + 1;
     while (end < tokens.size() && !target.piece(tokens[end]).starts_with(kSpaceMark)) ++end;
     const std::span word(tokens.data() + begin, end - begin);
-    TranslatedWord translated{.text = one_line(std::string(strip(target.decode(word))))};
+    const std::string text = with_exact_texts(target.decode(word), part.required, target);
+    TranslatedWord translated{.text = one_line(std::string(strip(text)))};
     if (translated.text.empty()) continue;
     for (std::size_t t = begin; t < end; ++t)
       translated.sum += static_cast<double>(hypothesis.log_probabilities[t]);
@@ -43,23 +45,95 @@ const Hypothesis& hypothesis_of(const PreparedPart& part, std::size_t rank) {
   return part.hypotheses[std::min(rank, part.hypotheses.size() - 1)];
 }
 
-std::vector<TranslatedWord> words_of(const PreparedLine& line, std::size_t rank,
-                                     const Tokenizer& target) {
-  std::vector<TranslatedWord> words;
-  for (const PreparedPart& part : line.parts)
-    if (!part.hypotheses.empty())
-      append_words(line, part, hypothesis_of(part, rank), target, words);
+std::vector<std::string_view> words_between_spaces(std::string_view text) {
+  std::vector<std::string_view> words;
+  std::size_t begin = 0;
+  for (std::size_t offset = 0; offset < text.size();) {
+    const std::size_t end = offset;
+    if (!is_space(next_code_point(text, offset))) continue;
+    if (end > begin) words.push_back(text.substr(begin, end - begin));
+    begin = offset;
+  }
+  if (begin < text.size()) words.push_back(text.substr(begin));
   return words;
 }
 
-/// The prefix stands as it was given. The tokenizer may write it otherwise: "m²" as "m2".
-std::string text_of(const PreparedPart& part, const Hypothesis& hypothesis,
-                    const Tokenizer& target) {
-  std::string text = target.decode(hypothesis.tokens);
+/// The number of the word of a text that begins at `place` or has it.
+std::size_t word_at(std::string_view text, std::size_t place) {
+  const std::string_view before = text.substr(0, place);
+  const auto words = words_between_spaces(before);
+  const bool is_inside =
+      !words.empty() && words.back().data() + words.back().size() == before.data() + place;
+  return words.size() - (is_inside ? 1 : 0);
+}
+
+/// Appends the words of a stretch that is copied. Each stands for itself.
+void append_words(const PreparedLine& line, const CopiedStretch& stretch,
+                  std::vector<TranslatedWord>& words) {
+  const auto copied = words_between_spaces(stretch.text);
+  if (copied.empty()) return;
+  const auto space = static_cast<std::size_t>(copied.front().data() - stretch.text.data());
+  std::size_t source = word_at(line.text, stretch.begin + space);
+  for (const std::string_view word : copied) {
+    TranslatedWord& added = words.emplace_back();
+    added.text = one_line(std::string(word));
+    if (!line.request->reports_attention) continue;
+    added.attention.resize(line.words);
+    added.attention[std::min(source++, line.words - 1)] = 1;  // a number may have got a space
+  }
+}
+
+/// Makes one word of words [i - 1] and [i]. `translated` is the one whose attention counts.
+void join_words(std::vector<TranslatedWord>& words, std::size_t i, std::size_t translated) {
+  TranslatedWord &word = words[i - 1], &next = words[i];
+  word.text += next.text;
+  word.sum += next.sum;
+  if (translated == i) word.attention = std::move(next.attention);
+  words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
+}
+
+/// Appends the words of a part: those of its translation, and those that are copied. Between the
+/// two there may be no white space.
+void append_words(const PreparedLine& line, const PreparedPart& part, std::size_t rank,
+                  const Tokenizer& target, std::vector<TranslatedWord>& words) {
+  const std::string_view before = part.before.text, behind = part.behind.text;
+  const auto is_apart = [](std::string_view text, bool at_end) {
+    const std::string_view rest = strip(text);
+    return rest.empty() || (at_end ? !text.ends_with(rest) : !text.starts_with(rest));
+  };
+  append_words(line, part.before, words);
+  if (part.hypotheses.empty()) return;
+  const std::size_t first = words.size();
+  append_words(line, part, hypothesis_of(part, rank), target, words);
+  if (!is_apart(before, /*at_end=*/true) && first < words.size()) join_words(words, first, first);
+  const std::size_t last = words.size();
+  append_words(line, part.behind, words);
+  if (!is_apart(behind, /*at_end=*/false) && last > 0) join_words(words, last, last - 1);
+}
+
+std::vector<TranslatedWord> words_of(const PreparedLine& line, std::size_t rank,
+                                     const Tokenizer& target) {
+  std::vector<TranslatedWord> words;
+  for (const PreparedPart& part : line.parts) append_words(line, part, rank, target, words);
+  return words;
+}
+
+/// The prefix and copied texts stand as they were given. The tokenizer may write them otherwise:
+/// "m²" as "m2".
+std::string translated_text(const PreparedPart& part, const Hypothesis& hypothesis,
+                            const Tokenizer& target) {
+  std::string text = with_exact_texts(target.decode(hypothesis.tokens), part.required, target);
   if (part.prefix_text.empty()) return text;
   const std::string prefix = target.decode(part.prefix.tokens);
   if (text.starts_with(prefix)) text.replace(0, prefix.size(), part.prefix_text);
   return text;
+}
+
+/// With the text around the translation; empty if the part has no text for the tokenizer.
+std::string text_of(const PreparedPart& part, std::size_t rank, const Tokenizer& target) {
+  if (part.hypotheses.empty()) return part.before.text;
+  return join_text(part.before.text, translated_text(part, hypothesis_of(part, rank), target),
+                   part.behind.text);
 }
 
 /// Without its words.
@@ -67,21 +141,24 @@ TranslatedText join(const PreparedLine& line, std::size_t rank, const Tokenizer&
   TranslatedText joined;
   std::int64_t length = 0;
   double penalties = 0;
+  bool has_text = false;
   for (std::size_t p = 0; p < line.parts.size(); ++p) {
     const PreparedPart& part = line.parts[p];
-    if (part.hypotheses.empty()) continue;
-    const Hypothesis& hypothesis = hypothesis_of(part, rank);
-    const std::string text = text_of(part, hypothesis, target);
+    if (part.hypotheses.empty() && part.before.text.empty()) continue;
+    has_text = true;
+    const std::string text = text_of(part, rank, target);
     if (p == 0)
       joined.text = text;
     else
       append_part(joined.text, line.parts[p - 1].text, text);
+    if (part.hypotheses.empty()) continue;
+    const Hypothesis& hypothesis = hypothesis_of(part, rank);
     joined.sum += hypothesis.sum;
     length += hypothesis.length;
     penalties += hypothesis.coverage_penalty;
   }
   // The translation of a line without text is its prefix.
-  if (length == 0) joined.text = strip(line.prefix);
+  if (!has_text) joined.text = strip(line.prefix);
   joined.text = one_line(std::move(joined.text));
   if (length > 0)
     joined.score = normalized_score(joined.sum, length, line.request->settings->config) + penalties;

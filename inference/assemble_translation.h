@@ -8,7 +8,8 @@
 namespace dragoman {
 
 /// Joins the n best translations of the line's parts: the best of each part, the second best of
-/// each, and so on. A part that has fewer gives its last one again.
+/// each, and so on. A part that has fewer gives its last one again. What is copied has the
+/// log-probability 0.
 Translation assemble_translation(const PreparedLine& line, const Tokenizer& target);
 
 }  // namespace dragoman

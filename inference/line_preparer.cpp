@@ -1,6 +1,7 @@
 #include "inference/line_preparer.h"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "base/utf8.h"
@@ -30,6 +31,35 @@ bool is_tag(std::string_view piece) {
                                   (piece.starts_with(">>") && piece.ends_with("<<")));
 }
 
+std::string_view without_tag(std::string_view text, std::string_view tag) {
+  return tag.empty() ? text : strip(text.substr(tag.size()));
+}
+
+/// A line with a prefix is translated, since somebody has begun to.
+bool may_copy(const PreparedLine& line) {
+  return !line.request->settings->config.translate_all && strip(line.prefix).empty();
+}
+
+/// Whether a text has a term, or one that no translation may have.
+bool asks_for_more(const PreparedLine& line, std::string_view text) {
+  const Demands& demands = *line.request->demands;
+  return !line.terms.find(text).empty() || !demands.terms.find(text).empty() ||
+         std::ranges::any_of(demands.avoided, [text](const std::string& avoided) {
+           return !avoided.empty() && text.find(avoided) != std::string_view::npos;
+         });
+}
+
+/// A text without words; its numbers are written as the target's language writes them.
+std::string copy_of(const PreparedLine& line, std::string_view text) {
+  std::string copy(text);
+  const auto& numbers = line.request->demands->numbers;
+  if (!numbers || copied_kind(text) != CopiedKind::Number) return copy;
+  std::vector<RequiredText> found = protected_texts(text);
+  for (const RequiredText& number : found | std::views::reverse)
+    copy.replace(number.begin, number.end - number.begin, (*numbers)(number.text));
+  return copy;
+}
+
 }  // namespace
 
 LinePreparer::LinePreparer(TokenizerPair tokenizers, const Model& model)
@@ -57,15 +87,21 @@ std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine&
   line.prefix = std::move(input.prefix);
   line.terms = std::move(input.terms);
   const std::string_view text = strip(line.text), tag = tag_of(text);
-  if (!text.empty()) split(line, text, tag);
+  if (copies(line, without_tag(text, tag)))
+    line.parts.push_back({.text = {.text = text, .separator = {}}});
+  else if (!text.empty())
+    split(line, text, tag);
   std::vector<std::size_t> words;
   if (line.request->reports_attention) words = word_starts(line.text);
   line.words = words.size();
   line.facts = {.lines = 1, .repaired = valid ? 0 : 1};
   std::vector<SourceSentence> sentences;
+  bool is_copied = false;
   for (std::size_t p = 0; p < line.parts.size(); ++p) {
     PreparedPart& part = line.parts[p];
-    if (part.text.tokens.empty()) continue;  // only characters that the tokenizer drops
+    copy(line, tag, part);
+    is_copied = is_copied || !part.before.text.empty();
+    if (part.text.tokens.empty()) continue;  // or only characters that the tokenizer drops
     if (p > 0) part.tag = tag;
     part.required = line.request->demands->of(part.text.text, line.terms);
     std::vector<TokenId> tokens = mark_terms(line, part);
@@ -74,7 +110,8 @@ std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine&
     sentences.push_back(sentence_of(line, p, std::move(tokens), tokenizers_));
   }
   require_prefix(line, sentences);
-  line.facts.empty = sentences.empty() ? 1 : 0;
+  line.facts.copied = sentences.empty() && is_copied ? 1 : 0;
+  line.facts.empty = sentences.empty() && !is_copied ? 1 : 0;
   line.facts.split = sentences.size() > 1 ? 1 : 0;
   return sentences;
 }
@@ -95,6 +132,44 @@ void LinePreparer::split(PreparedLine& line, std::string_view text, std::string_
     whole.push_back({required.begin, required.end});
   for (LinePart& part : split_line(text, cuts, most_pieces(line), encode, whole))
     line.parts.push_back({.text = std::move(part)});
+}
+
+/// Whether a text is copied as it is: it has nothing to translate, and nobody asks for more.
+bool LinePreparer::copies(const PreparedLine& line, std::string_view text) const {
+  if (text.empty() || !may_copy(line)) return false;
+  const std::optional<CopiedKind> kind = copied_kind(text);
+  return kind && dragoman::copies(*kind, model_.copied_fractions) && !asks_for_more(line, text);
+}
+
+/// Takes out of the part what is copied: all of it, or the signs at its ends. The text of the first
+/// part begins with the tag.
+void LinePreparer::copy(const PreparedLine& line, std::string_view tag, PreparedPart& part) const {
+  if (!may_copy(line)) return;
+  const bool is_first = part.text.text.data() == strip(line.text).data();
+  const std::string_view text = without_tag(part.text.text, is_first ? tag : "");
+  const auto stretch = [&line](std::string_view whole, std::string copied) {
+    return CopiedStretch{std::move(copied),
+                         static_cast<std::size_t>(whole.data() - line.text.data())};
+  };
+  if (copies(line, text)) {
+    part.before = stretch(text, copy_of(line, text));
+    part.text.text = text;
+    part.text.tokens.clear();
+    return;
+  }
+  const auto [begin, end] = between_signs(text);
+  const std::string_view before = text.substr(0, begin), behind = text.substr(end);
+  if (begin == end || before.size() + behind.size() == 0 || asks_for_more(line, before) ||
+      asks_for_more(line, behind))
+    return;
+  const std::string_view rest = text.substr(begin, end - begin);
+  std::vector<TokenId> tokens = tokenizers_.source->encode(tagged(tag, rest));
+  if (tokens.empty()) return;  // the tokenizer drops its characters
+  part.before = stretch(before, std::string(before));
+  part.behind = stretch(behind, std::string(behind));
+  part.text.text = rest;
+  part.text.tokens = std::move(tokens);
+  part.tag = tag;
 }
 
 /// Returns the part's pieces. Its terms are written into the text (MarkedText) if the model knows

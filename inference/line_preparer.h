@@ -13,6 +13,7 @@
 #include "inference/prepared_line.h"
 #include "inference/sentence.h"
 #include "tokenizer/tokenizer_pair.h"
+#include "tokenizer/translatable.h"
 
 namespace dragoman {
 
@@ -21,18 +22,21 @@ class LinePreparer {
   struct Model {
     std::int64_t max_positions;               ///< Engine::max_positions
     std::optional<double> several_sentences;  ///< splits_sentences()
+    CopiedFractions copied_fractions = {};    ///< copies()
   };
   /// Many threads may call its functions at once.
   LinePreparer(TokenizerPair tokenizers, const Model& model);
 
   /// Fills `line`, which has a number and a request, and returns its sentences: one; several if the
-  /// line is split; none if it is empty.
+  /// line is split; none if it is empty or has nothing to translate.
   std::vector<SourceSentence> prepare(LineInput input, PreparedLine& line) const;
 
  private:
   std::string_view tag_of(std::string_view text) const;
   std::int64_t most_pieces(const PreparedLine& line) const;
   void split(PreparedLine& line, std::string_view text, std::string_view tag) const;
+  bool copies(const PreparedLine& line, std::string_view text) const;
+  void copy(const PreparedLine& line, std::string_view tag, PreparedPart& part) const;
   std::vector<TokenId> mark_terms(const PreparedLine& line, PreparedPart& part) const;
   void find_words(std::string_view line, std::span<const std::size_t> starts,
                   PreparedPart& part) const;

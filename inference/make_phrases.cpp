@@ -1,6 +1,7 @@
 #include "inference/make_phrases.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,7 +39,8 @@ std::string with_capital(std::string_view text) {
   return upper_case(to_utf8({&first, 1})) + std::string(text.substr(offset));
 }
 
-std::vector<PhraseSpelling> spellings_of(const std::string& text, bool may_begin_sentence,
+/// `gets_capital`: where it begins the sentence.
+std::vector<PhraseSpelling> spellings_of(const std::string& text, bool gets_capital,
                                          const Tokenizer& tokenizer) {
   const char32_t first = code_points(text).front();
   if (is_unspaced(first))
@@ -47,7 +49,7 @@ std::vector<PhraseSpelling> spellings_of(const std::string& text, bool may_begin
   std::vector<PhraseSpelling> spellings = {
       {tokenizer.encode(text), PhraseStart::Word},
       {pieces_behind("(", text, tokenizer), PhraseStart::Attached}};
-  if (may_begin_sentence && general_category(first) == "Ll")
+  if (gets_capital && general_category(first) == "Ll")
     spellings.push_back({tokenizer.encode(with_capital(text)), PhraseStart::Sentence});
   // The search is not asked for what the tokenizer cannot write.
   std::erase_if(spellings, [&](const PhraseSpelling& spelling) {
@@ -117,7 +119,7 @@ void find_instead(RequiredPhrase& phrase, const Hypothesis& hypothesis,
 /// A word of a translation, and the text that takes its place.
 struct Replacement {
   AttendedWord word;
-  const std::string* text;
+  const RequiredText* text;
 };
 
 /// In the order of the words; no two of one word.
@@ -136,7 +138,7 @@ std::vector<Replacement> replacements_of(const std::vector<RequiredText>& texts,
     // A piece of a space alone stays with its word.
     while (word->begin < word->end && !is_in_word(word->begin) && !text_of(word->begin).empty())
       ++word->begin;
-    if (word->begin < word->end) replacements.push_back({*word, &texts[i].text});
+    if (word->begin < word->end) replacements.push_back({*word, &texts[i]});
   }
   const auto begin_of = [](const Replacement& one) { return one.word.begin; };
   std::ranges::stable_sort(replacements, {}, begin_of);
@@ -155,11 +157,12 @@ RequiredPhrases phrases_of(const std::vector<RequiredText>& texts, std::string_v
   std::vector<RequiredPhrase> phrases;
   for (const RequiredText& text : texts) {
     const auto [begin, end] = positions_of(text, pieces);
-    phrases.push_back({.spellings = spellings_of(text.text, capital, target_tokenizer),
-                       .ends_word = is_word_character(code_points(text.text).back()),
-                       .begin = begin,
-                       .end = end,
-                       .source_pieces = pieces.size()});
+    phrases.push_back(
+        {.spellings = spellings_of(text.text, capital && text.inflects, target_tokenizer),
+         .ends_word = is_word_character(code_points(text.text).back()),
+         .begin = begin,
+         .end = end,
+         .source_pieces = pieces.size()});
     find_instead(phrases.back(), hypothesis, target_tokenizer);
   }
   return RequiredPhrases(std::move(phrases));
@@ -181,9 +184,9 @@ std::vector<TokenId> with_words_replaced(const std::vector<RequiredText>& texts,
   std::size_t done = 0;
   for (const auto& [word, text] : replacements_of(texts, phrases, hypothesis, tokenizer)) {
     append_tokens(done, word.begin);
-    const bool begins_sentence =
-        replaced.empty() && starts_with_capital(tokenizer.decode(tokens.subspan(word.begin, 1)));
-    append(word.begin, begins_sentence ? with_capital(*text) : *text);
+    const bool gets_capital = text->inflects && replaced.empty() &&
+                              starts_with_capital(tokenizer.decode(tokens.subspan(word.begin, 1)));
+    append(word.begin, gets_capital ? with_capital(text->text) : text->text);
     done = word.end;
   }
   if (done == 0) return {};
@@ -191,6 +194,34 @@ std::vector<TokenId> with_words_replaced(const std::vector<RequiredText>& texts,
   std::vector<TokenId> all = tokenizer.encode(replaced);
   if (std::ranges::find(all, tokenizer.unk_id()) != all.end()) return {};
   return all;
+}
+
+std::string with_exact_texts(std::string translation, const std::vector<RequiredText>& texts,
+                             const Tokenizer& tokenizer) {
+  std::map<std::string, std::size_t> done;  // by the tokenizer's writing: where the search resumes
+  const auto is_of_word = [&translation](std::size_t place) {
+    return is_word_character(next_code_point(translation, place));
+  };
+  const auto is_word = [&](std::size_t begin, std::size_t end) {
+    return (begin == 0 || !is_of_word(character_start(translation, begin - 1))) &&
+           (end == translation.size() || !is_of_word(end));
+  };
+  for (const RequiredText& text : texts) {
+    if (text.inflects) continue;
+    const std::string written = tokenizer.decode(tokenizer.encode(text.text));
+    const bool is_another_text =
+        std::ranges::find(texts, written, &RequiredText::text) != texts.end();
+    if (written.empty() || is_another_text) continue;  // as it should be, or another text
+    std::size_t& from = done[written];
+    for (std::size_t at; (at = translation.find(written, from)) != std::string::npos;) {
+      from = at + written.size();
+      if (!is_word(at, from)) continue;
+      translation.replace(at, written.size(), text.text);
+      from = at + text.text.size();
+      break;
+    }
+  }
+  return translation;
 }
 
 }  // namespace dragoman

@@ -2,6 +2,7 @@
 // which they may begin, and the source positions that they translate.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,5 +25,10 @@ RequiredPhrases phrases_of(const std::vector<RequiredText>& texts, std::string_v
 std::vector<TokenId> with_words_replaced(const std::vector<RequiredText>& texts,
                                          const RequiredPhrases& phrases,
                                          const Hypothesis& hypothesis, const Tokenizer& tokenizer);
+
+/// A translation with its copied texts as they are. The tokenizer may have written them otherwise:
+/// "10⁴" as "104", a no-break space as a blank.
+std::string with_exact_texts(std::string translation, const std::vector<RequiredText>& texts,
+                             const Tokenizer& tokenizer);
 
 }  // namespace dragoman

@@ -21,9 +21,15 @@
 
 namespace dragoman {
 
+/// A stretch of a line that is copied.
+struct CopiedStretch {
+  std::string text = {};  ///< with the white space between it and the text that is translated
+  std::size_t begin = 0;  ///< in the line, in bytes
+};
+
 /// A part of a line that is translated by itself.
 struct PreparedPart {
-  LinePart text = {};                   ///< views of the line's text
+  LinePart text = {};                   ///< views of the line's text, without `before` and `behind`
   std::vector<std::size_t> words = {};  ///< [source pieces]: word of the line; for attention only
   std::string_view tag = {};            ///< in front of its text
   MarkedText marked = {};               ///< the text with its terms, for a model that knows them
@@ -38,6 +44,9 @@ struct PreparedPart {
   std::optional<Hypothesis> free = {};  ///< the first translation, if it lacks a required text
   std::optional<SentenceCache::Key> cache_key = {};  ///< under which its hypotheses are kept
   std::vector<Hypothesis> hypotheses = {};
+  /// Around the translation: the signs at the ends of its text. If there is nothing to translate,
+  /// `before` is the whole text.
+  CopiedStretch before = {}, behind = {};
 };
 
 /// Neither copied nor moved: its parts have views of `text`.

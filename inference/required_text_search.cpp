@@ -57,8 +57,9 @@ std::optional<SourceSentence> RequiredTextSearch::keep_or_search_again(
     part.hypotheses = std::move(hypotheses);
     return std::nullopt;
   }
-  const std::vector<RequiredText> unmet =
-      unmet_texts(part.required, tokenizers_.target->decode(hypotheses.front().tokens));
+  const std::vector<RequiredText> unmet = unmet_texts(
+      part.required, with_exact_texts(tokenizers_.target->decode(hypotheses.front().tokens),
+                                      part.required, *tokenizers_.target));
   if (part.stage == PreparedPart::Stage::Free) {
     if (!unmet.empty()) part.free = hypotheses.front();
     part.hypotheses = std::move(hypotheses);

@@ -28,6 +28,7 @@ struct TranslatedText {
 struct TranslationFacts {
   std::int64_t lines = 0;
   std::int64_t empty = 0;     ///< lines without text, whose translation is empty
+  std::int64_t copied = 0;    ///< lines with nothing to translate, which are their translations
   std::int64_t split = 0;     ///< lines translated in parts: sentence by sentence, or long
   std::int64_t repaired = 0;  ///< lines with invalid UTF-8, which was replaced
   std::int64_t cut = 0;       ///< lines whose translation ends without </s> (Hypothesis::cut)
@@ -38,6 +39,7 @@ struct TranslationFacts {
   TranslationFacts& operator+=(const TranslationFacts& more) {
     lines += more.lines;
     empty += more.empty;
+    copied += more.copied;
     split += more.split;
     repaired += more.repaired;
     cut += more.cut;

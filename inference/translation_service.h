@@ -36,6 +36,7 @@
 #include "inference/translation_request.h"
 #include "inference/workers.h"
 #include "tokenizer/tokenizer_pair.h"
+#include "tokenizer/translatable.h"
 
 namespace dragoman {
 
@@ -43,7 +44,8 @@ struct ServiceConfig {
   Workers::Limits limits = {};
   /// The fraction of the model's training pairs with several sentences, for splits_sentences().
   std::optional<double> several_sentences = std::nullopt;
-  std::int64_t cache_bytes = 0;  ///< of SentenceCache; 0: no cache
+  CopiedFractions copied_fractions = {};  ///< of the model's training pairs, for copies()
+  std::int64_t cache_bytes = 0;           ///< of SentenceCache; 0: no cache
 };
 
 class TranslationService {

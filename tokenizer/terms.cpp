@@ -48,11 +48,9 @@ std::u32string with_equal_spaces(std::string_view text) {
   return characters;
 }
 
-/// The number of times that a translation has a text.
-std::int64_t count_of(std::u32string_view translation, const RequiredText& required) {
-  constexpr std::size_t kLongestEnding = 3;
-  const std::u32string text = with_equal_spaces(required.text);
-  const std::size_t most = required.inflects ? std::min(text.size(), kLongestEnding + 1) - 1 : 0;
+/// The number of times that a translation has a text as whole words, which may have an ending of so
+/// many characters.
+std::int64_t count_of(std::u32string_view translation, std::u32string_view text, std::size_t most) {
   std::int64_t count = 0;
   for (std::size_t at = translation.find(text); at != translation.npos;
        at = translation.find(text, at + text.size())) {
@@ -62,13 +60,19 @@ std::int64_t count_of(std::u32string_view translation, const RequiredText& requi
   return count;
 }
 
-/// The translation with its first letter in the case of the required text's, where only the case
-/// differs.
-std::u32string uncapitalised(std::u32string translation, const RequiredText& required) {
-  const std::u32string text = with_equal_spaces(required.text);
+/// The translation with its first letter in the case of the text's, where only the case differs.
+std::u32string uncapitalised(std::u32string translation, std::u32string_view text) {
   if (!text.empty() && !translation.empty() && lower(translation.front()) == text.front())
     translation.front() = text.front();
   return translation;
+}
+
+std::int64_t count_of(std::string_view translation, const RequiredText& required) {
+  if (!required.inflects) return count_of(code_points(translation), code_points(required.text), 0);
+  constexpr std::size_t kLongestEnding = 3;
+  const std::u32string text = with_equal_spaces(required.text);
+  return count_of(uncapitalised(with_equal_spaces(translation), text), text,
+                  std::min(text.size(), kLongestEnding + 1) - 1);
 }
 
 }  // namespace
@@ -215,14 +219,13 @@ bool closes_too_early(std::string_view text, std::string_view name) {
 
 std::vector<RequiredText> unmet_texts(const std::vector<RequiredText>& required,
                                       std::string_view translation) {
-  const std::u32string characters = with_equal_spaces(translation);
   std::map<std::string, std::int64_t> unused;
   std::string in_source;  // the texts in their order
   for (const RequiredText& text : required) in_source += text.text;
   std::vector<RequiredText> unmet;
   for (const RequiredText& text : required) {
     const auto [entry, is_new] = unused.try_emplace(text.text);
-    if (is_new) entry->second = count_of(uncapitalised(characters, text), text);
+    if (is_new) entry->second = count_of(translation, text);
     const std::string_view name = tag_name(text.text);
     const bool is_reversed =
         !name.empty() && closes_too_early(translation, name) && !closes_too_early(in_source, name);

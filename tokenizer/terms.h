@@ -15,7 +15,9 @@ namespace dragoman {
 struct RequiredText {
   std::size_t begin, end;
   std::string text;
-  bool inflects = false;  ///< may have an ending of up to three letters
+  /// A term: may have an ending of up to three letters, and a capital at the start of the
+  /// translation. Other texts are copied byte for byte.
+  bool inflects = false;
   bool operator==(const RequiredText&) const = default;
 };
 
@@ -58,8 +60,7 @@ class Terms {
 };
 
 /// The texts of `required` that the translation does not have as whole words as often as it should.
-/// The first letter of a text may be a capital in the translation. A pair of tags (<b>, </b>) must
-/// not be turned round.
+/// A pair of tags (<b>, </b>) must not be turned round.
 std::vector<RequiredText> unmet_texts(const std::vector<RequiredText>& required,
                                       std::string_view translation);
 

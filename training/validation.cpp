@@ -103,10 +103,12 @@ ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weigh
 
   DecodeConfig decode;
   decode.beam_size = beam_size_;
+  decode.translate_all = !data_.report.copy_counts;  // as runs of earlier versions have begun
   const auto engines = engines_of(model, weights, data_.tokenizers.target->never_emitted());
   result.attention = recorder_.record(*engines.front());
   TranslationService service(pointers_to(engines), data_.tokenizers,
-                             {.several_sentences = data_.report.several_sentences_fraction()});
+                             {.several_sentences = data_.report.several_sentences_fraction(),
+                              .copied_fractions = data_.report.copied_fractions()});
   result.translations =
       best_texts(translate_lines(service, set_.source_lines, {.config = decode}, stop));
   if (result.translations.size() == set_.target_lines.size()) {

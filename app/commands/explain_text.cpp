@@ -48,7 +48,7 @@ std::vector<GivenSentence> sentences_of(std::string_view text,
 
 bool is_flag_of_explain(std::string_view name) {
   return name != "n-best" && name != "batch-size" && name != "seed" && name != "temperature" &&
-         !name.starts_with("sampling") && !name.starts_with("split");
+         name != "translate-all" && !name.starts_with("sampling") && !name.starts_with("split");
 }
 
 Explanation explain_text(const ExplainedTranslator& translator, const std::string& text,

@@ -201,6 +201,9 @@ void print_text(const Json& facts) {
   made["updates"] = provenance["updates"];
   if (provenance.contains("several_sentences"))
     made["several-sentences"] = two_decimals(provenance["several_sentences"]);
+  if (provenance.contains("copied_fractions"))
+    for (const auto& [kind, fraction] : provenance["copied_fractions"].items())
+      made[join_text("copies-of-", kind, "-alone")] = two_decimals(fraction);
   print_section("how it was made", made);
   print_section("averaged from", provenance["averaged_from"]);
   print_section("hash of the data", provenance["data"]);

@@ -17,9 +17,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// The answer's own fields, which requests cannot pass through.
-constexpr std::string_view kAnswerFields[] = {"translation", "score",     "log_probability",
-                                              "words",       "alignment", "alternatives",
-                                              "unmet",       "error",     "line"};
+constexpr std::string_view kAnswerFields[] = {
+    "translation",  "score",  "log_probability", "words", "alignment",
+    "alternatives", "copied", "unmet",           "error", "line"};
 
 /// The members that can be passed on: those in valid UTF-8.
 std::vector<JsonMember> readable(std::vector<JsonMember> members) {
@@ -123,6 +123,7 @@ Json answer_fields(const Translation& translation, const AnswerFormat& format) {
       others.push_back(answer_fields(translation.n_best[rank], format));
     fields["alternatives"] = std::move(others);
   }
+  if (translation.facts.copied > 0) fields["copied"] = true;
   if (!translation.unmet.empty()) fields["unmet"] = translation.unmet;
   return fields;
 }

@@ -49,7 +49,8 @@ OpenedTranslator facts_of(const ModelFileReader& file, const TokenizerPair& toke
           .is_on_gpu = false,
           .decode_defaults = file.decode_defaults(),
           .updates = file.provenance().updates,
-          .several_sentences = file.provenance().several_sentences};
+          .several_sentences = file.provenance().several_sentences,
+          .copied_fractions = file.provenance().copied_fractions};
 }
 
 }  // namespace
@@ -115,7 +116,10 @@ TranslationService OpenedTranslator::service(const Workers::Limits& limits,
                                              std::int64_t cache_bytes) const {
   return {pointers_to(engines),
           tokenizers,
-          {.limits = limits, .several_sentences = several_sentences, .cache_bytes = cache_bytes}};
+          {.limits = limits,
+           .several_sentences = several_sentences,
+           .copied_fractions = copied_fractions,
+           .cache_bytes = cache_bytes}};
 }
 
 }  // namespace dragoman

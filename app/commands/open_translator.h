@@ -35,6 +35,7 @@ struct OpenedTranslator {
   DecodeDefaults decode_defaults;
   std::int64_t updates;                     ///< behind its weights
   std::optional<double> several_sentences;  ///< see Provenance
+  CopiedFractions copied_fractions = {};    ///< see Provenance
 
   DecodeConfig search_with(const DecodeConfig& flags, const Origins& origins) const {
     return dragoman::search_with(flags, origins, decode_defaults);

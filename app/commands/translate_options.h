@@ -160,8 +160,9 @@ struct DemandFiles {
            .group = kDemands},
           terms_force);
     visit({.name = "number-format",
-           .help = "two languages, for example en-de: numbers that --protect copies are rewritten "
-                   "from the first language's form to the second's (6,263 becomes 6.263)",
+           .help = "two languages, for example en-de: numbers that --protect copies, and numbers "
+                   "alone, are rewritten from the first language's form to the second's (6,263 "
+                   "becomes 6.263)",
            .group = kDemands},
           number_format);
   }

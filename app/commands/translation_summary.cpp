@@ -62,6 +62,7 @@ void log_summary(const TranslationFacts& facts, std::int64_t failed, std::int64_
                                counted(facts.source_tokens, "piece"), " in, ",
                                with_separators(facts.target_tokens), " out, ", speed);
   if (facts.empty > 0) text += join_text(", ", counted(facts.empty, "line"), " empty");
+  if (facts.copied > 0) text += join_text(", ", counted(facts.copied, "line"), " copied");
   if (facts.split > 0) text += join_text(", ", counted(facts.split, "line"), " split");
   log_facts(text, {{"lines", facts.lines},
                    {"lines_before", before},
@@ -70,6 +71,7 @@ void log_summary(const TranslationFacts& facts, std::int64_t failed, std::int64_
                    {"seconds", seconds},
                    {"tokens_per_second", rate},
                    {"empty", facts.empty},
+                   {"copied", facts.copied},
                    {"split", facts.split},
                    {"repaired", facts.repaired},
                    {"cut", facts.cut},

@@ -8,7 +8,8 @@ InitialModel initial_model(const std::string& init_from,
                            const std::optional<FoundCheckpoint>& found) {
   if (init_from.empty()) return {};
   const ModelFileReader model(found ? found->path : resolve_model_path(init_from));
-  InitialModel initial{model.checksum(), model.decode_defaults()};
+  InitialModel initial{model.checksum(), model.decode_defaults(),
+                       model.provenance().copied_fractions};
   if (found) initial.checksum = found->initial_checksum;  // settle() refuses a new --init-from
   return initial;
 }

@@ -5,15 +5,17 @@
 #include <string>
 
 #include "model/file/model_file.h"
+#include "tokenizer/translatable.h"
 #include "training/checkpoint.h"
 #include "training/progress_record.h"
 
 namespace dragoman {
 
-/// The facts about the model of --init-from that a run's files keep. Without one, both are empty.
+/// The facts about the model of --init-from that a run's files keep. Without one, all are empty.
 struct InitialModel {
   std::string checksum;
   DecodeDefaults decode_defaults;
+  CopiedFractions copied_fractions;
 };
 /// A run that has begun reads them from its checkpoint.
 InitialModel initial_model(const std::string& init_from,

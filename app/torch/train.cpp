@@ -160,6 +160,8 @@ ModelAttachments attachments_of(RunConfig config, const Invocation& invocation,
   attachments.provenance.seed = config.train.seed;
   attachments.provenance.data = {{"training-text", data.text_hash}};
   attachments.provenance.several_sentences = data.report.several_sentences_fraction();
+  attachments.provenance.copied_fractions = data.report.copied_fractions();
+  attachments.provenance.copied_fractions.merge(initial.copied_fractions);  // of other kinds
   if (!initial.checksum.empty()) attachments.provenance.data[kInitFrom] = initial.checksum;
   attachments.provenance.versions = {{"dragoman", DRAGOMAN_VERSION}, {"libtorch", TORCH_VERSION}};
   attachments.decode_defaults = std::move(initial.decode_defaults);

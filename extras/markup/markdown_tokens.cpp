@@ -9,7 +9,7 @@
 #include "extras/markup/markdown_link.h"
 #include "extras/markup/markdown_writing.h"
 #include "extras/markup/text_tokens.h"
-#include "extras/markup/word_fragments.h"
+#include "tokenizer/translatable.h"
 
 namespace dragoman {
 
@@ -359,7 +359,7 @@ class BlockReader {
   bool add_label(const ByteRange& label, std::size_t end) {
     const std::string_view text = label.of(original_);
     if (has_lines(text)) return false;
-    if (!has_letters(text)) return true;
+    if (!has_letter_or_digit(text)) return true;
     const bool is_empty_behind = end > label.end + 1;  // [text][]
     read_.insertions.push_back(
         {.place = is_empty_behind ? end - 1 : end,

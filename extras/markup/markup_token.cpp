@@ -8,7 +8,7 @@
 
 #include "base/utf8.h"
 #include "extras/markup/space_reference.h"
-#include "extras/markup/word_fragments.h"
+#include "tokenizer/translatable.h"
 
 namespace dragoman {
 
@@ -106,7 +106,7 @@ class Stretch {
       if (!has_text(tokens_[t])) continue;
       if (end_ == 0) begin_ = t;
       end_ = t + 1;
-      speaks = speaks || (tokens_[t].kind == Kind::Text && has_letters(tokens_[t].text));
+      speaks = speaks || (tokens_[t].kind == Kind::Text && has_letter_or_digit(tokens_[t].text));
     }
     return speaks;
   }
@@ -243,7 +243,7 @@ std::vector<Passage> passages_of(std::string_view document, const std::vector<Ma
       std::string text;
       append_text(text, attribute.text);
       while (text.ends_with(' ')) text.pop_back();
-      if (has_letters(text))
+      if (has_letter_or_digit(text))
         passages.push_back(
             {.source = attribute.source, .text = std::move(text), .writing = attribute.writing});
     }

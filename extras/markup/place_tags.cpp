@@ -21,14 +21,14 @@ namespace {
 /// Of a passage, the most different texts that stand for kept elements and touch letters.
 constexpr std::size_t kMostTouching = 64;
 
-/// Whether a letter or a digit ends in front of an offset and another begins there.
+/// Whether a letter, a mark or a digit ends in front of an offset and another begins there.
 bool is_within_word(std::string_view text, std::size_t offset) {
   if (offset == 0 || offset >= text.size()) return false;
-  const std::size_t before = character_start(text, offset - 1);
-  std::size_t end = offset;
-  next_code_point(text, end);
-  return has_letters(text.substr(before, offset - before)) &&
-         has_letters(text.substr(offset, end - offset));
+  const auto is_of_word = [text](std::size_t place) {
+    const char kind = general_category(next_code_point(text, place))[0];
+    return kind == 'L' || kind == 'N' || kind == 'M';
+  };
+  return is_of_word(character_start(text, offset - 1)) && is_of_word(offset);
 }
 
 /// Where the fragments of a passage and of its translation end besides: at tags within a word, and

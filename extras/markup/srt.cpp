@@ -10,7 +10,7 @@
 #include "extras/markup/ascii.h"
 #include "extras/markup/markup_token.h"
 #include "extras/markup/text_tokens.h"
-#include "extras/markup/word_fragments.h"
+#include "tokenizer/translatable.h"
 
 namespace dragoman {
 
@@ -90,7 +90,7 @@ std::string plain_line(std::string_view line) {
 /// Whether a sentence that `line` leaves open goes on in `next`.
 bool goes_on(std::string_view line, std::string_view next) {
   const std::string text = plain_line(line), rest = plain_line(next);
-  if (!has_letters(text) || !has_letters(rest)) return false;
+  if (!has_letter_or_digit(text) || !has_letter_or_digit(rest)) return false;
   for (const std::string_view stop : {".", "!", "?", "\u2026", ":", ")", "]", "\"", "\u201D",
                                       "\u201C", "\u00BB", "\u3002", "\uFF01", "\uFF1F", "\u266A"})
     if (text.ends_with(stop)) return false;

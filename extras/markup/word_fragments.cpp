@@ -52,10 +52,4 @@ std::vector<WordFragment> fragments_of(std::string_view text, std::span<const By
   return fragments;
 }
 
-bool has_letters(std::string_view text) {
-  for (std::size_t offset = 0; offset < text.size();)
-    if (is_letter(next_code_point(text, offset))) return true;
-  return false;
-}
-
 }  // namespace dragoman

@@ -23,7 +23,4 @@ struct WordFragment {
 std::vector<WordFragment> fragments_of(std::string_view text, std::span<const ByteRange> words,
                                        std::span<const std::size_t> cuts = {});
 
-/// Whether a text has a letter or a digit.
-bool has_letters(std::string_view text);
-
 }  // namespace dragoman

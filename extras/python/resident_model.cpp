@@ -37,6 +37,7 @@ ResidentModel::ResidentModel(const ResidentConfig& config)
       tokenizers_ = tokenizers;
       decode_defaults_ = file.decode_defaults();
       several_sentences_ = file.provenance().several_sentences;
+      copied_fractions_ = file.provenance().copied_fractions;
     }
     require_same(tokenizers_, tokenizers, config.models.front(), model);
     members_.push_back(std::make_shared<CpuModel>(file, config.compute_type));
@@ -45,9 +46,11 @@ ResidentModel::ResidentModel(const ResidentConfig& config)
   // Each caller bounds the lines that it submits.
   const Workers::Limits limits{.rows = config.batch_size,
                                .waiting = std::numeric_limits<std::int64_t>::max()};
-  service_ = std::make_unique<TranslationService>(
-      pointers_to(engines_), tokenizers_,
-      ServiceConfig{.limits = limits, .several_sentences = several_sentences_});
+  service_ =
+      std::make_unique<TranslationService>(pointers_to(engines_), tokenizers_,
+                                           ServiceConfig{.limits = limits,
+                                                         .several_sentences = several_sentences_,
+                                                         .copied_fractions = copied_fractions_});
 }
 
 ResidentModel::~ResidentModel() {

@@ -75,6 +75,7 @@ struct DecodeConfig {
   double max_length_ratio = 3.0;
   SplitSentences split_sentences = SplitSentences::Auto;
   std::int64_t split_length = 150;
+  bool translate_all = false;
 
   bool sampling = false;
   std::int64_t sampling_topk = 0;
@@ -189,6 +190,12 @@ struct DecodeConfig {
                    "sentence ends, then at clauses, then between words",
            .group = kSearch},
           split_length);
+    visit({.name = "translate-all",
+           .help = "translate lines and sentences with nothing to translate, too, and the signs at "
+                   "their ends; otherwise signs, numbers, addresses, placeholders and identifiers "
+                   "alone are copied",
+           .group = kSearch},
+          translate_all);
   }
 
   template <class Visit>

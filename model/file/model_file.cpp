@@ -171,6 +171,7 @@ std::string to_json(const Provenance& provenance) {
                {"scores", scores},
                {"averaged_from", provenance.averaged_from}};
   if (provenance.several_sentences) json["several_sentences"] = *provenance.several_sentences;
+  if (!provenance.copied_fractions.empty()) json["copied_fractions"] = provenance.copied_fractions;
   return dump(json);
 }
 
@@ -195,6 +196,7 @@ Provenance provenance_from_json(std::string_view text) {
   take("versions", provenance.versions);
   if (json.contains("several_sentences"))
     take("several_sentences", provenance.several_sentences.emplace());
+  take("copied_fractions", provenance.copied_fractions);
   take("scores", provenance.scores);
   take("averaged_from", provenance.averaged_from);
   return provenance;

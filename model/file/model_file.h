@@ -37,6 +37,9 @@ struct Provenance {
   std::map<std::string, std::string> versions;  ///< "dragoman", "libtorch", "processor", ...
   /// Fraction of the training pairs that have several sentences on a side, if it was recorded.
   std::optional<double> several_sentences;
+  /// Fraction of copies among the training pairs whose source has nothing to translate, by its kind
+  /// ("number"), for the kinds that the training text has several of.
+  std::map<std::string, double, std::less<>> copied_fractions;
   std::map<std::string, double> scores;    ///< metric -> value: "valid-bleu", "valid-loss"
   std::vector<std::string> averaged_from;  ///< files, when the weights are an average
   bool operator==(const Provenance&) const = default;

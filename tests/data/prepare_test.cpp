@@ -48,6 +48,22 @@ TEST_F(PrepareTest, PairsWithSeveralSentencesOnASideAreCounted) {
   EXPECT_EQ(prepare().report.several_sentences, 40) << "from the cache";
 }
 
+TEST_F(PrepareTest, PairsWithNothingToTranslateAreCountedWithTheirCopies) {
+  std::vector<std::string> source = sample_text(400), target = source;
+  for (std::size_t i = 0; i < 20; ++i) source[i] = std::to_string(i + 1);
+  for (std::size_t i = 15; i < 20; ++i) target[i] = " " + source[i];
+  for (std::size_t i = 20; i < 31; ++i) source[i] = target[i] = std::string(i, '-');
+  source[31] = target[31] = "https://example.org";
+  set_text(source, target);
+  data.keep_duplicates = true;
+  data.max_ratio = 0;
+  const CopiedFractions fractions = {{"number", 0.25}, {"signs", 1.0}};
+  EXPECT_EQ(prepare().report.copied_fractions(), fractions);
+  const CorpusReport cached = prepare().report;
+  EXPECT_EQ(cached.copied_fractions(), fractions) << "from the cache";
+  EXPECT_EQ((*cached.copy_counts)[static_cast<std::size_t>(CopiedKind::Url)], (CopyCount{1, 1}));
+}
+
 TEST_F(PrepareTest, ASecondStartFindsItsWorkDone) {
   set_text(sample_text(500));
   data.valid_fraction = 0.01;

@@ -32,6 +32,7 @@ TEST(Protection, NumbersAddressesAndPlaceholdersAreFound) {
   EXPECT_THAT(protected_in("Hello {name}, ${user}: %s of %1$d <b>bold</b> &amp; {not this}"),
               ElementsAre("{name}", "${user}", "%s", "%1$d", "<b>", "</b>", "&amp;"));
   EXPECT_THAT(protected_in("H2O and B2B, the 20th, 50% of them"), ElementsAre("50"));
+  EXPECT_THAT(protected_in("10⁴ of 2½, 1.5x, ä10, 5人, a_10"), ElementsAre("10⁴", "2½", "5"));
   EXPECT_THAT(protected_in(""), IsEmpty());
   EXPECT_EQ(protected_in(std::string(100'000, '7')).size(), 1u);
 }

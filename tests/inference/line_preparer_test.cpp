@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "base/utf8.h"
+#include "inference/assemble_translation.h"
 #include "tests/inference/prepared_requests.h"
 
 namespace dragoman {
@@ -120,6 +122,96 @@ TEST(LinePreparer, PiecesKnowTheirWords) {
   EXPECT_THAT(line.parts[1].words, testing::Each(2u));
   EXPECT_EQ(line.parts[0].words.front(), 0u);
   EXPECT_EQ(line.parts[0].words.back(), 1u);
+}
+
+/// The translation of a text by a model that copies each sentence, in brackets: "[one two.]".
+struct Bracketed {
+  std::string text;
+  std::int64_t copied;
+};
+
+Bracketed bracketed(LineInput input, const DecodeConfig& search = {}, Demands demands = {},
+                    CopiedFractions fractions = {}) {
+  const LinePreparer with_fractions(
+      tokenizer_pair(),
+      {.max_positions = 1000, .several_sentences = 0.0, .copied_fractions = std::move(fractions)});
+  PreparedLine line(0, request(search, std::move(demands)));
+  for (const SourceSentence& sentence : with_fractions.prepare(std::move(input), line)) {
+    PreparedPart& part = line.parts[static_cast<std::size_t>(sentence.part)];
+    part.hypotheses = {hypothesis(join_text('[', part.text.text, ']'))};
+  }
+  const Translation translation = assemble_translation(line, tokenizer());
+  EXPECT_EQ(translation.facts.empty, 0);
+  return {translation.n_best.front().text, translation.facts.copied};
+}
+
+std::string text_of(const Bracketed& bracketed) { return bracketed.text; }
+
+TEST(LinePreparer, WhatHasNothingToTranslateIsCopied) {
+  for (const std::string text : {"42", "...", "\u2800", "\u0301", "https://example.org/a",
+                                 "✔\uFE0F", "10⁴  –  ５. 6! 7?", "x86_64 \t {name}"}) {
+    const auto [copy, copied] = bracketed({" " + text + "\t"});
+    EXPECT_EQ(copy, text);
+    EXPECT_EQ(copied, 1);
+  }
+  EXPECT_EQ(bracketed({"one 42"}).copied, 0);
+}
+
+TEST(LinePreparer, ASentenceWithNothingToTranslateIsCopiedInItsLine) {
+  const auto [text, copied] = bracketed({"one two.  42! three."});
+  EXPECT_EQ(text, "[one two.]  42! [three.]");
+  EXPECT_EQ(copied, 0) << "the line has more";
+}
+
+TEST(LinePreparer, SignsAtTheEndsStayThere) {
+  EXPECT_EQ(text_of(bracketed({"♪ one two ♪"})), "♪ [one two] ♪");
+  EXPECT_EQ(text_of(bracketed({"✓one two.❤\uFE0F"})), "✓[one two.]❤\uFE0F");
+  EXPECT_EQ(text_of(bracketed({"• one five. • two"})), "• [one five.] • [two]");
+  EXPECT_EQ(text_of(bracketed({"-5 two"})), "[-5 two]");
+}
+
+TEST(LinePreparer, ItIsTranslatedIfSomebodyAsksForIt) {
+  const DecodeConfig all{.translate_all = true};
+  EXPECT_EQ(bracketed({"42"}, all).copied, 0);
+  EXPECT_EQ(bracketed({"♪ one"}, all).copied, 0);
+  EXPECT_EQ(text_of(bracketed({"one"}, all)), "[one]");
+  const Demands with_term{.terms = terms("42", "six")};
+  EXPECT_EQ(bracketed({"42"}, {}, with_term).copied, 0);
+  EXPECT_EQ(bracketed({"43"}, {}, with_term).copied, 1);
+  EXPECT_EQ(bracketed({.text = "42", .terms = terms("42", "six")}).copied, 0);
+  EXPECT_EQ(bracketed({.text = "42", .prefix = "six"}).copied, 0);
+  EXPECT_EQ(bracketed({.text = "42", .prefix = " "}).copied, 1);
+  EXPECT_EQ(bracketed({"42"}, {}, {.terms = {}, .avoided = {"4"}}).copied, 0);
+}
+
+TEST(LinePreparer, AKindThatTheModelHasLearnedToTranslateIsTranslated) {
+  const CopiedFractions numbers_to_words = {{"number", 0.1}, {"signs", 0.9}};
+  EXPECT_EQ(bracketed({"42"}, {}, {}, numbers_to_words).copied, 0);
+  EXPECT_EQ(bracketed({"..."}, {}, {}, numbers_to_words).copied, 1);
+}
+
+TEST(LinePreparer, NumbersAloneFollowTheNumberFormat) {
+  const Demands demands{.terms = {}, .protects = true, .numbers = NumberConversion("en-de")};
+  EXPECT_EQ(text_of(bracketed({"$6,263.5 ; 1,000"}, {}, demands)), "$6.263,5 ; 1.000");
+  EXPECT_EQ(text_of(bracketed({"v1.5_a"}, {}, demands)), "v1.5_a") << "no number alone";
+}
+
+TEST(LinePreparer, TheWordsOfACopyStandForThemselves) {
+  PreparedLine line(0, request({}, {}, /*reports_attention=*/true));
+  const auto sentences = preparer().prepare({"42! ✓ one two❤ ♪"}, line);
+  ASSERT_EQ(sentences.size(), 1U);
+  PreparedPart& part = line.parts[static_cast<std::size_t>(sentences[0].part)];
+  Hypothesis& found = part.hypotheses.emplace_back(hypothesis("six"));
+  found.attention.assign(found.tokens.size() * sentences[0].tokens.size(), 0.0F);
+  found.attention[0] = 1;
+  const Translation translation = assemble_translation(line, tokenizer());
+  EXPECT_EQ(translation.n_best[0].text, "42! ✓ six❤ ♪");
+  std::vector<std::pair<std::string, std::size_t>> words;
+  for (const TranslatedWord& word : translation.n_best[0].words)
+    words.emplace_back(word.text,
+                       std::ranges::max_element(word.attention) - word.attention.begin());
+  EXPECT_THAT(words, testing::ElementsAre(testing::Pair("42!", 0), testing::Pair("✓", 1),
+                                          testing::Pair("six❤", 2), testing::Pair("♪", 4)));
 }
 
 }  // namespace

@@ -36,11 +36,12 @@ Hypothesis in_order(const std::string& source, const std::string& text) {
 
 /// The translation with `term` for the word `word` of the source.
 std::string replaced(const std::string& source, const std::string& text,
-                     const std::vector<std::pair<std::string, std::string>>& terms) {
+                     const std::vector<std::pair<std::string, std::string>>& terms,
+                     bool inflects = true) {
   const Hypothesis hypothesis = in_order(source, text);
   std::vector<RequiredText> texts;
   for (const auto& [word, term] : terms)
-    texts.push_back({source.find(word), source.find(word) + word.size(), term});
+    texts.push_back({source.find(word), source.find(word) + word.size(), term, inflects});
   const RequiredPhrases phrases = phrases_of(texts, source, hypothesis, tokenizer(), tokenizer());
   return tokenizer().decode(with_words_replaced(texts, phrases, hypothesis, tokenizer()));
 }
@@ -54,6 +55,35 @@ TEST(WithWordsReplaced, ATermTakesThePlaceOfItsWord) {
 TEST(WithWordsReplaced, StopsStayAndTheFirstWordKeepsItsCapital) {
   EXPECT_EQ(replaced("one two three.", "one two five.", {{"three", "six"}}), "one two six.");
   EXPECT_EQ(replaced("one two", "Four two", {{"one", "three"}}), "Three two");
+}
+
+TEST(WithWordsReplaced, ATextThatIsCopiedGetsNoCapital) {
+  EXPECT_EQ(replaced("one two", "Four two", {{"one", "three"}}, /*inflects=*/false), "three two");
+}
+
+TEST(PhrasesOf, OnlyATermMayBeginTheSentenceWithACapital) {
+  const Hypothesis hypothesis = in_order("one two", "Four two");
+  for (const bool inflects : {true, false}) {
+    const RequiredPhrases phrases =
+        phrases_of({{0, 3, "three", inflects}}, "one two", hypothesis, tokenizer(), tokenizer());
+    EXPECT_EQ(
+        std::ranges::count(phrases[0].spellings, PhraseStart::Sentence, &PhraseSpelling::start),
+        inflects ? 1 : 0);
+  }
+}
+
+TEST(WithExactTexts, WhatTheTokenizerWritesOtherwiseStandsAsItIs) {
+  const auto exact = [](const std::string& translation, const std::vector<std::string>& texts) {
+    std::vector<RequiredText> required;
+    for (const std::string& text : texts) required.push_back({0, 1, text});
+    return with_exact_texts(translation, required, tokenizer());
+  };
+  ASSERT_EQ(tokenizer().decode(tokenizer().encode("m\u00B2")), "m2") << "by nmt_nfkc";
+  EXPECT_EQ(exact("one m2 m2 xm2 m23 m2", {"m\u00B2", "m\u00B2"}),
+            "one m\u00B2 m\u00B2 xm2 m23 m2");
+  EXPECT_EQ(exact("m2", {"m\u00B2", "m2"}), "m2") << "cannot be told from the other text";
+  EXPECT_EQ(exact("1 000 two", {"1\u202F000"}), "1\u202F000 two");
+  EXPECT_EQ(with_exact_texts("m2", {{0, 1, "m\u00B2", true}}, tokenizer()), "m2") << "a term";
 }
 
 TEST(WithWordsReplaced, SeveralTermsAndEachWordOnce) {

@@ -139,7 +139,20 @@ TEST(Terms, MissingTermsAreNamed) {
   EXPECT_THAT(texts(unmet_texts(required, "a  b 7")), ElementsAre("a b", "7"));
   EXPECT_THAT(unmet_texts(required, "(7) a b, 7."), IsEmpty());
   EXPECT_THAT(texts(unmet_texts(required, "a b 77 B7")), ElementsAre("7", "7"));
-  EXPECT_THAT(unmet_texts({{0, 1, "1\u202f000"}}, "1 000"), IsEmpty());
+  EXPECT_THAT(unmet_texts({{0, 1, "1\u202f000", true}}, "1 000"), IsEmpty()) << "a term";
+}
+
+TEST(Terms, ATextThatIsCopiedStandsByteForByte) {
+  const auto is_there = [](const std::string& text, const std::string& translation) {
+    return unmet_texts({{0, 1, text}}, translation).empty();
+  };
+  EXPECT_TRUE(is_there("https://example.org", "https://example.org is it."));
+  EXPECT_FALSE(is_there("https://example.org", "Https://example.org is it."));
+  EXPECT_FALSE(is_there("1\u202f000", "1 000"));
+  EXPECT_TRUE(is_there("1\u202f000", "1\u202f000"));
+  EXPECT_FALSE(is_there("10", "10⁴"));
+  EXPECT_FALSE(is_there("10⁴", "104"));
+  EXPECT_TRUE(is_there("10⁴", "10⁴ times"));
 }
 
 TEST(Terms, ATagThatIsClosedBeforeItOpensIsUnmet) {

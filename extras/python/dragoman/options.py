@@ -23,6 +23,7 @@ class SearchOptions(TypedDict, total=False):
     max_length_ratio: float  # the same for each source piece; 50 pieces are always allowed
     split_sentences: Literal["auto", "always", "never"]
     split_length: int  # most source pieces that are translated at once
+    translate_all: bool  # lines with nothing to translate ("42", a URL), too, which are copied otherwise
     sampling: bool  # draw each token at random
     sampling_topk: int  # 0: from all tokens
     sampling_topp: float

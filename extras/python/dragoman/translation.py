@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 NativeWord: TypeAlias = tuple[str, float, list[float]]
 NativeCandidate: TypeAlias = tuple[str, float, float, list[NativeWord]]
-NativeTranslation: TypeAlias = tuple[list[NativeCandidate], list[str], bool]
+NativeTranslation: TypeAlias = tuple[list[NativeCandidate], list[str], bool, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,7 @@ class Translation:
     n_best: list[Candidate]  #: best first, at least one
     unmet: list[str]  #: texts that the best one should have (terms, protected text) but lacks
     cut: bool  #: whether it ends at the maximum length
+    copied: bool  #: whether the line had nothing to translate and was copied
 
     @property
     def text(self) -> str:
@@ -96,5 +97,5 @@ def candidate_of(native: NativeCandidate) -> Candidate:
 
 
 def translation_of(native: NativeTranslation) -> Translation:
-    n_best, unmet, cut = native
-    return Translation([candidate_of(candidate) for candidate in n_best], unmet, cut)
+    n_best, unmet, cut, copied = native
+    return Translation([candidate_of(candidate) for candidate in n_best], unmet, cut, copied)

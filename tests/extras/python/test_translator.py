@@ -1,6 +1,7 @@
 """dragoman.Translator gives the numbers of the program, in order, for every kind of input."""
 
 import json
+import pathlib
 import pickle
 import subprocess
 
@@ -138,6 +139,17 @@ def test_protected_texts_are_met_or_named(translator):
     options = {"beam_size": 2, "max_length": 40}
     [kept] = translator.translate(["xx 6,263 yy"], protect=True, terms_force=True, number_format="en-de", **options)
     assert "6.263" in kept.text or kept.unmet == ["6.263"]
+
+
+def test_lines_with_nothing_to_translate_are_copied(translator):
+    table = pathlib.Path(__file__).parents[2] / "tokenizer" / "translatable_examples.tsv"
+    examples = [line.split("\t", 1) for line in table.read_text(encoding="utf-8").splitlines()]
+    assert len(examples) >= 60
+    texts = [text for _, text in examples]
+    for (kind, text), translation in zip(examples, translator.translate(texts, **SHORT), strict=True):
+        assert translation.copied == (kind != "translated"), text
+        assert (translation.text == text) == translation.copied
+    assert not any(t.copied for t in translator.translate(texts, translate_all=True, **SHORT))
 
 
 def test_avoided_texts_are_those_of_the_program(translator, model, lines, program, tmp_path):

@@ -87,6 +87,7 @@ TEST(ModelFile, ProvenanceKeepsEveryFieldAndTakesAnyText) {
   provenance.data = {{"a.en", "00"}};
   provenance.versions = {{"dragoman", "0.1.0"}};
   provenance.several_sentences = 0.0125;
+  provenance.copied_fractions = {{"number", 0.25}};
   provenance.scores = {{"bleu", 38.512345678901234}};
   provenance.averaged_from = {"x", "y"};
   EXPECT_EQ(provenance_from_json(to_json(provenance)), provenance);
