@@ -10,10 +10,9 @@
 namespace dragoman {
 
 torch::Device parse_device(const std::string& text, int local_rank) {
-  if (text == "cpu") return torch::kCPU;
-  if (text == "auto" && !torch::cuda::is_available()) return torch::kCPU;
+  if (text == "cpu" || text == "auto") return torch::kCPU;
   const bool numbered = text.starts_with("cuda:");
-  if (text != "auto" && text != "cuda" && !numbered)
+  if (text != "cuda" && !numbered)
     throw UsageError("--device: '", text, "' is none of auto, cpu, cuda, cuda:N");
   const std::string digits = numbered ? text.substr(5) : "0";
   if (digits.empty() || digits.size() > 3 ||

@@ -7,8 +7,8 @@
 
 namespace dragoman {
 
-/// auto is CUDA where there is a GPU, else the CPU. Without a number, CUDA is device `local_rank`,
-/// modulo the number of devices; LibTorch then does without cuDNN's attention. Throws UsageError
+/// auto is the CPU: a GPU must be asked for. Without a number, CUDA is device `local_rank`, modulo
+/// the number of devices; LibTorch then does without cuDNN's attention. Throws UsageError
 /// for other texts, and Error where CUDA is asked for and missing, or has no device of that number.
 torch::Device parse_device(const std::string& text, int local_rank = 0);
 

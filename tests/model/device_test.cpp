@@ -1,21 +1,30 @@
 #include "model/device.h"
 
 #include <ATen/Context.h>
+#include <c10/core/Event.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/cuda.h>
 
+#include <cstdio>
+
 #include "base/error.h"
+#include "tests/cuda_stand_in/counts.h"
 #include "tests/data/text_files.h"
+#include "tests/test_device.h"
 
 namespace dragoman {
 namespace {
 
 using testing::HasSubstr;
 
-TEST(Device, TheDeviceIsTheCpuWhereItIsAskedForOrThereIsNoOther) {
+TEST(Device, AGpuIsTakenOnlyWhereItIsAskedFor) {
   EXPECT_EQ(parse_device("cpu"), torch::Device(torch::kCPU));
-  EXPECT_EQ(parse_device("auto").is_cpu(), !torch::cuda::is_available());
+  EXPECT_EQ(parse_device("auto"), torch::Device(torch::kCPU));
+  if (!torch::cuda::is_available()) return;
+  EXPECT_TRUE(parse_device("cuda").is_cuda());
 }
 
 TEST(Device, OtherTextsNameNoDevice) {
@@ -33,6 +42,64 @@ TEST(Device, AGpuThatIsMissingIsAnErrorThatSaysWhy) {
     EXPECT_THAT(message_of<Error>([&] { parse_device(text); }),
                 HasSubstr(at::globalContext().hasCUDART() ? ": there is no GPU here"
                                                           : ": this LibTorch was built without"));
+}
+
+// The stand-in for CUDA itself (tests/cuda_stand_in/stand_in.h).
+
+struct StandIn : testing::Test {
+  void SetUp() override {
+    if (!StandInCounts::is_there()) GTEST_SKIP() << "the stand-in for CUDA is not loaded";
+  }
+  torch::Tensor fresh() { return torch::empty({4}, torch::device(test_device())); }
+};
+
+TEST_F(StandIn, FreshMemoryIsNotANumberAndOutOfTheHostsReach) {
+  const torch::Tensor x = fresh();
+  EXPECT_TRUE(x.isnan().all().item<bool>());
+  const auto* address = static_cast<const volatile float*>(x.data_ptr());
+  EXPECT_EXIT(std::printf("%f", static_cast<double>(*address)), testing::ExitedWithCode(139),
+              "the host touches memory of the device");
+}
+
+TEST_F(StandIn, LaunchesBytesAndWaitsAreCounted) {
+  const torch::Tensor x = torch::ones({4}, torch::device(test_device()));
+  const StandInCounts counts;
+  const torch::Tensor y = x + x;
+  EXPECT_EQ(counts.waits(), nlohmann::json::object());
+  EXPECT_EQ(counts.report()["launches"],
+            (nlohmann::json{{"aten::add.out", {{"count", 1}, {"read", 32.}, {"written", 16.}}}}));
+  EXPECT_EQ(y.sum().item<float>(), 8);
+  EXPECT_EQ(counts.waits(), (nlohmann::json{{"item", 1}}));
+  EXPECT_TRUE(y.cpu().is_cpu());
+  EXPECT_TRUE(torch::ones({4}).to(test_device()).is_cuda());
+  EXPECT_EQ(counts.waits(),
+            (nlohmann::json{{"item", 1}, {"copy to the host", 1}, {"copy to the device", 1}}));
+}
+
+TEST_F(StandIn, ACopyIsMadeWhenAnEventForcesIt) {
+  const torch::Tensor locked = torch::ones({4}).pin_memory();
+  const c10::impl::VirtualGuardImpl gpu(test_device().type());
+  const c10::Stream computing = gpu.getStream(test_device()),
+                    copying = gpu.getStreamFromGlobalPool(test_device());
+  const torch::Tensor x = fresh();
+  x.record_stream(copying);
+  c10::Event copied(test_device().type());
+  {
+    const c10::StreamGuard guard(copying);
+    torch::Tensor to = x;
+    to.copy_(locked, /*non_blocking=*/true);
+    copied.record(copying);
+  }
+  EXPECT_TRUE(x.isnan().all().item<bool>()) << "nobody has waited for the copy";
+  copied.block(computing);
+  EXPECT_EQ(x.sum().item<float>(), 4);
+}
+
+TEST_F(StandIn, MemoryOfAnotherStreamMustBeRecorded) {
+  const c10::impl::VirtualGuardImpl gpu(test_device().type());
+  const torch::Tensor x = fresh();
+  const c10::StreamGuard guard(gpu.getStreamFromGlobalPool(test_device()));
+  EXPECT_THAT(message_of<c10::Error>([&] { x + x; }), HasSubstr("memory of another stream"));
 }
 
 }  // namespace
