@@ -1,4 +1,5 @@
 // dragoman export: a model in another system's format.
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <memory>
@@ -47,7 +48,11 @@ struct ExportConfig {
            .aliases = "output-dir",
            .placeholder = "FOLDER"},
           output);
-    visit({.name = "format", .help = "format to write", .group = "Export"}, format);
+    visit({.name = "format",
+           .help = "format to write; hf-marian needs a model of train --norm after, marian one of "
+                   "--norm after --positions marian",
+           .group = "Export"},
+          format);
     visit({.name = "type",
            .help = "number type of the stored weights",
            .group = "Export",
@@ -60,6 +65,12 @@ struct ExportConfig {
           drop_search);
   }
 };
+
+/// Whether the file is one of quantize --type int8.
+bool has_whole_weights(const ModelFileReader& model) {
+  return std::ranges::any_of(model.tensors(),
+                             [](const TensorData& tensor) { return tensor.dtype == Dtype::I8; });
+}
 
 struct Written {
   const char* files;                ///< for the message
@@ -109,6 +120,10 @@ int run(const ExportConfig& config) {
   if (config.format != ExportFormat::Ctranslate2 && config.type != ExportType::Float32)
     throw UsageError("--type: only folders of CTranslate2 have other weights than float32");
   const ModelFileReader model(resolve_model_path(config.model));
+  if (config.type == ExportType::Float32 && has_whole_weights(model))
+    log_info(
+        join_text(config.model, " has weights of 8 bits; the export has them as float32",
+                  config.format == ExportFormat::Ctranslate2 ? " (--type int8 rounds again)" : ""));
   const Written written = write(model, config);
   try {
     check(model, config);

@@ -98,6 +98,23 @@ TEST_F(Export, SettingsOfTheSearchThatAFormatLacksAreNamed) {
                                       "--coverage-penalty 0.2, --stop marian"));
 }
 
+TEST_F(Export, AnInt8ModelIsSaidToBeWrittenAsFloat32) {
+  const std::string model = path("model.safetensors"), whole = path("int8.safetensors");
+  ASSERT_EQ(run({"quantize", "-m", model, "-o", whole}).exit_code, 0);
+  EXPECT_THAT(run({"export", whole, path("ct2")}).errors,
+              HasSubstr("int8.safetensors has weights of 8 bits; the export has them as float32"));
+  EXPECT_THAT(run({"export", whole, path("eight"), "--type", "int8"}).errors,
+              testing::Not(HasSubstr("float32")));
+  EXPECT_THAT(exported(path("plain")).errors, testing::Not(HasSubstr("float32")));
+}
+
+TEST_F(Export, TheNameOfHuggingFaceIsItsFormat) {
+  const ProcessResult result =
+      run({"export", path("model.safetensors"), path("hf"), "--format", "huggingface"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_TRUE(fs::exists(folder_ / "hf/source.spm"));
+}
+
 TEST_F(Export, AFolderThatCannotBeReadAgainIsRemoved) {
   // CTranslate2's folders are read where the unknown piece is <unk>.
   const std::string usual = tokenizer_;
