@@ -40,14 +40,15 @@ fs::path part_path(const fs::path& target, std::uint64_t work) {
   return target.string() + "." + hex16(work) + ".part";
 }
 
-/// The part file that other work on the same output has left; empty where there is none.
-fs::path other_part(const fs::path& target) {
+/// A part file of the output, by any work, that has something in it; empty if there is none.
+fs::path any_part(const fs::path& target) {
   const std::string begin = target.filename().string() + ".";
   std::error_code unreadable;
   for (const auto& entry : fs::directory_iterator(folder_of(target), unreadable)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with(begin) && name.ends_with(".part") &&
-        name.size() == begin.size() + 16 + std::string_view(".part").size())
+        name.size() == begin.size() + 16 + std::string_view(".part").size() &&
+        entry.file_size(unreadable) > 0)
       return entry.path();
   }
   return {};
@@ -94,9 +95,7 @@ class PartOutput : public Output {
         writer_(descriptor_, path_.string()) {
     if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
       throw Error(path_.string(), ": another process is writing it");
-    if (!part.goes_on && fs::file_size(path_) > 0)
-      log_warning(path_.string() + ": begun anew; --resume would have gone on from there");
-    go_behind(part.goes_on ? take_kept(part) : 0);
+    cut_back(take_kept(part));
     keep_permissions();
   }
 
@@ -145,15 +144,16 @@ class PartOutput : public Output {
     is_empty_ = kept.empty();
     return kept.size();
   }
-  void go_behind(std::size_t bytes) {
+  void cut_back(std::size_t bytes) {
     if (ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0 ||
         lseek(descriptor_, 0, SEEK_END) < 0)
       throw Error(path_.string(), ": cannot cut back: ", std::strerror(errno));
   }
   [[noreturn]] void fail_as_of_another_input() const {
     throw Error(path_.string(),
-                ": is of another input: its last lines are not the translations of this one; give "
-                "the input that it was begun with, or remove it");
+                ": is of another input: its last lines are not the translations of this one; the "
+                "command that it was begun with resumes it (--resume); for this one give another "
+                "-o, or remove the file");
   }
   [[noreturn]] void fail(std::string_view what) const {
     throw Error(path_.string(), ": ", what, ": ", std::strerror(errno));
@@ -189,7 +189,7 @@ std::unique_ptr<Output> open_stream(const std::string& path) {
 
 std::optional<std::int64_t> finished_lines(const PartFile& part) {
   const fs::path target = resolved_links(part.path);
-  if (!fs::exists(target) || !other_part(target).empty()) return std::nullopt;
+  if (!fs::exists(target) || !any_part(target).empty()) return std::nullopt;
   const MappedFile file(target);
   const std::string_view text = file.bytes();
   if (!part.is_numbered) return std::count(text.begin(), text.end(), '\n');
@@ -199,11 +199,12 @@ std::optional<std::int64_t> finished_lines(const PartFile& part) {
 
 std::unique_ptr<Output> open_part(const PartFile& part) {
   const fs::path target = resolved_links(part.path);
-  if (part.goes_on && !fs::exists(part_path(target, part.work)))
-    if (const fs::path other = other_part(target); !other.empty())
+  if (!fs::exists(part_path(target, part.work)))
+    if (const fs::path other = any_part(target); !other.empty())
       throw Error(other.string(),
-                  ": is of another input, model or search; give the flags that it was begun with, "
-                  "or remove it");
+                  ": an unfinished output of another input, model or search; the command that it "
+                  "was begun with resumes it (--resume); for this one give another -o, or remove "
+                  "the file");
   return std::make_unique<PartOutput>(part);
 }
 

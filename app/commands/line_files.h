@@ -15,6 +15,7 @@ class Descriptor {
  public:
   /// `standard` for "-"; flags as open(2) takes them. Throws Error.
   Descriptor(const std::string& path, int standard, int flags);
+  explicit Descriptor(int owned) : own_(true), number_(owned) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   ~Descriptor();
@@ -45,11 +46,10 @@ class Output {
 std::unique_ptr<Output> open_stream(const std::string& path);
 
 /// A plain file in the making. Lines are kept in a part file beside it, which takes its place when
-/// it is whole. A later call can go on from the part file.
+/// it is whole. A later call with the same work resumes from the part file.
 struct PartFile {
   std::filesystem::path path;  ///< the whole file
   std::uint64_t work;          ///< hash of flags, model and input; names the part file
-  bool goes_on = false;        ///< goes on with the part file that is there
   bool is_numbered = false;    ///< lines begin with the number of their line of input
   /// The input may be another one than before (a pipe). So the last lines that are there are
   /// expected once more, and must be the same.
@@ -60,8 +60,8 @@ struct PartFile {
 /// a part file beside it. Throws Error where lines should have numbers and have none.
 std::optional<std::int64_t> finished_lines(const PartFile& part);
 
-/// Throws Error where the part file cannot be made, where another process writes it, or where it
-/// should go on and only a part file of other work is there.
+/// Throws Error if the part file cannot be made, if another process writes it, or if other work has
+/// left its part file.
 std::unique_ptr<Output> open_part(const PartFile& part);
 
 }  // namespace dragoman

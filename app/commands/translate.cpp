@@ -1,11 +1,15 @@
 // dragoman translate: lines in, translations out, as a file or as a filter in a pipe.
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <cstring>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,13 +32,13 @@
 #include "base/amounts.h"
 #include "base/compressed_text.h"
 #include "base/error.h"
-#include "base/file_stamp.h"
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/stopwatch.h"
 #include "base/text_lines.h"
 #include "base/utf8.h"
 #include "inference/translate_text.h"
+#include "model/file/model_file.h"
 
 namespace dragoman {
 
@@ -62,12 +66,35 @@ void report_host_search(const OpenedTranslator& model, std::size_t models, const
     log_info(notice);
 }
 
-/// "-m run/ in.en": the text was meant for --input.
-void refuse_text_as_model(const TranslateFiles& files) {
-  const std::string& last = files.models.back();
-  if (files.models.size() < 2 || !std::filesystem::is_regular_file(last)) return;
-  if (!is_safetensors(last))
+/// -m takes a list, so in `-m run/ "A man walks."` it has taken the text, too. A word without a
+/// blank may be a mistyped model.
+void take_text_from_models(TranslateFiles& files) {
+  if (files.models.size() < 2) return;
+  const std::string last = files.models.back();
+  if (std::filesystem::is_regular_file(last) && !is_safetensors(last))
     throw UsageError("--model: ", last, " is not a model; a text is given by --input ", last);
+  if (std::filesystem::exists(last)) return;
+  if (last.find_first_of(" \t\n") == std::string::npos) {
+    if (last.find('/') != std::string::npos || last.ends_with(".safetensors")) return;
+    throw UsageError("--model: ", last, " is not there; if it is a text: --text \"", last,
+                     "\", the whole of it in quotes");
+  }
+  if (!files.text.empty())
+    throw UsageError("--text: there are two texts, '", files.text, "' and '", last,
+                     "'; put one text in quotes, or the lines into a file (--input)");
+  files.text = last;
+  files.models.pop_back();
+}
+
+/// The text of the command, or --input.
+Descriptor open_input(const TranslateFiles& files) {
+  if (files.text.empty()) return Descriptor(files.input, STDIN_FILENO, O_RDONLY);
+  const int memory = memfd_create("text", MFD_CLOEXEC);
+  const std::string line = files.text + "\n";
+  if (memory < 0 || ::write(memory, line.data(), line.size()) != std::ssize(line) ||
+      lseek(memory, 0, SEEK_SET) != 0)
+    throw Error("the text cannot be held: ", std::strerror(errno));
+  return Descriptor(memory);
 }
 
 /// Refuses an output that is one of the files that are read.
@@ -89,21 +116,26 @@ void refuse_own_input(const TranslateConfig& config, const Invocation& call, int
       throw UsageError("--output: is ", other, ", which is read; name another file");
 }
 
-/// A hash of all that decides the lines of output.
+/// A hash of all that decides the lines of output. The contents of files count, not their names.
 std::uint64_t work_hash(TranslateConfig config) {
-  constexpr std::string_view kDecideNothing[] = {"output", "resume", "json-errors", "threads",
-                                                 "batch-size"};
+  constexpr std::string_view kDecideNothing[] = {"model",   "input",     "output", "prefix-file",
+                                                 "terms",   "avoid",     "resume", "json-errors",
+                                                 "threads", "batch-size"};
   std::string text = DRAGOMAN_VERSION;
   for (const Field& field : config.fields())
     if (std::ranges::find(kDecideNothing, field.info.name) == std::end(kDecideNothing))
       for (const std::string& value : field.values())
         text += join_text('\n', field.info.name, ' ', value.size(), ' ', value);
-  std::vector<std::string> paths = config.read_besides();
-  if (!is_stream(config.files.input)) paths.push_back(config.files.input);
-  for (const std::string& path : paths) {
-    const FileStamp stamp = stamp_of(path);
-    text += join_text('\n', stamp.size, ' ', stamp.modified);
-  }
+  for (const std::string& model : config.files.models)
+    text += "\nmodel " + ModelFileReader(resolve_model_path(model), Verify::Header).checksum();
+  const auto add = [&text](std::string_view role, const std::string& path) {
+    if (!path.empty() && !is_stream(path))
+      text += join_text('\n', role, ' ', hex16(xxh3(MappedFile(path).bytes())));
+  };
+  add("input", config.files.input);
+  add("prefixes", config.files.prefix_file);
+  add("terms", config.demands.terms);
+  add("avoid", config.demands.avoid);
   return xxh3(text);
 }
 
@@ -111,7 +143,6 @@ PartFile part_of(const TranslateConfig& config) {
   const TranslateFiles& files = config.files;
   return {.path = files.output,
           .work = work_hash(config),
-          .goes_on = files.resume,
           .is_numbered = !files.json && config.decode.n_best > 1,
           .expects_last_lines_again = is_stream(files.input)};
 }
@@ -123,6 +154,7 @@ std::unique_ptr<Output> open_output(const TranslateConfig& config) {
 }
 
 std::string name_of_input(const TranslateFiles& files) {
+  if (!files.text.empty()) return "the text";
   return files.input == "-" ? "standard input" : files.input;
 }
 
@@ -143,12 +175,11 @@ Work find_work(const TranslateConfig& config, int input) {
     while (reader.next_line()) continue;
   }
   if (reader.lines() != *there)
-    throw Error(
-        files.output, ": has ", counted(*there, "line"), " but ", name_of_input(files), " has ",
-        counted(reader.lines(), "line"),
-        ", and no part file is there to go on from; without --resume all is translated anew");
+    throw Error(files.output, ": has ", counted(*there, "line"), " but ", name_of_input(files),
+                " has ", counted(reader.lines(), "line"),
+                ", and there is no unfinished output; without --resume all is translated again");
   log_info(join_text(files.output, ": is complete, ", counted(*there, "line"),
-                     "; nothing to do (without --resume all is translated anew)"));
+                     "; nothing to do (without --resume all is translated again)"));
   return Work::Done;
 }
 
@@ -235,8 +266,8 @@ void warn_of_kept_lines(Output& output, const std::string& path,
   if (kept.empty()) return;
   if (!translated) {
     log_warning(join_text(path, " is not written yet: what is translated is in ", kept,
-                          "; once the cause of the error is mended, the same command with "
-                          "--resume goes on from there"));
+                          "; once the cause of the error is mended, the same command resumes "
+                          "from there"));
     return;
   }
   const std::string of_all = lines > 0
@@ -245,7 +276,7 @@ void warn_of_kept_lines(Output& output, const std::string& path,
   log_warning(
       join_text(path, " is not written yet: ", of_all,
                 *translated == 1 ? " is translated. It is in " : " are translated. They are in ",
-                kept, "; the same command with --resume goes on from there"));
+                kept, "; the same command resumes from there"));
 }
 
 /// Whether a stop is requested now or within 200 ms. Ctrl-C ends the writer of a pipe, too, and the
@@ -273,13 +304,13 @@ int run_document(const TranslateConfig& config, const Invocation& call, Demands 
   return 0;
 }
 
-int run_translate(const TranslateConfig& config, const Invocation& call,
+int run_translate(TranslateConfig config, const Invocation& call,
                   const DeviceEngine& device_engine) {
+  take_text_from_models(config.files);
   const TranslateFiles& files = config.files;
   config.check();
-  refuse_text_as_model(files);
   Demands demands = config.demands.read();
-  const Descriptor input(files.input, STDIN_FILENO, O_RDONLY);
+  const Descriptor input = open_input(files);
   refuse_own_input(config, call, input);
   if (config.markup.markup != MarkupFormat::None)
     return run_document(config, call, std::move(demands), input, device_engine);
@@ -339,12 +370,13 @@ Command translate_command(DeviceEngine device_engine) {
   return {.name = "translate",
           .summary = "translate lines: from a file, or as a filter in a pipe",
           .fields = config->fields(),
+          .positionals = {"text"},
           .short_flags = {{"m", "model"}, {"i", "input"}, {"o", "output"}, {"b", "beam-size"}},
           .run =
               [config, invocation, device_engine = std::move(device_engine)] {
                 return run_translate(*config, *invocation, device_engine);
               },
-          .examples = {"translate -m run/ < in.en > out.de",
+          .examples = {"translate -m run/ \"A man walks.\"", "translate -m run/ < in.en > out.de",
                        "translate -m run/ -i in.en -o out.de -b 1",
                        "translate -m run/ --n-best 5 < in.en",
                        "translate -m run/ --markup html -i page.html -o page.de.html",

@@ -1,6 +1,7 @@
 #include "app/commands/translate_options.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "app/commands/output_file.h"
 #include "app/commands/standard_input.h"
@@ -61,7 +62,22 @@ void TranslateConfig::check_markup() const {
   refuse(files.alignment != AlignmentFormat::None, "--alignment");
 }
 
+/// A word without a flag is a text, unless it names a file.
+void TranslateConfig::check_text() const {
+  std::error_code none;
+  if (files.text.empty()) return;
+  if (std::filesystem::exists(files.text, none))
+    throw UsageError("unexpected argument '", files.text, "'; did you mean ",
+                     std::filesystem::is_directory(files.text, none) || is_safetensors(files.text)
+                         ? "-m "
+                         : "--input ",
+                     files.text, '?');
+  if (files.input != "-")
+    throw UsageError("--input: the command has a text already; give one of the two");
+}
+
 void TranslateConfig::check() const {
+  check_text();
   if (files.models.empty() || std::ranges::find(files.models, "") != files.models.end())
     throw UsageError("--model: name a run folder or a model file");
   if (files.input.empty()) throw UsageError("--input: name a file, or - for standard input");

@@ -17,6 +17,7 @@ namespace dragoman {
 
 struct TranslateFiles {
   std::vector<std::string> models;
+  std::string text;
   std::string input = "-", output = "-";
   bool resume = false;
   std::string prefix_file;
@@ -36,6 +37,11 @@ struct TranslateFiles {
            .aliases = "models",
            .placeholder = "FILE"},
           models);
+    visit({.name = "text",
+           .help = "a text to translate; it may stand in the command without the flag, after the "
+                   "others",
+           .group = kFiles},
+          text);
     visit({.name = "input",
            .help = "text, translated line by line; - for standard input",
            .group = kFiles,
@@ -49,7 +55,8 @@ struct TranslateFiles {
            .placeholder = "FILE"},
           output);
     visit({.name = "resume",
-           .help = "go on with --output where an earlier call of the same command was stopped",
+           .help = "leave an --output that is complete as it is (an unfinished one is resumed in "
+                   "any case)",
            .group = kFiles},
           resume);
     visit({.name = "prefix-file",
@@ -95,12 +102,12 @@ struct MarkupFiles {
   template <class Visit>
   void for_each_field(Visit&& visit) {
     constexpr std::string_view kMarkup = "Markup";
-    visit(
-        {.name = "markup",
-         .help = "the input is one document: a page (html), XML, subtitles (srt), messages (po) or "
-                 "Markdown; its texts are translated, and its tags stay with their words",
-         .group = kMarkup},
-        markup);
+    visit({.name = "markup",
+           .help = "the input is one document: a page (html), XML, subtitles (srt, vtt), messages "
+                   "(po) or "
+                   "Markdown; its texts are translated, and its tags stay with their words",
+           .group = kMarkup},
+          markup);
     visit({.name = "ignore-tags",
            .help = "elements that are kept as they are, besides scripts, code and those with "
                    "translate=\"no\"",
@@ -185,6 +192,7 @@ struct TranslateConfig {
   void check() const;  ///< throws UsageError naming the flag
 
  private:
+  void check_text() const;
   void check_markup() const;
 };
 

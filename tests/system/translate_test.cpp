@@ -85,7 +85,7 @@ TEST_F(Translate, AResumedFileHasTheSameBytes) {
   int interrupted = 0;
   for (std::vector<std::string> flags : searches) {
     const std::string whole = run(words(flags), text).output;
-    flags.insert(flags.end(), {"-i", in, "-o", out, "--resume"});
+    flags.insert(flags.end(), {"-i", in, "-o", out});
     Process process(words(flags));
     wait_for_kept_line(out);
     process.send_signal(SIGKILL);
@@ -118,16 +118,62 @@ TEST_F(Translate, OnlyTheSameCommandContinuesAPartFile) {
   EXPECT_THAT(stopped.errors,
               AllOf(HasSubstr(" 1 line, "),
                     HasSubstr("out is not written yet: 1 line is translated. It is in "),
-                    HasSubstr(".part; the same command with --resume")));
-  const ProcessResult other = run(words({"-o", out, "--resume", "-b", "2"}), "the cat\nmat\n");
-  EXPECT_EQ(other.exit_code, 1);
-  EXPECT_THAT(other.errors, HasSubstr(".part: is of another input, model or search"));
+                    HasSubstr(".part; the same command resumes")));
+  for (const std::vector<std::string>& more : {std::vector<std::string>{"-o", out}, {"--resume"}}) {
+    const ProcessResult other =
+        run(words({"-o", out, "-b", "2", more.front(), more.back()}), "the cat\nmat\n");
+    EXPECT_EQ(other.exit_code, 1);
+    EXPECT_THAT(other.errors,
+                AllOf(HasSubstr(".part: an unfinished output of another input, model or search"),
+                      HasSubstr("--resume"), HasSubstr("another -o")));
+  }
   const ProcessResult shorter = run(words({"-o", out, "--resume"}), "");
   EXPECT_EQ(shorter.exit_code, 1);
   EXPECT_THAT(shorter.errors, HasSubstr(".part: is of another input"));
   EXPECT_EQ(run(words({"-o", out, "--resume"}), "the cat\nmat\n").exit_code, 0);
   EXPECT_EQ(read_file(out), run(words({"-i", in})).output);
   EXPECT_EQ(run(words({"--resume"})).exit_code, 2);
+}
+
+TEST_F(Translate, TheSameContentsUnderOtherNamesResumeAnUnfinishedOutput) {
+  write_file(folder_ / "in", "{\"text\": \"the cat\"}\nno json\n{\"text\": \"mat\"}\n");
+  const std::string in = folder_ / "in", out = folder_ / "out";
+  const std::string whole = run(words({"--json", "-i", in})).output;
+  const auto stopped = run(words({"--json", "--json-errors", "stop", "-i", in, "-o", out}));
+  EXPECT_EQ(stopped.exit_code, 1);
+  ASSERT_EQ(parts_in(folder_.path()).size(), 1u) << stopped.errors;
+  std::filesystem::rename(in, folder_ / "renamed");
+  std::filesystem::last_write_time(folder_ / "renamed",
+                                   std::filesystem::file_time_type::clock::now());
+  std::filesystem::rename(folder_ / "model.safetensors", folder_ / "other.safetensors");
+  const ProcessResult resumed =
+      run({"translate", "-m", folder_ / "other.safetensors", "--max-length", "6", "--json", "-i",
+           folder_ / "renamed", "-o", out});
+  EXPECT_THAT(resumed.errors, HasSubstr(" there before, "));
+  EXPECT_EQ(read_file(out), whole);
+}
+
+TEST_F(Translate, ATextInTheCommandIsTranslated) {
+  const std::string expected = run(words(), "the cat sat\n").output;
+  for (const std::vector<std::string>& call :
+       {std::vector<std::string>{"-m", folder_.path(), "the cat sat"},
+        {"the cat sat", "-m", folder_.path()},
+        {"-m", folder_.path(), "--text", "the cat sat"}}) {
+    std::vector<std::string> all = {"translate", "--max-length", "6"};
+    all.insert(all.end(), call.begin(), call.end());
+    const ProcessResult result = run(all, "an input that nobody reads\n");
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_EQ(result.output, expected);
+  }
+  write_file(folder_ / "in.en", "the cat\n");
+  const std::string folder = folder_.path(), in = folder_ / "in.en";
+  expect_one_error(run({"translate", "-m", folder, "cat"}), 2,
+                   "--model: cat is not there; if it is a text: --text \"cat\"");
+  expect_one_error(run({"translate", "-m", folder, "the", "cat"}), 2, "the whole of it in quotes");
+  expect_one_error(run({"translate", "-m", folder, "a b", "c d"}), 1, "a b: no such model");
+  expect_one_error(run({"translate", in, "-m", folder}), 2, "did you mean --input " + in);
+  expect_one_error(run({"translate", folder}), 2, "did you mean -m " + folder);
+  expect_one_error(run({"translate", "-m", folder, "-i", in, "a b"}), 2, "--input: ");
 }
 
 TEST_F(Translate, AnotherTextFromAPipeIsNotMixedIn) {

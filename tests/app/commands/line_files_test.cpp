@@ -19,22 +19,19 @@ class PartFileTest : public testing::Test {
   }
   ~PartFileTest() override { fs::remove_all(folder_); }
 
-  PartFile part(std::uint64_t work, bool goes_on, bool is_numbered = false) const {
-    return {.path = path_,
-            .work = work,
-            .goes_on = goes_on,
-            .is_numbered = is_numbered,
-            .expects_last_lines_again = false};
+  PartFile part(std::uint64_t work, bool is_numbered = false) const {
+    return {
+        .path = path_, .work = work, .is_numbered = is_numbered, .expects_last_lines_again = false};
   }
   PartFile from_a_pipe(bool is_numbered = false) const {
-    PartFile resumed = part(1, true, is_numbered);
+    PartFile resumed = part(1, is_numbered);
     resumed.expects_last_lines_again = true;
     return resumed;
   }
   /// An interrupted run that has written these lines.
   void write_part(std::uint64_t work, const std::vector<std::string>& lines,
                   bool is_numbered = false) const {
-    const auto output = open_part(part(work, false, is_numbered));
+    const auto output = open_part(part(work, is_numbered));
     for (const std::string& line : lines) output->write_line(line);
     output->flush();
   }
@@ -47,32 +44,41 @@ class PartFileTest : public testing::Test {
 };
 
 TEST_F(PartFileTest, TheWholeFileAppearsWhenItIsFinished) {
-  const auto output = open_part(part(1, false));
+  const auto output = open_part(part(1));
   output->write_line("a");
   EXPECT_FALSE(fs::exists(path_));
-  EXPECT_EQ(finished_lines(part(1, false)), std::nullopt);
+  EXPECT_EQ(finished_lines(part(1)), std::nullopt);
   output->finish();
   EXPECT_EQ(read_file(path_), "a\n");
-  EXPECT_EQ(finished_lines(part(1, false)), 1);
+  EXPECT_EQ(finished_lines(part(1)), 1);
 }
 
-TEST_F(PartFileTest, TheSameWorkGoesOnBehindTheLinesThatAreThere) {
+TEST_F(PartFileTest, TheSameWorkResumesAfterTheLinesThatAreThere) {
   write_part(1, {"a", "b"});
-  const auto output = open_part(part(1, true));
+  const auto output = open_part(part(1));
   EXPECT_EQ(output->done(), 2);
   output->write_line("c");
   output->finish();
   EXPECT_EQ(read_file(path_), "a\nb\nc\n");
 }
 
-TEST_F(PartFileTest, OtherWorkDoesNotGoOn) {
+TEST_F(PartFileTest, OtherWorkIsRefusedAndTheUnfinishedLinesStay) {
   write_part(1, {"a"});
-  EXPECT_THROW(open_part(part(2, true)), Error);
+  EXPECT_THAT([this] { open_part(part(2)); },
+              testing::ThrowsMessage<Error>(testing::AllOf(testing::HasSubstr("--resume"),
+                                                           testing::HasSubstr("another -o"))));
+  EXPECT_EQ(open_part(part(1))->done(), 1);
+}
+
+TEST_F(PartFileTest, AnEmptyPartFileOfOtherWorkIsNoHindrance) {
+  write_file(path_.string() + ".0123456789abcdef.part", "");
+  open_part(part(2))->finish();
+  EXPECT_TRUE(fs::exists(path_));
 }
 
 TEST_F(PartFileTest, TheLastNumberedLineOfInputIsWrittenAgain) {
   write_part(1, {"0 a", "0 b", "1 a"}, true);
-  const auto output = open_part(part(1, true, true));
+  const auto output = open_part(part(1, true));
   EXPECT_EQ(output->done(), 1);
   output->write_line("1 c");
   output->finish();
@@ -119,8 +125,8 @@ TEST_F(PartFileTest, AnotherInputOfAPipeIsRefusedAndNothingIsLost) {
 }
 
 TEST_F(PartFileTest, TwoProcessesCannotWriteOneFile) {
-  const auto output = open_part(part(1, false));
-  EXPECT_THROW(open_part(part(1, false)), Error);
+  const auto output = open_part(part(1));
+  EXPECT_THROW(open_part(part(1)), Error);
 }
 
 TEST_F(PartFileTest, AnOutputWithoutALineLeavesNoFile) {
