@@ -4,7 +4,9 @@
 #include <ranges>
 #include <utility>
 
+#include "base/error.h"
 #include "base/utf8.h"
+#include "base/word_characters.h"
 #include "tokenizer/sentence_splitter.h"
 
 namespace dragoman {
@@ -22,6 +24,49 @@ std::vector<std::size_t> word_starts(std::string_view text) {
     in_word = !space;
   }
   return starts;
+}
+
+/// The first byte behind the pieces of a word that may stay.
+std::size_t end_of_pieces(std::string_view word, const Tokenizer& tokenizer) {
+  constexpr std::size_t kEncodedAtOnce = 4096;  // bytes
+  auto left = static_cast<std::size_t>(kMostPiecesOfWord);
+  for (std::size_t begin = 0, end = 0; begin < word.size(); begin = end) {
+    end = std::min(begin + kEncodedAtOnce, word.size());
+    if (end < word.size()) end = character_start(word, end);
+    const auto pieces = tokenizer.encode_with_offsets(word.substr(begin, end - begin));
+    if (pieces.size() > left) return begin + (left == 0 ? 0 : pieces[left - 1].end);
+    left -= pieces.size();
+  }
+  return word.size();
+}
+
+/// Cuts words that no one has written, such as three million letters, which would be worked on for
+/// minutes. Returns their number.
+std::int64_t cut_long_words(std::string& text, const Tokenizer& tokenizer) {
+  // A character has at most as many pieces as bytes, and a word one more, for its beginning.
+  constexpr auto kShort = static_cast<std::size_t>(kMostPiecesOfWord) - 1;
+  if (text.size() <= kShort) return 0;
+  std::int64_t cuts = 0;
+  std::size_t written = 0;
+  const auto keep = [&](std::size_t begin, std::size_t end) {
+    std::size_t size = end - begin;
+    if (size > kShort) size = end_of_pieces(std::string_view(text).substr(begin, size), tokenizer);
+    cuts += size < end - begin ? 1 : 0;
+    if (written < begin) std::copy_n(text.begin() + begin, size, text.begin() + written);
+    written += size;
+  };
+  std::size_t word = 0;  // its first byte
+  for (std::size_t offset = 0; offset < text.size();) {
+    const std::size_t begin = offset;
+    const char32_t c = next_code_point(text, offset);
+    if (!is_space(c) && !is_unspaced(c)) continue;
+    keep(word, begin);
+    keep(begin, offset);
+    word = offset;
+  }
+  keep(word, text.size());
+  text.resize(written);
+  return cuts;
 }
 
 /// Whether a user-defined piece is a tag ("<bt>", ">>fra<<") that speaks of the text behind it.
@@ -80,21 +125,26 @@ std::string_view LinePreparer::tag_of(std::string_view text) const {
   return first.size() < text.size() && tags_.contains(first) ? first : std::string_view();
 }
 
-std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine& line) const {
+std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine& line,
+                                                  const std::stop_token& stop) const {
   const bool valid = find_invalid_utf8(input.text) == std::string_view::npos;
   line.text = valid ? std::move(input.text) : replace_invalid_utf8(input.text);
   std::ranges::replace(line.text, '\0', ' ');
   line.prefix = std::move(input.prefix);
   line.terms = std::move(input.terms);
-  const std::string_view text = strip(line.text), tag = tag_of(text);
-  if (copies(line, without_tag(text, tag)))
+  std::string_view text = strip(line.text), tag = tag_of(text);
+  const bool is_copied_whole = copies(line, without_tag(text, tag));
+  const std::int64_t long_words =
+      is_copied_whole ? 0 : cut_long_words(line.text, *tokenizers_.source);
+  if (long_words > 0) text = strip(line.text), tag = tag_of(text);
+  if (is_copied_whole)
     line.parts.push_back({.text = {.text = text, .separator = {}}});
   else if (!text.empty())
-    split(line, text, tag);
+    split(line, text, tag, stop);
   std::vector<std::size_t> words;
   if (line.request->reports_attention) words = word_starts(line.text);
   line.words = words.size();
-  line.facts = {.lines = 1, .repaired = valid ? 0 : 1};
+  line.facts = {.lines = 1, .repaired = valid ? 0 : 1, .long_words = long_words};
   std::vector<SourceSentence> sentences;
   bool is_copied = false;
   for (std::size_t p = 0; p < line.parts.size(); ++p) {
@@ -118,12 +168,14 @@ std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine&
 
 /// The text of the first part has the tag already. The other parts are encoded with the tag in
 /// front.
-void LinePreparer::split(PreparedLine& line, std::string_view text, std::string_view tag) const {
+void LinePreparer::split(PreparedLine& line, std::string_view text, std::string_view tag,
+                         const std::stop_token& stop) const {
   const auto cuts =
       splits_sentences(line.request->settings->config.split_sentences, model_.several_sentences)
           ? SentenceCuts::InAllLines
           : SentenceCuts::InLongLines;
   const auto encode = [&](std::string_view part) {
+    if (stop.stop_requested()) throw Error("stopped");
     return tokenizers_.source->encode(part.data() == text.data() ? std::string(part)
                                                                  : tagged(tag, part));
   };

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,13 +29,16 @@ class LinePreparer {
   LinePreparer(TokenizerPair tokenizers, const Model& model);
 
   /// Fills `line`, which has a number and a request, and returns its sentences: one; several if the
-  /// line is split; none if it is empty or has nothing to translate.
-  std::vector<SourceSentence> prepare(LineInput input, PreparedLine& line) const;
+  /// line is split; none if it is empty or has nothing to translate. Throws Error if the stop is
+  /// requested before it is done.
+  std::vector<SourceSentence> prepare(LineInput input, PreparedLine& line,
+                                      const std::stop_token& stop = {}) const;
 
  private:
   std::string_view tag_of(std::string_view text) const;
   std::int64_t most_pieces(const PreparedLine& line) const;
-  void split(PreparedLine& line, std::string_view text, std::string_view tag) const;
+  void split(PreparedLine& line, std::string_view text, std::string_view tag,
+             const std::stop_token& stop) const;
   bool copies(const PreparedLine& line, std::string_view text) const;
   void copy(const PreparedLine& line, std::string_view tag, PreparedPart& part) const;
   std::vector<TokenId> mark_terms(const PreparedLine& line, PreparedPart& part) const;

@@ -24,15 +24,20 @@ struct TranslatedText {
   bool operator==(const TranslatedText&) const = default;
 };
 
+/// The most pieces of a word that are translated. A word is what stands between white space, in
+/// scripts that have it between words.
+inline constexpr std::int64_t kMostPiecesOfWord = 5000;
+
 /// Counts over lines, for a summary.
 struct TranslationFacts {
   std::int64_t lines = 0;
-  std::int64_t empty = 0;     ///< lines without text, whose translation is empty
-  std::int64_t copied = 0;    ///< lines with nothing to translate, which are their translations
-  std::int64_t split = 0;     ///< lines translated in parts: sentence by sentence, or long
-  std::int64_t repaired = 0;  ///< lines with invalid UTF-8, which was replaced
-  std::int64_t cut = 0;       ///< lines whose translation ends without </s> (Hypothesis::cut)
-  std::int64_t unmet = 0;     ///< lines whose translation lacks a text that it should have
+  std::int64_t empty = 0;       ///< lines without text, whose translation is empty
+  std::int64_t copied = 0;      ///< lines with nothing to translate, which are their translations
+  std::int64_t split = 0;       ///< lines translated in parts: sentence by sentence, or long
+  std::int64_t repaired = 0;    ///< lines with invalid UTF-8, which was replaced
+  std::int64_t cut = 0;         ///< lines whose translation ends without </s> (Hypothesis::cut)
+  std::int64_t long_words = 0;  ///< words that were cut after kMostPiecesOfWord pieces
+  std::int64_t unmet = 0;       ///< lines whose translation lacks a text that it should have
   std::int64_t source_tokens = 0;
   std::int64_t target_tokens = 0;  ///< of the best translations
 
@@ -43,6 +48,7 @@ struct TranslationFacts {
     split += more.split;
     repaired += more.repaired;
     cut += more.cut;
+    long_words += more.long_words;
     unmet += more.unmet;
     source_tokens += more.source_tokens;
     target_tokens += more.target_tokens;

@@ -23,7 +23,7 @@ std::vector<SourceSentence> TranslationJob::begin(Submission submission) {
       throw UsageError("--sampling: draws cannot be made to have terms");
     auto& line = lines_.emplace_back(std::make_unique<PreparedLine>(number, std::move(request)));
     const std::size_t before = sentences.size();
-    for (SourceSentence& sentence : preparer_.prepare(std::move(input), *line))
+    for (SourceSentence& sentence : preparer_.prepare(std::move(input), *line, submission.stop))
       if (auto searched = look_up(*line, std::move(sentence)))
         sentences.push_back(addressed(*std::move(searched)));
     order_.add(sentences.size() - before);

@@ -50,6 +50,10 @@ void log_summary(const TranslationFacts& facts, std::int64_t failed, std::int64_
   if (facts.cut > 0)
     log_warning(join_text(counted(facts.cut, "translation"), facts.cut == 1 ? " was" : " were",
                           " cut at the maximum length (--max-length-ratio, --max-length)"));
+  if (facts.long_words > 0)
+    log_warning(join_text(counted(facts.long_words, "word"),
+                          facts.long_words == 1 ? " was" : " were", " cut after ",
+                          with_separators(kMostPiecesOfWord), " pieces"));
   if (facts.unmet > 0)
     log_warning(join_text(counted(facts.unmet, "translation"),
                           facts.unmet == 1 ? " lacks" : " lack",
@@ -75,6 +79,7 @@ void log_summary(const TranslationFacts& facts, std::int64_t failed, std::int64_
                    {"split", facts.split},
                    {"repaired", facts.repaired},
                    {"cut", facts.cut},
+                   {"long_words", facts.long_words},
                    {"unmet", facts.unmet},
                    {"failed", failed}});
 }

@@ -2,6 +2,7 @@
 
 #include "app/commands/translation_summary.h"
 #include "app/frame/log.h"
+#include "base/amounts.h"
 #include "base/error.h"
 
 namespace dragoman {
@@ -12,6 +13,11 @@ void WrittenTranslations::write(const Translation& translation) {
   else
     for (const std::string& line : format_.lines(translation)) output_.write_line(line);
   if (!translation.unmet.empty()) warn(translation, unmet_text(translation), ++unmet_);
+  if (translation.facts.long_words > 0)
+    warn(translation,
+         join_text("a word is cut after ", with_separators(kMostPiecesOfWord),
+                   " pieces; the rest of it is not translated"),
+         ++long_words_);
   lines_ = translation.line + 1;
 }
 

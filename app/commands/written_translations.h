@@ -56,7 +56,7 @@ class WrittenTranslations : public TranslationSink {
   JsonRequests* requests_ = nullptr;
   JsonErrors errors_ = JsonErrors::Answer;
   std::string input_;
-  std::int64_t lines_ = 0, unmet_ = 0, failed_ = 0;
+  std::int64_t lines_ = 0, unmet_ = 0, failed_ = 0, long_words_ = 0;
   std::optional<Progress> progress_;
 };
 

@@ -22,6 +22,30 @@ TEST(LinePreparer, ATermThatHasTheEndOfASentenceIsFound) {
   EXPECT_EQ(line.parts[0].required[0].text, "six");
 }
 
+TEST(LinePreparer, AWordOfMillionsOfLettersIsCutAtAStatedNumberOfPieces) {
+  const std::string word(3'000'000, 'q');
+  PreparedLine line(7, request({.split_length = 100}));
+  const auto sentences = preparer().prepare({"One " + word + " two."}, line);
+  EXPECT_EQ(line.facts.long_words, 1);
+  EXPECT_TRUE(line.text.starts_with("One qqq")) << line.text.substr(0, 20);
+  EXPECT_TRUE(line.text.ends_with("q two.")) << "the text after it stays";
+  EXPECT_LE(line.facts.source_tokens, kMostPiecesOfWord + 100);
+  EXPECT_GE(line.facts.source_tokens, kMostPiecesOfWord - 100);
+
+  PreparedLine words(8, request({.split_length = 100}));
+  std::string many;
+  for (int i = 0; i < 3000; ++i) many += "one two ";
+  preparer().prepare({many}, words);
+  EXPECT_EQ(words.facts.long_words, 0);
+  EXPECT_EQ(words.text, many);
+
+  std::string unspaced;
+  for (int i = 0; i < 6000; ++i) unspaced += "\u4e2d";
+  PreparedLine chinese(9, request({.split_length = 100}));
+  preparer().prepare({unspaced}, chinese);
+  EXPECT_EQ(chinese.text, unspaced) << "each character may be a word";
+}
+
 TEST(LinePreparer, ANulIsABlank) {
   PreparedLine line(7, request({}));
   const auto sentences = preparer().prepare({std::string("One two.\0Three.", 15)}, line);

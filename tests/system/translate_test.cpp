@@ -220,6 +220,15 @@ TEST_F(Translate, AFinishedFileIsNotTranslatedAgainByAResume) {
   EXPECT_THAT(longer.errors, HasSubstr("out: has 2 lines but standard input has 3 lines"));
 }
 
+TEST_F(Translate, AWordWithoutEndIsCutAndNamedByItsLine) {
+  const ProcessResult result =
+      run(words({"-b", "1"}), "the cat\nmat " + std::string(3'000'000, 'z') + "\n");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(lines_of(result.output).size(), 2u);
+  EXPECT_THAT(result.errors, AllOf(HasSubstr("line 2: a word is cut after 5,000 pieces"),
+                                   HasSubstr("1 word was cut after 5,000 pieces")));
+}
+
 TEST_F(Translate, InvalidUtf8IsWarnedOfAtItsFirstLine) {
   const ProcessResult result = run(words(), "the cat\nm\xFFt\n\xE9t\xE9\n");
   EXPECT_EQ(result.exit_code, 0);
