@@ -67,7 +67,8 @@ std::optional<double> ModelSelection::validate(ProgressRecord& progress, std::st
   const auto save = [&] {
     write_as_model(model_.result_weights(), provenance_of(progress, &scores.valid));
   };
-  bool best = scores.beat(progress.best, metric);
+  const ScoreOrder order = score_order(metric, progress.chrf_floor);
+  bool best = scores.beat(progress.best, order);
   // A model that could not be saved does not count as the best, so that a later one can. At update
   // 0 save() throws: no later model could stand for the model of --init-from.
   if (best && progress.update == 0)
@@ -79,7 +80,7 @@ std::optional<double> ModelSelection::validate(ProgressRecord& progress, std::st
                      .value = scores.valid.value(metric),
                      .loss = scores.valid.loss,
                      .seconds = progress.seconds};
-  note_validation(progress.patience, scores.for_patience(metric));
+  note_validation(progress.patience, scores.for_patience(order));
   const ValidationFacts facts{.update = progress.update,
                               .scores = scores,
                               .new_best = best,
@@ -104,7 +105,8 @@ bool ModelSelection::take_average_if_better(const CheckpointMean& mean, Progress
   Provenance provenance = provenance_of(progress, &result);
   provenance.averaged_from = mean.names;
   const auto save = [&] { write_as_model(mean.weights, provenance); };
-  const bool kept = scores.beat(progress.best, run_.config.best_metric) &&
+  const ScoreOrder order = score_order(run_.config.best_metric, progress.chrf_floor);
+  const bool kept = scores.beat(progress.best, order) &&
                     try_to_save("average", "the best checkpoint stays the model", observer_, save);
   log_.averaged({.checkpoints = count, .result = result, .kept = kept});
   observer_.noticed(

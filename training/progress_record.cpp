@@ -37,6 +37,7 @@ void for_each_member(Record& r, Visit&& visit) {
   visit("best_value", r.best.value);
   visit("best_loss", r.best.loss);
   visit("best_seconds", r.best.seconds);
+  visit("chrf_floor", r.chrf_floor);
   visit("keep_value", r.keep_value);
   visit("patience_recent", r.patience.recent);
   visit("patience_to_beat", r.patience.to_beat);

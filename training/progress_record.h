@@ -82,6 +82,8 @@ struct ProgressRecord {
 
   std::int64_t validated_update = 0;  ///< of the last validation
   BestModel best;
+  /// Of --best-metric chrf: see ScoreOrder. 0 in a run of an earlier version, which had none.
+  double chrf_floor = 0;
   /// The value of --best-metric on the text of --keep-valid-src before the first update. Below 0:
   /// not measured.
   double keep_value = -1;

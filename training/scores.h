@@ -16,9 +16,9 @@ struct Scores {
 
   double seconds() const;  ///< of both
   /// Whether the best model so far is to give way to one with these scores.
-  bool beat(const BestModel& best, BestMetric metric) const;
+  bool beat(const BestModel& best, const ScoreOrder& order) const;
   /// As --patience compares them.
-  PatienceScore for_patience(BestMetric metric) const;
+  PatienceScore for_patience(const ScoreOrder& order) const;
 };
 
 }  // namespace dragoman

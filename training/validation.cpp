@@ -62,14 +62,22 @@ double ValidationResult::standard_error(BestMetric metric) const {
   return 0;
 }
 
-double value_to_compare(BestMetric metric, double value) {
-  return metric == BestMetric::Bleu && value < 1 ? 0 : value;
+ScoreOrder score_order(BestMetric metric, double chrf_floor) {
+  switch (metric) {
+    case BestMetric::Loss:
+      return {metric};
+    case BestMetric::Bleu:
+      return {metric, kBleuFloor};
+    case BestMetric::Chrf:
+      return {metric, chrf_floor};
+  }
+  return {metric};
 }
 
-bool is_better(BestMetric metric, const ValidationScore& score, const ValidationScore& than) {
-  if (metric == BestMetric::Loss) return score.value < than.value;
-  const double shown = std::round(100 * value_to_compare(metric, score.value));
-  const double to_beat = std::round(100 * value_to_compare(metric, than.value));
+bool is_better(const ScoreOrder& order, const ValidationScore& score, const ValidationScore& than) {
+  if (order.metric == BestMetric::Loss) return score.value < than.value;
+  const double shown = std::round(100 * order.value_to_compare(score.value));
+  const double to_beat = std::round(100 * order.value_to_compare(than.value));
   return shown > to_beat || (shown == to_beat && score.loss < than.loss);
 }
 

@@ -45,13 +45,21 @@ struct ValidationResult {
   ValidationScore score(BestMetric metric) const { return {value(metric), loss}; }
 };
 
-/// The value by which models are compared: a BLEU below 1 counts as 0, as it comes from a few words
-/// that match by chance.
-double value_to_compare(BestMetric metric, double value);
+/// The order of a run's models. A BLEU or chrF below the floor counts as 0, as it comes from a few
+/// words or characters that match by chance.
+struct ScoreOrder {
+  BestMetric metric;
+  double floor = 0;
+
+  double value_to_compare(double value) const { return value < floor ? 0 : value; }
+};
+inline constexpr double kBleuFloor = 1, kChrfFloor = 5;
+/// `chrf_floor`: ProgressRecord::chrf_floor.
+ScoreOrder score_order(BestMetric metric, double chrf_floor);
 
 /// Whether one score is better: a lower loss, or a higher BLEU or chrF to compare. Of scores that
 /// are the same to two decimals, as shown, the one with the lower loss is better.
-bool is_better(BestMetric metric, const ValidationScore& score, const ValidationScore& than);
+bool is_better(const ScoreOrder& order, const ValidationScore& score, const ValidationScore& than);
 
 /// Whether `value` is worse than `from` by more than `tolerance` percent.
 bool has_fallen(BestMetric metric, double value, double from, double tolerance);

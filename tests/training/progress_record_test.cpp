@@ -30,6 +30,7 @@ ProgressRecord record_of_other_values() {
       .part_tokens = 23,
       .validated_update = 24,
       .best = {.update = 25, .value = 1.0 / 3, .loss = 2.6, .seconds = 2.7},
+      .chrf_floor = 2.75,
       .keep_value = 2.8,
       .patience = {.recent = {2.9, 3.0},
                    .to_beat = 3.1,
@@ -66,6 +67,7 @@ TEST(ProgressRecord, ARecordOfAnEarlierVersionIsReadWithDefaults) {
   EXPECT_EQ(progress.rate_factor, 1);
   EXPECT_FALSE(progress.best.is_there());
   EXPECT_LT(progress.keep_value, 0) << "not measured";
+  EXPECT_EQ(progress.chrf_floor, 0) << "its models keep their order";
   EXPECT_TRUE(progress_from_json("{\"update\": 7, \"best_update\": 5}").best.is_there());
   EXPECT_EQ(progress_from_json(to_json(progress)), progress);
 }
