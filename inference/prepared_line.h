@@ -27,6 +27,16 @@ struct CopiedStretch {
   std::size_t begin = 0;  ///< in the line, in bytes
 };
 
+/// The n-best list of a search, while it is made to hold each text once. Two hypotheses may have
+/// the same text in different pieces. Wider searches fill the list up.
+struct NBestList {
+  SourceSentence sentence;                  ///< without its receiver
+  std::vector<Hypothesis> hypotheses = {};  ///< of different texts, best first
+  std::vector<std::string> texts{};         ///< theirs
+  std::size_t wanted = 0;                   ///< hypotheses that the first search has found
+  int wider_searches = 0;
+};
+
 /// A part of a line that is translated by itself.
 struct PreparedPart {
   LinePart text = {};                   ///< views of the line's text, without `before` and `behind`
@@ -43,6 +53,7 @@ struct PreparedPart {
   enum class Stage { Free, Replaced, Phrases } stage = Stage::Free;
   std::optional<Hypothesis> free = {};  ///< the first translation, if it lacks a required text
   std::optional<SentenceCache::Key> cache_key = {};  ///< under which its hypotheses are kept
+  std::optional<NBestList> n_best = {};              ///< of a search under way
   std::vector<Hypothesis> hypotheses = {};
   /// Around the translation: the signs at the ends of its text. If there is nothing to translate,
   /// `before` is the whole text.

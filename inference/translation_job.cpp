@@ -1,11 +1,45 @@
 #include "inference/translation_job.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
+#include "base/one_line.h"
+#include "base/utf8.h"
 #include "inference/assemble_translation.h"
 
 namespace dragoman {
+
+namespace {
+
+/// Adds the hypotheses that a search has found. Returns a wider search while the list is too short.
+/// None takes the place of the best one, which is that of the beam that was asked for.
+std::optional<SourceSentence> fill_up(NBestList& list, std::vector<Hypothesis> found,
+                                      const Tokenizer& target) {
+  constexpr int kWiderSearches = 2;
+  const bool is_first = list.wider_searches == 0;
+  if (is_first) list.wanted = found.size();
+  for (Hypothesis& hypothesis : found) {
+    if (list.hypotheses.size() == list.wanted) break;
+    std::string text = one_line(std::string(strip(target.decode(hypothesis.tokens))));
+    if (std::ranges::find(list.texts, text) != list.texts.end() ||
+        (!is_first && hypothesis.score > list.hypotheses.front().score))
+      continue;
+    list.texts.push_back(std::move(text));
+    list.hypotheses.push_back(std::move(hypothesis));
+  }
+  if (list.hypotheses.size() == list.wanted || list.wider_searches == kWiderSearches)
+    return std::nullopt;
+  ++list.wider_searches;
+  SourceSentence wider = list.sentence;
+  auto settings = std::make_shared<SearchSettings>(*wider.settings);
+  settings->config.beam_size <<= list.wider_searches;
+  settings->config.n_best = settings->config.beam_size;
+  wider.settings = std::move(settings);
+  return wider;
+}
+
+}  // namespace
 
 TranslationJob::TranslationJob(const LinePreparer& preparer,
                                const RequiredTextSearch& required_texts, SentenceCache& cache,
@@ -35,7 +69,15 @@ std::vector<SourceSentence> TranslationJob::begin(Submission submission) {
   return sentences;
 }
 
+PreparedPart& TranslationJob::part_of(std::int64_t line, std::int64_t part) {
+  return lines_[static_cast<std::size_t>(line - first_line_)]
+      ->parts[static_cast<std::size_t>(part)];
+}
+
 SourceSentence TranslationJob::addressed(SourceSentence sentence) {
+  const DecodeConfig& config = sentence.settings->config;
+  auto& n_best = part_of(sentence.line, sentence.part).n_best;
+  if (config.n_best > 1 && !config.sampling && !n_best) n_best.emplace(NBestList{sentence});
   sentence.receiver = shared_from_this();
   sentence.stop = cancelled_.get_token();
   return sentence;
@@ -55,6 +97,12 @@ std::optional<SourceSentence> TranslationJob::look_up(PreparedLine& line, Source
 std::optional<SourceSentence> TranslationJob::finish(FinishedSentence sentence) {
   const auto line = static_cast<std::size_t>(sentence.line - first_line_);
   const auto part = static_cast<std::size_t>(sentence.part);
+  if (auto& list = lines_[line]->parts[part].n_best) {
+    if (auto wider = fill_up(*list, std::move(sentence.hypotheses), target_))
+      return addressed(*std::move(wider));
+    sentence.hypotheses = std::move(list->hypotheses);
+    list.reset();
+  }
   if (auto key = std::exchange(lines_[line]->parts[part].cache_key, std::nullopt))
     cache_.keep(*std::move(key), sentence.hypotheses);
   if (auto again =

@@ -45,6 +45,7 @@ class TranslationJob : public SentenceReceiver,
   void cancel();
 
  private:
+  PreparedPart& part_of(std::int64_t line, std::int64_t part);
   SourceSentence addressed(SourceSentence sentence);
   /// Gives the sentence the hypotheses that the cache has of it. Returns the sentence that is to be
   /// searched for, if one is.

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <latch>
 #include <semaphore>
+#include <set>
 #include <thread>
 
 #include "base/error.h"
@@ -99,6 +100,29 @@ TEST(TranslationService, ManyThreadsWithUnlikeRequestsGetWhatTheyWouldGetAlone) 
       });
     callers.clear();
     EXPECT_EQ(service.waiting(), 0);
+  }
+}
+
+TEST(TranslationService, AnNBestListHoldsEachTextOnceAndIsFilledUp) {
+  const std::vector<std::string> lines = random_lines(11, 40);
+  const auto texts_of = [&lines](std::int64_t n_best) {
+    Engines engines(1);
+    TranslationService service(engines.pointers(), tokenizer_pair(), {.cache_bytes = 1 << 20});
+    std::vector<std::vector<std::string>> all;
+    for (int again = 0; again < 2; ++again)  // the second time from the cache
+      for (const Translation& line :
+           translate_lines(service, lines, {.config = {.beam_size = 5, .n_best = n_best}})) {
+        std::vector<std::string>& texts = all.emplace_back();
+        for (const TranslatedText& text : line.n_best) texts.push_back(text.text);
+      }
+    return all;
+  };
+  const auto best = texts_of(1), lists = texts_of(5);
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    if (lines[i % lines.size()].empty()) continue;
+    EXPECT_EQ(lists[i].front(), best[i].front());
+    EXPECT_EQ(lists[i].size(), 5U);
+    EXPECT_EQ(std::set(lists[i].begin(), lists[i].end()).size(), lists[i].size()) << i;
   }
 }
 
