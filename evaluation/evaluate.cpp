@@ -35,13 +35,16 @@ std::vector<SystemCounts> count_systems(const std::vector<std::vector<std::strin
                                         const References& references, const EvaluateConfig& config,
                                         std::string_view version, const std::stop_token& stop) {
   std::vector<SystemCounts> counts;
+  std::vector<bool> same_output(hypotheses.size());
+  for (std::size_t s = 1; s < hypotheses.size(); ++s)
+    same_output[s] = hypotheses[s] == hypotheses.front();
   for (Metric& metric : metrics_of(config, references, version)) {
     std::vector<LineStatistics> systems;
     for (const auto& lines : hypotheses) {
       if (stop.stop_requested()) return counts;
       systems.push_back(metric.count(lines, references));
     }
-    counts.push_back({std::move(metric), std::move(systems)});
+    counts.push_back({std::move(metric), std::move(systems), same_output});
   }
   return counts;
 }
@@ -65,7 +68,12 @@ Comparison compare(const std::vector<std::string>& names, const std::vector<Syst
     comparison.scores = plain_scores(counts);
   }
   comparison.paired = config.paired_bootstrap || config.paired_approximate_randomization;
-  for (const auto& [metric, systems] : counts) {
+  // Chance never exceeds a difference of 0, so the tests would find a small p-value.
+  if (comparison.paired) comparison.same_output = counts.front().same_output;
+  for (auto& scores : comparison.scores)
+    for (std::size_t s = 0; s < comparison.same_output.size(); ++s)
+      if (comparison.same_output[s]) scores[s].p_value.reset();
+  for (const auto& [metric, systems, same_output] : counts) {
     comparison.metrics.push_back(metric.name);
     comparison.signatures.push_back(
         samples > 0 ? resampled_signature(metric.signature, kind, samples) : metric.signature);
@@ -80,7 +88,8 @@ std::vector<NamedScore> evaluate_lines(const std::vector<std::string>& hypothese
   if (stop.stop_requested()) return {};
   std::vector<NamedScore> scores;
   if (config.sentence_level) {
-    for (const auto& [metric, systems] : counts) add_lines(scores, metric, systems.front());
+    for (const SystemCounts& metric : counts)
+      add_lines(scores, metric.metric, metric.systems.front());
     std::stable_sort(scores.begin(), scores.end(),
                      [](const NamedScore& a, const NamedScore& b) { return a.line < b.line; });
     return scores;

@@ -34,6 +34,9 @@ struct Comparison {
   std::vector<std::string> metrics, signatures;
   ScoreTable scores;    ///< [metric][system]
   bool paired = false;  ///< the first system is the baseline of p-values
+  /// [system] whether it has no p-value as its lines are the baseline's, byte for byte. Empty
+  /// unless paired.
+  std::vector<bool> same_output = {};
 };
 
 /// Counts the lines of all systems for each metric. `hypotheses`: [system][line]. Ends early when

@@ -161,17 +161,22 @@ std::string text_table(const Table& table) {
   return text;
 }
 
+bool has_same_output(const Comparison& comparison, std::size_t system) {
+  return !comparison.same_output.empty() && comparison.same_output[system];
+}
+
 nlohmann::ordered_json json_of(const Comparison& comparison, int width) {
   const auto number = [width](double value) { return std::stod(fixed_text(value, width)); };
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (std::size_t s = 0; s < comparison.systems.size(); ++s) {
     nlohmann::ordered_json object{{"system", comparison.systems[s]}};
+    if (has_same_output(comparison, s)) object["same_output"] = true;
     for (std::size_t m = 0; m < comparison.metrics.size(); ++m) {
       const SystemScore& score = comparison.scores[m][s];
       nlohmann::ordered_json& values = object[comparison.metrics[m]];
       values["score"] = number(score.score);
       values["signature"] = comparison.signatures[m];
-      if (comparison.paired) values["p_value"] = nullptr;  // for the baseline
+      if (comparison.paired) values["p_value"] = nullptr;  // for the baseline, and its like
       if (score.p_value) values["p_value"] = *score.p_value;
       if (score.mean) values["mean"] = number(*score.mean);
       if (score.interval) values["ci"] = number(*score.interval);
@@ -197,7 +202,8 @@ std::string signature_lines(const Comparison& comparison, std::string_view befor
 }
 
 /// A row for each system, a column for each metric, with intervals and p-values where they were
-/// computed. The baseline is marked, and so are p-values up to 0.05 (*).
+/// computed. The baseline is marked, and so are p-values up to 0.05 (*), and systems with the same
+/// output.
 Table score_table(const Comparison& comparison, int width) {
   Table table = {{"System"}};
   for (std::size_t m = 0; m < comparison.metrics.size(); ++m)
@@ -213,6 +219,7 @@ Table score_table(const Comparison& comparison, int width) {
       if (score.p_value)
         text +=
             join_text(" (p = ", fixed_text(*score.p_value, 4), ")", is_starred(score) ? "*" : "");
+      if (has_same_output(comparison, s)) text += " (the same output)";
       row.push_back(std::move(text));
     }
   }

@@ -28,6 +28,8 @@ struct SystemScore {
 struct SystemCounts {
   Metric metric;
   std::vector<LineStatistics> systems;
+  /// [system] whether its lines are those of the baseline, byte for byte.
+  std::vector<bool> same_output = {};
 };
 
 /// [metric][system]

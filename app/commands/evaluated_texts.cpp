@@ -5,6 +5,7 @@
 #include "app/frame/log.h"
 #include "base/amounts.h"
 #include "base/error.h"
+#include "base/joined.h"
 #include "base/text_lines.h"
 #include "base/utf8.h"
 #include "evaluation/words.h"
@@ -34,15 +35,23 @@ class ParallelReader {
   std::size_t count_ = 0;
 };
 
-/// Throws Error for a line whose references are all empty where another of its texts is not.
-void check_references(const EvaluatedTexts& texts, const std::string& path) {
+/// Warns of lines whose references are all empty, if another of their texts is not.
+void warn_of_missing_references(const EvaluatedTexts& texts, const std::string& path) {
+  std::vector<std::int64_t> first;
+  std::int64_t all = 0;
   for (std::size_t line = 0; line < texts.references.front().size(); ++line) {
     const auto is_empty = [line](const Lines& text) { return text[line].empty(); };
-    if (std::all_of(texts.references.begin(), texts.references.end(), is_empty) &&
-        !(std::all_of(texts.hypotheses.begin(), texts.hypotheses.end(), is_empty) &&
-          (texts.source.empty() || is_empty(texts.source))))
-      throw Error(path, ":", line + 1, ": empty; a line must have a reference");
+    if (!std::ranges::all_of(texts.references, is_empty) ||
+        (std::ranges::all_of(texts.hypotheses, is_empty) &&
+         (texts.source.empty() || is_empty(texts.source))))
+      continue;
+    ++all;
+    if (first.size() < kListedLines) first.push_back(static_cast<std::int64_t>(line) + 1);
   }
+  if (all > 0)
+    log_warning(join_text(path, ": ", counted(all, "empty line"), " (", lines_text(first, all),
+                          "), which count as references of no words, as sacreBLEU counts them; "
+                          "--force leaves out this warning"));
 }
 
 /// Warns of tokenized text, whose scores say little; sacreBLEU does so, too.
@@ -84,12 +93,12 @@ EvaluatedTexts read_texts(const EvaluateFiles& files) {
   if (!files.source.empty()) texts.source = reader.read(files.source, ByteOrderMark::LeftOut);
   for (const std::string& path : files.references)
     texts.references.push_back(reader.read(path, ByteOrderMark::Text));
-  check_references(texts, files.references.front());
   if (files.force) return texts;
   for (std::size_t s = 0; s < texts.systems.size(); ++s) {
     warn_of_tokenized(texts.hypotheses[s], texts.systems[s]);
     warn_of_mark(texts.hypotheses[s], texts.systems[s]);
     warn_of_empty(texts.hypotheses[s], texts.references, texts.systems[s]);
+  warn_of_missing_references(texts, files.references.front());
     warn_of_untranslated(texts.hypotheses[s], texts.source, texts.systems[s]);
   }
   for (std::size_t r = 0; r < texts.references.size(); ++r)

@@ -18,9 +18,9 @@ struct EvaluatedTexts {
   std::vector<std::int64_t> updates;  ///< [system] of its training, where all are models
 };
 
-/// Reads the files of --hyp, --ref and --src. Errors: unequal numbers of lines, a line without a
-/// reference, and those of read_lines(). Unless --force is given, warns of text that looks
-/// tokenized, that begins with a byte order mark, that is mostly empty, or that is the source
+/// Reads the files of --hyp, --ref and --src. Errors: unequal numbers of lines, and those of
+/// read_lines(). Unless --force is given, warns of lines without a reference, and of text that
+/// looks tokenized, that begins with a byte order mark, that is mostly empty, or that is the source
 /// itself.
 EvaluatedTexts read_texts(const EvaluateFiles& files);
 

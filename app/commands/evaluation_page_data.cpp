@@ -46,13 +46,15 @@ Json explanations_of(const std::vector<ExplainedLine>& explained) {
   return list;
 }
 
-Json scores_of(const std::vector<SystemScore>& scores, int width) {
+Json scores_of(const Comparison& comparison, std::size_t metric, int width) {
   Json list = Json::array();
-  for (const SystemScore& score : scores) {
+  for (std::size_t s = 0; s < comparison.systems.size(); ++s) {
+    const SystemScore& score = comparison.scores[metric][s];
     Json& entry = list.emplace_back(Json{{"score", rounded(score.score, width)}});
     if (score.mean) entry["mean"] = rounded(*score.mean, width);
     if (score.interval) entry["interval"] = rounded(*score.interval, width);
     if (score.p_value) entry["p"] = *score.p_value;
+    if (!comparison.same_output.empty() && comparison.same_output[s]) entry["same"] = true;
   }
   return list;
 }
@@ -108,7 +110,7 @@ Json metrics_of(const Comparison& comparison, const std::vector<SystemCounts>& c
     list.push_back({{"name", counts[m].metric.name},
                     {"signature", comparison.signatures[m]},
                     {"lower", counts[m].metric.lower_is_better},
-                    {"scores", scores_of(comparison.scores[m], width)},
+                    {"scores", scores_of(comparison, m, width)},
                     {"parts", parts_of(counts[m])},
                     {"lengths", std::move(lengths)},
                     {"pairs", pairs_of(pairs[m], width)},

@@ -88,6 +88,19 @@ TEST(ScoreReport, SystemsStandInOneTableWithTheBaselineMarked) {
   EXPECT_EQ(lines[4], "BLEU|nrefs:1|x");
 }
 
+TEST(ScoreReport, OfASystemWithTheBaselinesOutputThisIsSaid) {
+  Comparison systems = two_systems();
+  systems.same_output = {false, true};
+  for (auto& metric : systems.scores) metric[1].p_value.reset();
+  EXPECT_EQ(lines_of(report(systems, ReportFormat::Text, 1))[2],
+            "new&2.de            28.0 (27.9 ± 0.5) (the same output)  49.5 (49.6 ± 0.9) (the same "
+            "output)");
+  const auto list = nlohmann::ordered_json::parse(report(systems, ReportFormat::Json, 1));
+  EXPECT_FALSE(list[0].contains("same_output"));
+  EXPECT_EQ(list[1]["same_output"], true);
+  EXPECT_TRUE(list[1]["BLEU"]["p_value"].is_null());
+}
+
 TEST(ScoreReport, AStarIsExplainedWhereThereIsOne) {
   Comparison systems = two_systems();
   const std::string note =

@@ -139,16 +139,19 @@ TEST(Significance, ApproximateRandomizationIsThatOfSacreBleu) {
                                            {80.0, 0.009900990099009901, 0, 0}});
 }
 
-TEST(Significance, ASystemDoesNotDifferFromItself) {
+TEST(Significance, ASystemOfTheSameOutputHasNoPValue) {
   EvaluateConfig config;
   for (const bool bootstrap : {true, false}) {
     config.paired_bootstrap = bootstrap;
     config.paired_approximate_randomization = !bootstrap;
     const Comparison comparison = compare(
-        {"a", "b"}, count_systems({kHypotheses, kHypotheses}, first_references(2), config, "v"),
+        {"a", "b", "c"},
+        count_systems({kHypotheses, kHypotheses, kReferences[1]}, first_references(2), config, "v"),
         config);
-    // A difference of 0 is not more than one of 0: sacreBLEU's way to say that nothing was seen.
-    EXPECT_LT(*comparison.scores[0][1].p_value, 0.01);
+    // A difference of 0 is not more than one of 0, so sacreBLEU finds a p-value below 0.01.
+    EXPECT_FALSE(comparison.scores[0][1].p_value);
+    EXPECT_TRUE(comparison.scores[0][2].p_value);
+    EXPECT_EQ(comparison.same_output, (std::vector<bool>{false, true, false}));
     EXPECT_EQ(comparison.scores[0][0].score, comparison.scores[0][1].score);
   }
 }

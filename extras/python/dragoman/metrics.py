@@ -29,7 +29,7 @@ class MetricScore:
     details: str = ""  #: BLEU's precisions and lengths
     mean: float | None = None  #: of resampled corpora, where asked for
     interval: float | None = None  #: half of the 95 % interval
-    p_value: float | None = None  #: of the difference to the first system
+    p_value: float | None = None  #: of the difference to the first system; None if its output is the same
 
     def __float__(self) -> float:
         return self.score

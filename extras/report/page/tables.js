@@ -6,6 +6,7 @@ const scoreCell = (one, width, isBest) => {
     parts.push(element('small', {}, `± ${fixed(one.interval, width)}`));
   if (one.p !== undefined)
     parts.push(element('small', {}, `p = ${fixed(one.p, 4)}${one.p > 0.05 ? '' : '*'}`));
+  if (one.same) parts.push(element('small', {}, 'the same output'));
   return { text: parts };
 };
 
@@ -137,7 +138,11 @@ const showPair = () => {
               element('small', {}, `${signed(low, data.width)} to ${signed(high, data.width)}`),
             ],
           },
-          low === 0 && high === 0 ? '–' : fixed(pair.p, 4) + (pair.p > 0.05 ? '' : '*'),
+          alike === lines.length
+            ? 'the same output'
+            : low === 0 && high === 0
+              ? '–'
+              : fixed(pair.p, 4) + (pair.p > 0.05 ? '' : '*'),
         ],
       };
     }),
