@@ -65,9 +65,8 @@ int run_evaluate(const EvaluateOptions& options, const Origins& origins,
   // The report first: the page may not be writable.
   std::cout << report(comparison, format, width) << std::flush;
   if (files.html.empty()) return 0;
-  const auto explained = files.explain == 0
-                             ? std::vector<ExplainedLine>()
-                             : write_explanations(texts, counts.front(), options, origins);
+  const auto explained = files.explain == 0 ? std::vector<ExplainedLine>()
+                                            : write_explanations(texts, counts, options, origins);
   const std::string page = evaluation_page(
       texts, comparison, counts, {explained, search_flags(options.decode, origins)}, options);
   if (stop.stop_requested()) return 1;  // the page may lack pairs of systems

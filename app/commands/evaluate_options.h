@@ -63,7 +63,8 @@ struct EvaluateFiles {
           html);
     visit({.name = "explain",
            .help = "with --html: also explain this many of the sentences, those with the worst "
-                   "scores of the first model, 100 at most; the pages stand in a folder beside it",
+                   "scores of the first model, which the page then shows first; 100 at most; the "
+                   "pages stand in a folder beside it",
            .group = kFiles},
           explain);
     visit({.name = "force",

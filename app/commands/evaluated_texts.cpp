@@ -85,8 +85,12 @@ void warn_of_untranslated(const Lines& lines, const Lines& source, const std::st
 }  // namespace
 
 EvaluatedTexts read_texts(const EvaluateFiles& files) {
-  EvaluatedTexts texts{
-      .systems = files.hypotheses, .hypotheses = {}, .references = {}, .source = {}, .updates = {}};
+  EvaluatedTexts texts{.systems = files.hypotheses,
+                       .hypotheses = {},
+                       .references = {},
+                       .source = {},
+                       .training = {}};
+  texts.training.resize(files.hypotheses.size());
   ParallelReader reader;
   for (const std::string& path : files.hypotheses)
     texts.hypotheses.push_back(reader.read(path, ByteOrderMark::Text));
@@ -94,11 +98,11 @@ EvaluatedTexts read_texts(const EvaluateFiles& files) {
   for (const std::string& path : files.references)
     texts.references.push_back(reader.read(path, ByteOrderMark::Text));
   if (files.force) return texts;
+  warn_of_missing_references(texts, files.references.front());
   for (std::size_t s = 0; s < texts.systems.size(); ++s) {
     warn_of_tokenized(texts.hypotheses[s], texts.systems[s]);
     warn_of_mark(texts.hypotheses[s], texts.systems[s]);
     warn_of_empty(texts.hypotheses[s], texts.references, texts.systems[s]);
-  warn_of_missing_references(texts, files.references.front());
     warn_of_untranslated(texts.hypotheses[s], texts.source, texts.systems[s]);
   }
   for (std::size_t r = 0; r < texts.references.size(); ++r)

@@ -10,12 +10,18 @@
 
 namespace dragoman {
 
+/// The place of a model in its training.
+struct TrainingPoint {
+  std::string run;  ///< OpenedTranslator::run; "": no model
+  std::int64_t updates = 0;
+};
+
 struct EvaluatedTexts {
   std::vector<std::string> systems;                  ///< their names
   std::vector<std::vector<std::string>> hypotheses;  ///< [system][line]
   References references;
-  std::vector<std::string> source;    ///< empty: not known
-  std::vector<std::int64_t> updates;  ///< [system] of its training, where all are models
+  std::vector<std::string> source;      ///< empty: not known
+  std::vector<TrainingPoint> training;  ///< [system]; empty with --tune
 };
 
 /// Reads the files of --hyp, --ref and --src. Errors: unequal numbers of lines, and those of

@@ -73,14 +73,13 @@ bool add_translations(EvaluatedTexts& texts, const EvaluateOptions& options, con
     const OpenedTranslator model = open_translator({path}, options.hardware, device_engine);
     if (!options.files.force) warn_of_case(*model.tokenizers.target, options.metrics, path);
     texts.systems.push_back(path);
-    texts.updates.push_back(model.updates);
+    texts.training.push_back({model.run, model.updates});
     const DecodeConfig search = model.search_with(options.decode, origins);
     TranslationService service = model.service({.rows = search.batch_size});
     texts.hypotheses.push_back(translate_text(service, search, texts.source));
     if (listen_for_stop().stop_requested()) return false;
     if (!options.files.force) warn_of_empty(texts.hypotheses.back(), texts.references, path);
   }
-  if (texts.updates.size() < texts.systems.size()) texts.updates.clear();
   return true;
 }
 

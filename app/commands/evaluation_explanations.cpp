@@ -9,6 +9,7 @@
 #include "app/commands/explanation_pages.h"
 #include "app/frame/log.h"
 #include "app/frame/signals.h"
+#include "base/amounts.h"
 #include "base/error.h"
 #include "base/shell_word.h"
 
@@ -16,14 +17,18 @@ namespace dragoman {
 
 namespace {
 
-/// The lines with a source whose scores are the worst, worst first.
+/// The lines with a source whose scores are the worst, worst first: those that the page shows
+/// first, by the metric and the decimals by which it orders them (report/page/evaluation.js).
 std::vector<std::size_t> worst_lines(const std::vector<std::string>& source,
-                                     const SystemCounts& counts, std::size_t system,
+                                     const std::vector<SystemCounts>& all, std::size_t system,
                                      std::size_t most) {
+  const auto chrf = std::ranges::find_if(
+      all, [](const SystemCounts& counts) { return counts.metric.name.starts_with("chrF"); });
+  const SystemCounts& counts = chrf == all.end() ? all.front() : *chrf;
   const Metric& metric = counts.metric;
   std::vector<double> goodness(source.size());
   for (std::size_t line = 0; line < source.size(); ++line) {
-    const double score = metric.score(counts.systems[system].line(line));
+    const double score = std::stod(fixed_text(metric.score(counts.systems[system].line(line)), 1));
     goodness[line] = metric.lower_is_better ? -score : score;
   }
   std::vector<std::size_t> lines(source.size());
@@ -59,7 +64,7 @@ std::optional<std::string> search_flags(DecodeConfig decode, const Origins& orig
 }
 
 std::vector<ExplainedLine> write_explanations(const EvaluatedTexts& texts,
-                                              const SystemCounts& counts,
+                                              const std::vector<SystemCounts>& counts,
                                               const EvaluateOptions& options,
                                               const Origins& origins) {
   const std::stop_token stop = listen_for_stop();

@@ -29,12 +29,12 @@ struct Explanations {
 /// "--beam-size 8". None where samples were drawn.
 std::optional<std::string> search_flags(DecodeConfig decode, const Origins& origins);
 
-/// Writes pages about the `files.explain` lines with the worst scores of the first model; each
-/// model has one of each. A line that cannot be explained is left out, with a warning. Pages of an
-/// earlier call that are not written again are removed. Returns what is written when a stop is
-/// requested.
+/// Writes pages about the `files.explain` lines with the worst scores of the first model, which the
+/// page shows first; each model has one of each. A line that cannot be explained is left out, with
+/// a warning. Pages of an earlier call that are not written again are removed. Returns what is
+/// written when a stop is requested.
 std::vector<ExplainedLine> write_explanations(const EvaluatedTexts& texts,
-                                              const SystemCounts& counts,
+                                              const std::vector<SystemCounts>& counts,
                                               const EvaluateOptions& options,
                                               const Origins& origins);
 

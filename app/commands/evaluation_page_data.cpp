@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "app/frame/signals.h"
 #include "base/amounts.h"
@@ -147,16 +147,41 @@ Json ngrams_of(const EvaluatedTexts& texts, const BleuConfig& config) {
   return list;
 }
 
-/// A metric's scores by updates; the systems are models of one run.
-PageChart curve_of(const EvaluatedTexts& texts, const std::string& metric,
+/// The checkpoints of one run.
+struct RunSystems {
+  std::string name;  ///< "" if there is no other run
+  std::vector<std::size_t> systems;
+};
+
+/// The runs that have models of different updates among the systems.
+std::vector<RunSystems> runs_of(const EvaluatedTexts& texts) {
+  std::map<std::string, std::vector<std::size_t>> systems;
+  for (std::size_t s = 0; s < texts.training.size(); ++s)
+    if (!texts.training[s].run.empty()) systems[texts.training[s].run].push_back(s);
+  std::erase_if(systems, [&](const auto& run) {
+    return std::ranges::all_of(run.second, [&](std::size_t s) {
+      return texts.training[s].updates == texts.training[run.second.front()].updates;
+    });
+  });
+  std::vector<std::string> folders;
+  for (const auto& [run, _] : systems) folders.push_back(run.substr(0, run.find('\n')));
+  const std::vector<std::string> names =
+      folders.size() > 1 ? short_names(folders) : std::vector<std::string>{""};
+  std::vector<RunSystems> runs;
+  for (auto& [_, of_run] : systems) runs.push_back({names[runs.size()], std::move(of_run)});
+  return runs;
+}
+
+/// A metric's scores by updates.
+PageChart curve_of(const EvaluatedTexts& texts, const RunSystems& run, const std::string& metric,
                    const std::vector<SystemScore>& scores) {
   Curve curve;
-  for (std::size_t s = 0; s < scores.size(); ++s)
-    curve.points.push_back({static_cast<double>(texts.updates[s]), scores[s].score});
-  std::sort(curve.points.begin(), curve.points.end(),
-            [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
-  return {.title = metric + " by updates",
-          .chart = {.label = metric + " of the models by the updates behind them",
+  for (const std::size_t s : run.systems)
+    curve.points.push_back({static_cast<double>(texts.training[s].updates), scores[s].score});
+  std::ranges::stable_sort(curve.points, {}, &ChartPoint::x);
+  const std::string of_run = run.name.empty() ? "" : ", " + run.name;
+  return {.title = metric + " by updates" + of_run,
+          .chart = {.label = metric + " of the models by the updates behind them" + of_run,
                     .x = {.name = "by-updates",
                           .title = "updates",
                           .low = curve.points.front().x,
@@ -166,9 +191,9 @@ PageChart curve_of(const EvaluatedTexts& texts, const std::string& metric,
 
 std::vector<PageChart> curves_of(const EvaluatedTexts& texts, const Comparison& comparison) {
   std::vector<PageChart> curves;
-  if (std::set(texts.updates.begin(), texts.updates.end()).size() > 1)
+  for (const RunSystems& run : runs_of(texts))
     for (std::size_t m = 0; m < comparison.metrics.size(); ++m)
-      curves.push_back(curve_of(texts, comparison.metrics[m], comparison.scores[m]));
+      curves.push_back(curve_of(texts, run, comparison.metrics[m], comparison.scores[m]));
   return curves;
 }
 

@@ -1,5 +1,6 @@
 #include "app/commands/open_translator.h"
 
+#include <filesystem>
 #include <utility>
 
 #include "base/threads.h"
@@ -7,6 +8,7 @@
 #include "inference/decode_defaults.h"
 #include "inference/ensemble.h"
 #include "inference/model_tokenizers.h"
+#include "model/file/run_folder.h"
 
 namespace dragoman {
 
@@ -41,6 +43,12 @@ ModelFileReader opened_file(const std::string& model) {
   return ModelFileReader(resolve_model_path(model), Verify::Header);
 }
 
+std::string run_of(const ModelFileReader& file) {
+  const RunFolder run = RunFolder::of_model(file.path());
+  if (std::filesystem::exists(run.checkpoints())) return run.root.string();
+  return run.root.string() + '\n' + file.provenance().configuration;
+}
+
 /// Without engines.
 OpenedTranslator facts_of(const ModelFileReader& file, const TokenizerPair& tokenizers) {
   return {.tokenizers = tokenizers,
@@ -49,6 +57,7 @@ OpenedTranslator facts_of(const ModelFileReader& file, const TokenizerPair& toke
           .is_on_gpu = false,
           .decode_defaults = file.decode_defaults(),
           .updates = file.provenance().updates,
+          .run = run_of(file),
           .several_sentences = file.provenance().several_sentences,
           .copied_fractions = file.provenance().copied_fractions};
 }

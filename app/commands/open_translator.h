@@ -33,7 +33,10 @@ struct OpenedTranslator {
   std::shared_ptr<const CpuModel> weights;  ///< of the engines; null on a GPU and of an ensemble
   bool is_on_gpu = false;
   DecodeDefaults decode_defaults;
-  std::int64_t updates;                     ///< behind its weights
+  std::int64_t updates;  ///< behind its weights
+  /// The same text for all checkpoints of one run: its folder, or beside other models in a folder
+  /// the settings, too.
+  std::string run;
   std::optional<double> several_sentences;  ///< see Provenance
   CopiedFractions copied_fractions = {};    ///< see Provenance
 

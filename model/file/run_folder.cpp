@@ -16,6 +16,12 @@ std::filesystem::path RunFolder::at_update(std::int64_t update) const {
   return checkpoints() / name;
 }
 
+RunFolder RunFolder::of_model(const std::filesystem::path& model) {
+  const std::filesystem::path folder =
+      std::filesystem::absolute(model).lexically_normal().parent_path();
+  return {folder.filename() == "checkpoints" ? folder.parent_path() : folder};
+}
+
 std::vector<std::filesystem::path> RunFolder::numbered() const {
   std::vector<std::filesystem::path> paths;
   std::error_code problem;

@@ -8,6 +8,8 @@
 //                                              stay, and those that a rollback may need
 //   checkpoints/latest.safetensors             written by the clock and on a signal; for resume
 //                                              alone
+//   trained-pairs.bin                          hashes of the pairs that it was trained on
+//                                              (data/trained_pairs.h)
 //   checkpoints/best.safetensors               the same as model.safetensors, which is made anew
 //                                              from it if it is lost; none without a validation
 //                                              text
@@ -33,6 +35,10 @@ struct RunFolder {
   std::filesystem::path tensorboard() const { return root / "tensorboard"; }
   std::filesystem::path config() const { return root / "config.toml"; }
   std::filesystem::path corpus() const { return root / "corpus"; }
+  std::filesystem::path trained_pairs() const { return root / "trained-pairs.bin"; }
+
+  /// The run of a model file, which stands in its folder or among its checkpoints.
+  static RunFolder of_model(const std::filesystem::path& model);
 
   /// Checkpoints at update counts above 0, by rising update; none where the folder does not exist.
   /// Files of other names do not belong to the run. Throws Error where it cannot be listed.

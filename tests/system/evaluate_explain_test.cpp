@@ -49,6 +49,59 @@ TEST_F(EvaluateExplain, TheWorstSentencesHavePages) {
   EXPECT_THAT(html, HasSubstr("\"model\":true"));
 }
 
+TEST_F(EvaluateExplain, TheSentencesThatThePageShowsFirstAreExplained) {
+  // By BLEU both lines score 0; by chrF, which orders the page, the second is the worse.
+  write_file(source_, "the cat sat\nmat number 7\n");
+  const std::string own = run(words({"-i", source_})).output;
+  write_file(reference_, own.substr(0, own.find('\n')) + "x\n#\n");
+  const std::string page = folder_ / "scores.html", model = folder_ / "model.safetensors";
+  const auto result = run({"evaluate", "-m", model, "--src", source_, "--ref", reference_,
+                           "--max-length", "6", "--html", page, "--explain", "1", "--force"});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "scores.explanations/1-2.html"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "scores.explanations/1-1.html"));
+}
+
+TEST_F(EvaluateExplain, ACurveJoinsTheCheckpointsOfOneRunAlone) {
+  const auto write = [&](const std::string& name, std::int64_t updates, const char* settings) {
+    SmallModel model(Tokenizer(tokenizer_, "tokenizer").size());
+    model.contents.tokenizer_source = tokenizer_;
+    model.contents.provenance.updates = updates;
+    model.contents.provenance.configuration = settings;
+    std::filesystem::create_directories(std::filesystem::path(folder_ / name).parent_path());
+    write_model_file(folder_ / name, model.contents);
+    return (folder_ / name).string();
+  };
+  const std::string page = folder_ / "scores.html";
+  const auto curves = [&](std::vector<std::string> models) {
+    models.insert(models.begin(), "-m");
+    models.insert(models.end(), {"--html", page});
+    EXPECT_EQ(evaluate(models).exit_code, 0);
+    const std::string html = read_file(page);
+    std::vector<std::string> titles;
+    for (std::size_t at = 0; (at = html.find("<figcaption>chrF2 by updates", at)) != html.npos;
+         ++at)
+      titles.push_back(html.substr(at + 12, html.find('<', at + 12) - at - 12));
+    return titles;
+  };
+  const auto early = write("one/checkpoints/update-00000010.safetensors", 10, "seed = 1"),
+             late = write("one/model.safetensors", 20, "seed = 1\nmax-updates = 20"),
+             other = write("two/model.safetensors", 30, "seed = 1"),
+             its_early = write("two/checkpoints/update-00000005.safetensors", 5, "seed = 1"),
+             loose = write("a.safetensors", 10, "lr = 1"),
+             another = write("b.safetensors", 20, "lr = 2"),
+             of_one = write("c.safetensors", 30, "lr = 2");
+  using testing::ElementsAre;
+  using testing::IsEmpty;
+  EXPECT_THAT(curves({early, late}), ElementsAre("chrF2 by updates"));
+  EXPECT_THAT(curves({late, other}), IsEmpty());
+  EXPECT_THAT(curves({early, late, other}), ElementsAre("chrF2 by updates"));
+  EXPECT_THAT(curves({early, late, other, its_early}),
+              ElementsAre("chrF2 by updates, one", "chrF2 by updates, two"));
+  EXPECT_THAT(curves({loose, another}), IsEmpty());
+  EXPECT_THAT(curves({another, of_one}), ElementsAre("chrF2 by updates"));
+}
+
 TEST_F(EvaluateExplain, ThePageKnowsTheFlagsThatMakeItsTranslations) {
   const std::string page = folder_ / "scores.html", model = folder_ / "model.safetensors";
   const auto page_of = [&](std::vector<std::string> more) {

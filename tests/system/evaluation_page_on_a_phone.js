@@ -7,4 +7,6 @@ choose('#order', 'long');
 expect('what is chosen is counted', textsOfAll('#filters-summary'), [
   'Filters and order (1 chosen)',
 ]);
+const scores = getComputedStyle(one('#scores').parentElement);
+expect('a table that scrolls has shades at its edges', scores.backgroundAttachment, 'local, local, scroll, scroll, scroll');
 finish();

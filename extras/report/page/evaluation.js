@@ -1,7 +1,11 @@
 // Reactions to the reader's choices.
 
+// The first model's worst sentences are those that are explained: they come first.
+const explainedSystem = data.explanations.length ? data.explanations[0].system : undefined;
+const isExplainedB = isPair && explainedSystem === data.systems.length - 1;
+
 const kDefaults = {
-  a: 0,
+  a: isExplainedB ? 0 : explainedSystem || 0,
   b: data.systems.length - 1,
   metric: Math.max(
     0,
@@ -14,7 +18,7 @@ const kDefaults = {
   query: '',
   where: 'any',
   show: 'all',
-  order: 'line',
+  order: explainedSystem === undefined ? 'line' : isExplainedB ? 'worst-b' : 'worst',
   mark: 'reference',
   whose: data.systems.length === 3 ? 'all' : 'pair',
   size: '20',
@@ -169,7 +173,8 @@ const listen = () => {
 // A note about the systems and the metric that are chosen at first.
 const firstChoice = () => {
   const { name } = data.metrics[kDefaults.metric];
-  const pair = 'At first A is the first system of the command line and B the last';
+  const first = kDefaults.a ? 'the first model' : 'the first system';
+  const pair = `At first A is ${first} of the command line and B the last`;
   const why = name.startsWith('chrF')
     ? `${name}, as it tells single sentences apart better than BLEU`
     : `${name}, the first metric`;

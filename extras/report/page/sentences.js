@@ -9,6 +9,7 @@ const kChoices = {
     b: 'B better',
     a: 'A better',
     equal: 'equal scores',
+    explained: 'explained',
   },
   order: {
     line: 'as in the file',
@@ -31,7 +32,10 @@ const choicesOf = name =>
   Object.entries(kChoices[name])
     .filter(([value]) => isPair || (value === 'a' && name === 'where') || !kOfPair.includes(value))
     .filter(([value]) => value !== 'source' || data.source.length)
+    .filter(([value]) => value !== 'explained' || data.explanations.length)
     .map(([value, text]) => [value, isPair ? text : text.replace(/ of A$/, ' first')]);
+
+const explainedLines = new Set(data.explanations.map(({ line }) => line));
 
 const isShown = {
   all: () => true,
@@ -40,6 +44,7 @@ const isShown = {
   a: line => gainOf(line) < 0,
   b: line => gainOf(line) > 0,
   equal: line => gainOf(line) === 0,
+  explained: line => explainedLines.has(line),
 };
 
 const worse = (side, x, y) =>
