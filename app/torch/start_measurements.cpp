@@ -92,10 +92,17 @@ ChosenPreset measure_preset(const TextSize& text, const SpeedMeasurement& measur
 EpochFacts measure_epoch(const TrialSettings& trial) {
   const Corpus& corpus = trial.data.train;
   const EpochPlan epoch = first_epoch(trial, trial.config.max_tokens);
-  return {.size = size_of(corpus),
-          .target_tokens_per_epoch = target_tokens_of(epoch, corpus),
-          .updates_per_epoch = updates_of(epoch, trial),
-          .seconds_per_update = trial.config.max_seconds() > 0 ? measured_update(trial) : 0};
+  EpochFacts facts{
+      .size = size_of(corpus),
+      .target_tokens_per_epoch = target_tokens_of(epoch, corpus),
+      .updates_per_epoch = updates_of(epoch, trial),
+      .seconds_per_update = trial.config.max_seconds() > 0 ? measured_update(trial) : 0};
+  // One rank validates while the others wait.
+  const std::int64_t valid_tokens = size_of(trial.data.valid.tokens).target_tokens +
+                                    size_of(trial.data.keep_valid.tokens).target_tokens;
+  facts.updates_per_validation = updates_per_validation(
+      valid_tokens * trial.config.valid_beam_size, facts.target_tokens_per_update() / trial.ranks);
+  return facts;
 }
 
 std::vector<std::string> automatic_fields() {
@@ -109,7 +116,7 @@ std::vector<std::string> automatic_fields() {
       if (base.at(name) != value) names.insert(name);
     for (const Setting& setting : text_settings(preset, {})) names.insert(setting.name);
   }
-  for (const Setting& setting : length_settings(1)) names.insert(setting.name);
+  for (const Setting& setting : length_settings({.updates = 1})) names.insert(setting.name);
   return {names.begin(), names.end()};
 }
 
@@ -119,6 +126,7 @@ void log_choices(const TrialSettings& trial, const EpochFacts& corpus) {
       corpus.seconds_per_update > 0 ? corpus.seconds_per_update : measured_update(trial);
   const RunPace pace{.seconds_per_update = seconds,
                      .updates_per_epoch = corpus.updates_per_epoch,
+                     .seconds_per_validation = corpus.updates_per_validation * seconds,
                      .validates = trial.validates()};
   const auto end = outlook(config, {}, pace).end;
   std::string text = join_text(counted(corpus.size.pairs, "pair"), ": ");

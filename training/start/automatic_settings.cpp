@@ -29,8 +29,10 @@ constexpr double kSecondsPerToken = 40 * kMinute / 430'000;
 constexpr double kShortestLimit = 15 * kMinute, kLongestLimit = 5 * 24 * kHour;
 
 /// The validations of a run, and the number of them without a gain that ends it.
-constexpr double kValidations = 30;
-constexpr std::int64_t kPatience = 8;
+constexpr double kValidations = 30, kFewestValidations = 5;
+constexpr double kPatience = 8, kLeastPatience = 3;
+/// The most time that validations take, as a fraction of that of the updates.
+constexpr double kMostValidating = 0.15;
 /// The fraction of the run in which the rate rises, and the most updates of that.
 constexpr double kWarmUp = 0.08;
 constexpr std::int64_t kLongestWarmUp = 4000;
@@ -119,26 +121,40 @@ std::int64_t updates_for(const CorpusSize& corpus, Preset preset, double target_
   return rounded(std::max(updates, 10 * kValidations));
 }
 
-std::vector<Setting> length_settings(std::int64_t updates) {
-  const auto length = static_cast<double>(updates);
+double updates_per_validation(std::int64_t target_tokens, double target_tokens_per_update) {
+  constexpr double kCostOfPiece = 4;  // to write one, in pieces that are trained on
+  return kCostOfPiece * static_cast<double>(target_tokens) /
+         std::max(1.0, target_tokens_per_update);
+}
+
+double RunLength::validations() const {
+  if (updates_per_validation <= 0) return kValidations;
+  return std::clamp(kMostValidating * updates / updates_per_validation, kFewestValidations,
+                    kValidations);
+}
+
+std::vector<Setting> length_settings(const RunLength& run) {
+  const double length = std::floor(run.updates), validations = run.validations();
   const double decay = std::clamp(1 - 1 / (kAverageReach * length), 0.9, 0.999);
   // A run of few updates has not begun to learn when its validations could be patient.
-  constexpr std::int64_t kFewUpdates = 200;
-  return {setting("valid-every", rounded(length / kValidations)),
-          setting("patience", updates < kFewUpdates ? 0 : kPatience),
+  constexpr double kFewUpdates = 200;
+  const double patience = std::max(kLeastPatience, kPatience * validations / kValidations);
+  return {setting("valid-every", rounded(length / validations)),
+          setting("patience",
+                  static_cast<std::int64_t>(length < kFewUpdates ? 0 : std::llround(patience))),
           setting("warmup-updates", std::min(kLongestWarmUp, rounded(kWarmUp * length))),
           setting("ema", std::round(decay * 1e4) / 1e4)};
 }
 
-std::vector<Setting> fine_tuning_settings(std::int64_t updates, const ModelConfig& model) {
+std::vector<Setting> fine_tuning_settings(const RunLength& length, const ModelConfig& model) {
   constexpr std::int64_t kShortWarmUp = 200;
   // 3e-4 for d_model 128, 1.5e-4 for 512.
   std::vector<Setting> settings = {
       {"lr-scheduler", "wsd"},
       setting("lr", 3e-4 * std::sqrt(128.0 / static_cast<double>(model.d_model))),
       setting("warmup-updates",
-              std::min(kShortWarmUp, rounded(0.02 * static_cast<double>(updates))))};
-  for (Setting& more : length_settings(updates))
+              std::min(kShortWarmUp, rounded(0.02 * std::floor(length.updates))))};
+  for (Setting& more : length_settings(length))
     if (more.name != "warmup-updates") settings.push_back(std::move(more));
   return settings;
 }
@@ -163,6 +179,11 @@ void doubt_times(const TrainConfig& config, const RunPace& pace, Doubts& doubts)
   const double updates = end ? end->updates_left : 0;
   const auto every = static_cast<double>(config.valid_every);
   const double first = every * pace.seconds_per_update;
+  const double validation =
+      pace.seconds_per_update > 0 ? pace.seconds_per_validation / pace.seconds_per_update : 0;
+  const double validations = RunLength{updates, validation}.validations();
+  // Near enough to the choice that would be made here.
+  const bool is_late = every > 1.5 * updates / validations;
   if (updates > 0 && updates < 2) {
     doubts.add(
         "the run ends after about one update, so it learns nothing; give more by "
@@ -177,10 +198,14 @@ void doubt_times(const TrainConfig& config, const RunPace& pace, Doubts& doubts)
     doubts.add("the first validation comes after ", duration_text(first), "; --valid-every ",
                rounded(kHour / 4 / pace.seconds_per_update),
                " would bring it in a quarter of an hour");
-  else if (updates > 0 && every > kFirstValidation * updates && every > 1)
+  else if (updates > 0 && every < validation && validations * every < updates)
+    doubts.add("a validation takes about ", duration_text(pace.seconds_per_validation),
+               ", longer than the updates between two of them; --valid-every ",
+               rounded(updates / validations), " makes ", std::lround(validations), " of them");
+  else if (updates > 0 && every > kFirstValidation * updates && is_late && every > 1)
     doubts.add("the first validation comes after ",
                std::lround(100 * std::min(1.0, every / updates)), " % of the run; --valid-every ",
-               rounded(updates / kValidations), " makes ", std::lround(kValidations), " of them");
+               rounded(updates / validations), " makes ", std::lround(validations), " of them");
   if (updates > 0 && static_cast<double>(config.warmup_updates) >= updates)
     doubts.add("the warm-up (--warmup-updates ", config.warmup_updates, ") is as long as the run (",
                counted(std::llround(updates), "update"),

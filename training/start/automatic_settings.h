@@ -73,12 +73,25 @@ double target_tokens_of_run(const CorpusSize& corpus, const TrainConfig& config,
 /// The number of updates in which a run sees target_tokens_to_see().
 std::int64_t updates_for(const CorpusSize& corpus, Preset preset, double target_tokens_per_update);
 
-/// Warm-up, validations, patience and moving average of a run of `updates`.
-std::vector<Setting> length_settings(std::int64_t updates);
+/// The length of a run in updates, and the number of updates that take as long as a validation.
+struct RunLength {
+  double updates = 0;
+  double updates_per_validation = 0;  ///< 0: not known
+
+  /// The validations of the run: 30, or fewer if they would take more than 15 % of the time of the
+  /// updates, but at least 5.
+  double validations() const;
+};
+
+/// About the updates that take as long as a validation that writes so many target pieces.
+double updates_per_validation(std::int64_t target_tokens, double target_tokens_per_update);
+
+/// Warm-up, validations, patience and moving average of a run.
+std::vector<Setting> length_settings(const RunLength& length);
 
 /// The same for a run that starts from the weights of a model (--init-from), with a low rate and a
 /// short warm-up. Such a run has kFineTuningLength of updates_for().
-std::vector<Setting> fine_tuning_settings(std::int64_t updates, const ModelConfig& model);
+std::vector<Setting> fine_tuning_settings(const RunLength& length, const ModelConfig& model);
 inline constexpr double kFineTuningLength = 0.25;
 
 struct ModelSize {

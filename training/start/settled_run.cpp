@@ -115,9 +115,13 @@ void choose_by_corpus(SettledRun& run, RunSettings& settings, const EpochFacts& 
   if (config.max_updates > 0) updates = static_cast<double>(config.max_updates);
   if (config.max_epochs > 0)
     updates = std::min(updates, static_cast<double>(config.max_epochs) * corpus.updates_per_epoch);
-  if (config.max_seconds() > 0 && corpus.seconds_per_update > 0)
-    updates = std::min(updates, config.max_seconds() / corpus.seconds_per_update);
-  const auto length = static_cast<std::int64_t>(std::max(1.0, updates));
+  if (config.max_seconds() > 0 && corpus.seconds_per_update > 0) {
+    const RunLength without{config.max_seconds() / corpus.seconds_per_update,
+                            corpus.updates_per_validation};
+    updates =
+        std::min(updates, without.updates - without.validations() * corpus.updates_per_validation);
+  }
+  const RunLength length{std::max(1.0, updates), corpus.updates_per_validation};
   for (const Setting& setting :
        fine_tunes ? fine_tuning_settings(length, run.config.model) : length_settings(length))
     settings.choose(setting.name, setting.text, reason);

@@ -50,7 +50,8 @@ struct EpochFacts {
   /// </s> included; a pair counts as often as it is seen.
   std::int64_t target_tokens_per_epoch = 0;
   double updates_per_epoch = 0;
-  double seconds_per_update = 0;  ///< 0: not known
+  double seconds_per_update = 0;      ///< 0: not known
+  double updates_per_validation = 0;  ///< as RunLength
 
   double target_tokens_per_update() const {
     return static_cast<double>(target_tokens_per_epoch) / updates_per_epoch;

@@ -130,7 +130,7 @@ TEST(AutomaticSettings, ValidationWarmUpAndPatienceFitTheLengthOfTheRun) {
     const CorpusSize corpus{.pairs = tokens / 15, .target_tokens = tokens};
     for (const double per_update : {900.0, 1800.0, 24'000.0}) {
       const auto updates = static_cast<double>(updates_for(corpus, Preset::Tiny, per_update));
-      const auto settings = length_settings(static_cast<std::int64_t>(updates));
+      const auto settings = length_settings({.updates = updates});
       EXPECT_GE(updates, 300);
       EXPECT_LE(number_of(settings, "valid-every"), 0.05 * updates);
       EXPECT_LE(number_of(settings, "warmup-updates"), 0.1 * updates);
@@ -142,9 +142,23 @@ TEST(AutomaticSettings, ValidationWarmUpAndPatienceFitTheLengthOfTheRun) {
   }
 }
 
+TEST(AutomaticSettings, ARunWhoseValidationsTakeLongHasFewerOfThem) {
+  const auto every = [](double updates, double updates_per_validation) {
+    return number_of(length_settings({updates, updates_per_validation}), "valid-every");
+  };
+  EXPECT_EQ(every(9000, 0), 300);
+  EXPECT_EQ(every(9000, 30), 300) << "they take a tenth of the time";
+  EXPECT_EQ(every(9000, 135), 900) << "ten of them take 15 % of the time";
+  EXPECT_EQ(every(850, 80), 170) << "five, whatever they take";
+  EXPECT_EQ(number_of(length_settings({9000, 30}), "patience"), 8);
+  EXPECT_EQ(number_of(length_settings({9000, 68}), "patience"), 5);
+  EXPECT_EQ(number_of(length_settings({9000, 900}), "patience"), 3);
+  EXPECT_EQ(updates_per_validation(10'000, 2'000), 20);
+}
+
 TEST(AutomaticSettings, ARunOfAFewUpdatesIsNotEndedEarly) {
-  EXPECT_EQ(number_of(length_settings(28), "patience"), 0);
-  EXPECT_EQ(number_of(length_settings(300), "patience"), 8);
+  EXPECT_EQ(number_of(length_settings({.updates = 28}), "patience"), 0);
+  EXPECT_EQ(number_of(length_settings({.updates = 300}), "patience"), 8);
 }
 
 TEST(AutomaticSettings, EverySettingIsAFieldThatTakesItsText) {
@@ -152,8 +166,8 @@ TEST(AutomaticSettings, EverySettingIsAFieldThatTakesItsText) {
   ModelConfig model;
   std::vector<Field> fields = fields_of(train);
   for (Field& field : fields_of(model)) fields.push_back(field);
-  std::vector<Setting> all = length_settings(9000);
-  for (const Setting& s : fine_tuning_settings(9000, model)) all.push_back(s);
+  std::vector<Setting> all = length_settings({.updates = 9000});
+  for (const Setting& s : fine_tuning_settings({.updates = 9000}, model)) all.push_back(s);
   for (const Preset preset : {Preset::Tiny, Preset::Small, Preset::Base, Preset::Big})
     for (const Setting& s : text_settings(preset, kCaptions)) all.push_back(s);
   for (const Setting& s : all) {
@@ -168,7 +182,7 @@ TEST(AutomaticSettings, EverySettingIsAFieldThatTakesItsText) {
 }
 
 TEST(AutomaticSettings, FineTuningIsGentle) {
-  const auto fine = fine_tuning_settings(2000, ModelConfig::from_preset(Preset::Tiny));
+  const auto fine = fine_tuning_settings({.updates = 2000}, ModelConfig::from_preset(Preset::Tiny));
   EXPECT_LT(number_of(fine, "lr"), 0.1 * 4e-3);
   EXPECT_LE(number_of(fine, "warmup-updates"), 50);
   EXPECT_EQ(text_of_setting(fine, "lr-scheduler"), "wsd");
@@ -203,6 +217,20 @@ TEST(DoubtfulChoices, ALateFirstValidationIsWarnedOf) {
   late.train.max_updates = 0;
   late.pace.seconds_per_update = 20;
   EXPECT_THAT(late.doubts(), Contains(HasSubstr("first validation comes after 5:33:20")));
+}
+
+TEST(DoubtfulChoices, TheTimeOfAValidationCounts) {
+  Choice choice;
+  choice.train.max_updates = 850;
+  choice.train.valid_every = 170;
+  choice.train.warmup_updates = 80;
+  EXPECT_THAT(choice.doubts(), Contains(HasSubstr("after 20 % of the run; --valid-every 28")));
+  choice.pace.seconds_per_validation = 2;
+  EXPECT_THAT(choice.doubts(), IsEmpty()) << "more would take too long";
+  choice.train.valid_every = 10;
+  EXPECT_THAT(choice.doubts(),
+              Contains("a validation takes about 0:02, longer than the updates between two of "
+                       "them; --valid-every 130 makes 6 of them"));
 }
 
 TEST(DoubtfulChoices, AWarmUpLongerThanTheRunIsWarnedOf) {

@@ -108,7 +108,7 @@ TEST_F(RunStart, TheCorpusDecidesTheLengthAndTheSettingsThatFollowFromIt) {
   ask("max-epochs", "2");
   run = settled();
   EXPECT_EQ(run.config.train.max_updates, 0);
-  EXPECT_THAT(length_settings(200),
+  EXPECT_THAT(length_settings({.updates = 200}),
               Contains(Setting{"warmup-updates", text_of(run.config.train.warmup_updates)}));
 }
 
