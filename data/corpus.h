@@ -19,7 +19,8 @@ struct CorpusReport {
   std::int64_t held_out = 0;           ///< pairs kept aside for validation
   std::int64_t invalid = 0;            ///< dropped: invalid UTF-8 or NUL
   std::int64_t empty = 0;              ///< dropped: a side without tokens
-  std::int64_t duplicates = 0;         ///< dropped: an earlier pair has the same two lines
+  std::int64_t in_validation = 0;      ///< dropped: a pair of --valid-src, or nearly one
+  std::int64_t duplicates = 0;         ///< dropped: a copy of an earlier pair
   std::int64_t too_long = 0;           ///< dropped: --max-length
   std::int64_t ratio = 0;              ///< dropped: --max-ratio
   std::int64_t several_sentences = 0;  ///< of the kept pairs: on a side or both

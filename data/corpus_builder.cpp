@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "data/pair_selection.h"
 #include "data/source_tags.h"
+#include "data/trained_pairs.h"
 #include "tokenizer/sentence_splitter.h"
 
 namespace dragoman {
@@ -29,6 +30,7 @@ struct EncodedPair {
   bool same_text = false;                                   ///< both sides are alike
   std::optional<CopiedKind> copied_kind = {};               ///< of the source
   bool is_copy = false;                                     ///< white space around left aside
+  bool in_validation = false;                               ///< or nearly so
   std::size_t source_begin = 0, target_begin = 0, end = 0;  ///< in the tokens of the block
 };
 
@@ -105,7 +107,9 @@ class PairFilter {
       return;
     }
     const Fate fate = selection_.next(pair.line, pair.hash);
-    if (fate == Fate::Duplicate) {
+    if (pair.in_validation) {
+      ++report_.in_validation;
+    } else if (fate == Fate::Duplicate) {
       ++report_.duplicates;
     } else if (is_too_long(block, pair, data_.max_length)) {
       ++report_.too_long;
@@ -142,7 +146,7 @@ struct BlockEncoder {
   const ParallelText& text;
   const TokenizerPair& tokenizers;
   const SourceTags& tags;
-  std::int64_t max_length;
+  const PairChoice& choice;
 
   EncodedBlock encode(std::int64_t first, std::int64_t last) const {
     EncodedBlock block;
@@ -162,13 +166,17 @@ struct BlockEncoder {
       pair.state = EncodedPair::State::Invalid;
       return;
     }
-    pair.hash = pair_hash(source, target);
+    pair.hash = pair_hash(choice.data.pair_identity, source, target);
+    pair.in_validation =
+        !choice.valid_hashes.empty() &&
+        std::ranges::binary_search(choice.valid_hashes, likeness_hash(source, target));
     pair.same_text = source == target;
     pair.copied_kind = copied_kind(source);
     pair.is_copy = strip(source) == strip(target);
     pair.several_sentences =
         split_sentences(source).size() > 1 || split_sentences(target).size() > 1;
     const std::size_t file = text.file_of(line);
+    const std::int64_t max_length = choice.data.max_length;
     if (tags.tag(file).empty()) return encode_pair(block, source, target, tokenizers, max_length);
     encode_pair(block, tags.tagged(file, source), target, tokenizers, max_length);
     if (block.source(pair).size() == tags.pieces(file)) remove_source(block, pair);
@@ -193,7 +201,8 @@ std::string nothing_left(const CorpusReport& report) {
       "no pair of the training text is left to train on: ", counted(report.read, "pair"), " read, ",
       report.empty, " with an empty side, ", report.invalid, " invalid, ",
       counted(report.duplicates, "duplicate"), ", ", report.too_long, " longer than --max-length, ",
-      report.ratio, " above --max-ratio, ", report.held_out, " held out for validation");
+      report.ratio, " above --max-ratio, ", report.held_out, " held out for validation, ",
+      report.in_validation, " in the validation text");
 }
 
 }  // namespace
@@ -206,7 +215,7 @@ void build_corpus(const std::filesystem::path& path, const ParallelText& text,
   quiet.report = [](std::int64_t, std::int64_t) {};
   PairSelection selection(text, data, choice.seed, quiet, {.folder = path.parent_path()});
   const SourceTags tags(data, *tokenizers.source);
-  const BlockEncoder encoder{text, tokenizers, tags, data.max_length};
+  const BlockEncoder encoder{text, tokenizers, tags, choice};
   AtomicFile file(path, Links::Replace);
   CorpusWriter writer([&file](std::string_view bytes) { file.write(bytes); },
                       larger_vocabulary(tokenizers));
@@ -223,6 +232,7 @@ void build_corpus(const std::filesystem::path& path, const ParallelText& text,
                        [&](std::int64_t pair, std::string_view source, std::string_view target) {
                          facts.held_out_source.push_back(tags.tagged(text.file_of(pair), source));
                          facts.held_out_target.emplace_back(target);
+                         facts.held_out_lines.push_back(pair + 1);
                        });
   writer.finish(facts);
   file.commit();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,12 +19,14 @@ namespace dragoman {
 struct PairChoice {
   const DataConfig& data;
   std::uint64_t seed;  ///< of the pairs that are held out
+  /// Sorted likeness_hash() of pairs that are not to be trained on.
+  std::span<const std::uint64_t> valid_hashes = {};
 };
 
 /// Writes the corpus of the training text, whole or not at all. The bytes are the same for any
-/// number of threads. A pair is dropped for the first of these reasons: invalid, empty, duplicate,
-/// too long, ratio. Throws Error where no pair is left or a line has too many pieces, UsageError
-/// where the tokenizer lacks a tag, and PreparationStopped.
+/// number of threads. A pair is dropped for the first of these reasons: invalid, empty, a pair of
+/// the validation, duplicate, too long, ratio. Throws Error where no pair is left or a line has too
+/// many pieces, UsageError where the tokenizer lacks a tag, and PreparationStopped.
 void build_corpus(const std::filesystem::path& path, const ParallelText& text,
                   const TokenizerPair& tokenizers, const PairChoice& choice,
                   const WorkContext& context);

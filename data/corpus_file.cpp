@@ -45,6 +45,7 @@ void for_each_count(Report& report, Visit&& visit) {
   visit("held_out", report.held_out);
   visit("invalid", report.invalid);
   visit("empty", report.empty);
+  visit("in_validation", report.in_validation);
   visit("duplicates", report.duplicates);
   visit("too_long", report.too_long);
   visit("ratio", report.ratio);
@@ -63,6 +64,7 @@ std::string json_of(const CorpusFacts& facts) {
       json["copy_counts"].push_back({pairs, copies});
   json["held_out_source"] = facts.held_out_source;
   json["held_out_target"] = facts.held_out_target;
+  json["held_out_lines"] = facts.held_out_lines;
   return json.dump();
 }
 
@@ -70,7 +72,8 @@ CorpusFacts facts_of(std::string_view text) {
   const auto json = nlohmann::json::parse(text, check_json_depth<nlohmann::json>);
   CorpusFacts facts;
   for_each_count(facts.report, [&json](const char* name, std::int64_t& count) {
-    count = json.at("report").at(name).get<std::int64_t>();
+    // A file of an earlier version lacks the newest.
+    count = json.at("report").value(name, std::int64_t{0});
   });
   if (json.contains("copy_counts")) {
     CopyCounts& counts = facts.report.copy_counts.emplace();
@@ -81,6 +84,7 @@ CorpusFacts facts_of(std::string_view text) {
   }
   facts.held_out_source = json.at("held_out_source").get<std::vector<std::string>>();
   facts.held_out_target = json.at("held_out_target").get<std::vector<std::string>>();
+  facts.held_out_lines = json.value("held_out_lines", std::vector<std::int64_t>());
   return facts;
 }
 

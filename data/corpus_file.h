@@ -30,6 +30,7 @@ namespace dragoman {
 struct CorpusFacts {
   CorpusReport report;
   std::vector<std::string> held_out_source, held_out_target;  ///< valid UTF-8
+  std::vector<std::int64_t> held_out_lines = {};  ///< from 1; none in a file of an earlier version
 };
 
 /// Writes pairs one by one. Takes memory for one block and a few megabytes.

@@ -18,6 +18,23 @@ enum class InvalidLines {
 };
 constexpr std::array<std::string_view, 2> names_of(InvalidLines) { return {"error", "skip"}; }
 
+/// The pairs that are one: of copies one is trained on, and none of a pair that is held out.
+enum class PairIdentity {
+  Text,   ///< equal after normalisation, whatever their case and white space
+  Bytes,  ///< equal byte for byte
+};
+constexpr std::array<std::string_view, 2> names_of(PairIdentity) { return {"text", "bytes"}; }
+
+/// The fate of validation pairs that are trained on too, or nearly so (likeness_hash).
+enum class ValidOverlap {
+  Unscored,   ///< they are left out of the validation, unless fewer than half of it would remain
+  Untrained,  ///< they are left out of the training
+  Ignored,    ///< nothing: an earlier version's rule
+};
+constexpr std::array<std::string_view, 3> names_of(ValidOverlap) {
+  return {"unscored", "untrained", "ignored"};
+}
+
 /// The side of the training pairs that is segmented at random.
 enum class SamplingSide { Both, Source, Target };
 constexpr std::array<std::string_view, 3> names_of(SamplingSide) {
@@ -38,6 +55,8 @@ struct DataConfig {
   bool keep_duplicates = false;
   InvalidLines invalid = InvalidLines::Error;
   double valid_fraction = 0.01;  ///< held out if there are no validation files
+  PairIdentity pair_identity = PairIdentity::Text;
+  ValidOverlap valid_overlap = ValidOverlap::Unscored;
 
   double subword_sampling = 0;
   SamplingSide subword_sampling_side = SamplingSide::Both;
@@ -137,6 +156,12 @@ struct DataConfig {
                  "of fewer than 1,000 pairs a tenth, or this fraction if it is larger; 0: none",
          .group = "Data"},
         valid_fraction);
+    visit({.name = "valid-overlap",
+           .help = "validation pairs that stand in the training text too, or nearly so: unscored: "
+                   "left out of the validation; untrained: those of --valid-src are left out of "
+                   "the training; ignored: neither",
+           .group = "Data"},
+          valid_overlap);
   }
 
   template <class Visit>
@@ -157,6 +182,11 @@ struct DataConfig {
            .help = "train on each copy of a pair, not on the first alone",
            .group = "Data"},
           keep_duplicates);
+    visit({.name = "pair-identity",
+           .help = "pairs that are copies: text: equal after normalisation, whatever their case "
+                   "and white space; bytes: equal byte for byte",
+           .group = "Data"},
+          pair_identity);
     visit({.name = "invalid",
            .help = "pairs with invalid UTF-8 or NUL: an error, or skip and count them",
            .group = "Data"},

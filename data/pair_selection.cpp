@@ -5,6 +5,7 @@
 #include <queue>
 #include <utility>
 
+#include "base/folded_text.h"
 #include "base/hash.h"
 #include "base/random.h"
 #include "base/utf8.h"
@@ -70,7 +71,9 @@ std::int64_t held_out_count(std::int64_t pairs, double fraction) {
 
 }  // namespace
 
-std::uint64_t pair_hash(std::string_view source, std::string_view target) {
+std::uint64_t pair_hash(PairIdentity identity, std::string_view source, std::string_view target) {
+  if (identity == PairIdentity::Text)
+    return pair_hash(PairIdentity::Bytes, folded(source), folded(target));
   return std::max<std::uint64_t>(2, xxh3(target, xxh3(source)) & ~kStays);
 }
 
@@ -89,7 +92,8 @@ PairSelection::PairSelection(const ParallelText& text, const DataConfig& data, s
         text.for_each_pair(first, last, [&](std::int64_t pair, auto source, auto target) {
           const bool valid = text.all_valid() || (is_valid_line(source) && is_valid_line(target));
           if (valid && (data.keep_empty || !(is_blank(source) || is_blank(target))))
-            hashes.push_back(pair_hash(source, target) | (may_be_held_out(pair) ? 0 : kStays));
+            hashes.push_back(pair_hash(data.pair_identity, source, target) |
+                             (may_be_held_out(pair) ? 0 : kStays));
         });
         return hashes;
       },

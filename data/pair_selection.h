@@ -13,8 +13,8 @@
 
 namespace dragoman {
 
-/// The hash of the two lines; never 0, and even.
-std::uint64_t pair_hash(std::string_view source, std::string_view target);
+/// The same for pairs that are one; never 0, and even. The lines must be valid UTF-8.
+std::uint64_t pair_hash(PairIdentity identity, std::string_view source, std::string_view target);
 
 enum class Fate { Train, Duplicate, HoldOut };
 

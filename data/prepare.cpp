@@ -9,11 +9,13 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/joined.h"
 #include "base/random.h"
 #include "data/corpus_builder.h"
 #include "data/corpus_file.h"
 #include "data/parallel_text.h"
 #include "data/preparation_work.h"
+#include "data/trained_pairs.h"
 #include "tokenizer/term_marks.h"
 
 namespace dragoman {
@@ -131,8 +133,31 @@ TokenizerPair tokenizers_of(const PreparationWork& work, const ParallelText& tex
   return tokenizers;
 }
 
+/// A validation line without the tag in front of it, if it has one of the training text's.
+std::string_view without_tag(const DataConfig& data, std::string_view line) {
+  for (const std::string& tag : data.corpus_tags)
+    if (!tag.empty() && line.starts_with(tag) && line.substr(tag.size()).starts_with(' '))
+      return line.substr(tag.size() + 1);
+  return line;
+}
+
+std::uint64_t hash_of_pair(const DataConfig& data, const ValidSet& valid, std::size_t pair) {
+  return likeness_hash(without_tag(data, valid.source_lines[pair]), valid.target_lines[pair]);
+}
+
+/// Sorted likeness_hash() of the pairs of --valid-src, if they are not to be trained on.
+std::vector<std::uint64_t> hashes_not_to_train(const DataConfig& data, const ValidSet& valid) {
+  std::vector<std::uint64_t> hashes;
+  if (data.valid_overlap != ValidOverlap::Untrained) return hashes;
+  for (std::size_t pair = 0; pair < valid.source_lines.size(); ++pair)
+    hashes.push_back(hash_of_pair(data, valid, pair));
+  std::ranges::sort(hashes);
+  return hashes;
+}
+
 fs::path corpus_path(const PreparationWork& work, const ParallelText& text,
-                     const TokenizerPair& tokenizers) {
+                     const TokenizerPair& tokenizers,
+                     const std::vector<std::uint64_t>& valid_hashes) {
   const DataConfig& data = work.data;
   const bool held_out = data.valid_source.empty() && data.valid_fraction > 0;
   std::string inputs = join_text(
@@ -140,6 +165,11 @@ fs::path corpus_path(const PreparationWork& work, const ParallelText& text,
       xxh3(tokenizers.target->model_bytes()), ' ', data.max_length, ' ', text_of(data.max_ratio),
       ' ', data.keep_empty, ' ', data.keep_duplicates, ' ', static_cast<int>(data.invalid), ' ',
       held_out ? text_of(data.valid_fraction) : "files", ' ', held_out ? work.seed : 0);
+  // Nothing is added for the rules of earlier versions, so that their files are found.
+  if (data.pair_identity == PairIdentity::Text) inputs += "\ntext";
+  if (!valid_hashes.empty())
+    inputs += join_text("\nvalid ",
+                        xxh3(valid_hashes.data(), valid_hashes.size() * sizeof valid_hashes[0]));
   if (!data.corpus_tags.empty())
     for (std::size_t file = 0; file + 1 < text.first_pairs().size(); ++file)
       inputs += join_text('\n', text.first_pairs()[file], ' ', data.corpus_tags[file]);
@@ -148,8 +178,9 @@ fs::path corpus_path(const PreparationWork& work, const ParallelText& text,
 
 /// The training corpus from the cache folder, or built now and put there.
 std::shared_ptr<const Corpus::Storage> corpus_of(const PreparationWork& work,
-                                                 const ParallelText& text, PreparedData& prepared) {
-  const fs::path path = corpus_path(work, text, prepared.tokenizers);
+                                                 const ParallelText& text, const fs::path& path,
+                                                 const std::vector<std::uint64_t>& valid_hashes,
+                                                 PreparedData& prepared) {
   if (fs::exists(path)) {
     try {
       auto storage = Corpus::Storage::open(path, work.threads);
@@ -160,16 +191,37 @@ std::shared_ptr<const Corpus::Storage> corpus_of(const PreparationWork& work,
       prepared.cache_problem = error.what();
     }
   }
-  build_corpus(path, text, prepared.tokenizers, {work.data, work.seed}, work.context("encoding"));
+  build_corpus(path, text, prepared.tokenizers, {work.data, work.seed, valid_hashes},
+               work.context("encoding"));
   return Corpus::Storage::open(path, work.threads);
+}
+
+/// The survey of the corpus in this file from the cache folder, or made now and put there.
+std::shared_ptr<const SurveyedText> survey_of(const PreparationWork& work, const ParallelText& text,
+                                              const Corpus& corpus, const fs::path& corpus_file) {
+  constexpr int kSurveyVersion = 1;
+  const std::uint64_t inputs = xxh3(join_text(kSurveyVersion, corpus_file.filename().string()));
+  const fs::path path = work.cache_folder / ("survey-" + hex16(inputs) + ".bin");
+  if (fs::exists(path)) {
+    try {
+      return std::make_shared<const SurveyedText>(
+          surveyed_from_bytes(read_file(path), path.string()));
+    } catch (const Error&) {  // it is made anew below
+    }
+  }
+  auto surveyed = std::make_shared<const SurveyedText>(
+      survey_text(text, corpus, work.context("looking at the pairs")));
+  write_file(path, to_bytes(*surveyed), Links::Replace);
+  return surveyed;
 }
 
 void add_valid_lines(const ParallelText& text, ValidSet& valid) {
   text.for_each_pair(0, text.pairs(),
-                     [&](std::int64_t, std::string_view source, std::string_view target) {
+                     [&](std::int64_t pair, std::string_view source, std::string_view target) {
                        if (text.all_valid() || (is_valid_line(source) && is_valid_line(target))) {
                          valid.source_lines.emplace_back(source);
                          valid.target_lines.emplace_back(target);
+                         valid.line_numbers.push_back(pair + 1);
                        } else {
                          ++valid.invalid;
                        }
@@ -271,17 +323,42 @@ void require_pairs(const std::vector<std::string>& files, const ValidSet& set) {
                 ": has no pair to validate with: all are invalid or longer than --max-length");
 }
 
-/// The pairs of the text that was given, or else those held out of the training text.
-void take_validation(const PreparationWork& work, const ParallelText& text,
-                     const CorpusFacts& facts, PreparedData& prepared) {
+/// Leaves out the pairs that are trained on too, unless fewer than half would remain.
+void leave_out_trained(const DataConfig& data, const HashFilter& trained, ValidSet& valid) {
+  if (data.valid_overlap == ValidOverlap::Ignored) return;
+  ValidSet rest = valid;
+  rest.source_lines.clear();
+  rest.target_lines.clear();
+  rest.line_numbers.clear();
+  for (std::size_t pair = 0; pair < valid.source_lines.size(); ++pair) {
+    // The held-out pairs of an old cache have no line numbers.
+    const bool has_number = pair < valid.line_numbers.size();
+    if (trained.contains(hash_of_pair(data, valid, pair))) {
+      ++rest.trained.pairs;
+      if (has_number && rest.trained.lines.size() < kListedLines)
+        rest.trained.lines.push_back(valid.line_numbers[pair]);
+      continue;
+    }
+    rest.source_lines.push_back(valid.source_lines[pair]);
+    rest.target_lines.push_back(valid.target_lines[pair]);
+    if (has_number) rest.line_numbers.push_back(valid.line_numbers[pair]);
+  }
+  valid.trained = rest.trained;
+  valid.has_trained = 2 * rest.source_lines.size() < valid.source_lines.size();
+  if (!valid.has_trained) valid = std::move(rest);
+}
+
+/// Of the pairs of the text that was given, or else of those held out of the training text, the
+/// pairs that are not trained on.
+void take_validation(const PreparationWork& work, const CorpusFacts& facts,
+                     PreparedData& prepared) {
   ValidSet& valid = prepared.valid;
-  valid.held_out = work.data.valid_source.empty();
   if (valid.held_out) {
     valid.source_lines = facts.held_out_source;
     valid.target_lines = facts.held_out_target;
-  } else {
-    add_valid_lines(text, valid);
+    valid.line_numbers = facts.held_out_lines;
   }
+  leave_out_trained(work.data, prepared.survey->trained, valid);
   encode_valid(work, prepared.tokenizers, valid);
   require_pairs(work.data.valid_source, valid);
 }
@@ -333,8 +410,13 @@ PreparedData prepare_data(const Preparation& preparation) {
   prepared.tokenizers_trained = work.tokenizer.trains();
   prepared.tokenizers = tokenizers_of(work, text);
   if (!data.train_terms.empty()) require_term_marks(*prepared.tokenizers.source);
-  const auto storage = corpus_of(work, text, prepared);
+  prepared.valid.held_out = data.valid_source.empty();
+  add_valid_lines(valid_text, prepared.valid);
+  const auto valid_hashes = hashes_not_to_train(data, prepared.valid);
+  const fs::path corpus_file = corpus_path(work, text, prepared.tokenizers, valid_hashes);
+  const auto storage = corpus_of(work, text, corpus_file, valid_hashes, prepared);
   prepared.train = Corpus(storage);
+  prepared.survey = survey_of(work, text, prepared.train, corpus_file);
   prepared.sections = sections_of(work, text, prepared.train);
   if (FreshEncoder::is_wanted(data))
     prepared.encoder =
@@ -343,7 +425,7 @@ PreparedData prepare_data(const Preparation& preparation) {
     prepared.alignments =
         std::make_shared<const PairAlignments>(alignment, prepared.tokenizers, data);
   prepared.report = storage->facts().report;
-  take_validation(work, valid_text, storage->facts(), prepared);
+  take_validation(work, storage->facts(), prepared);
   take_keep_validation(work, keep_valid_text, prepared);
   return prepared;
 }

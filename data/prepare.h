@@ -20,6 +20,7 @@
 #include "data/fresh_encoder.h"
 #include "data/pair_alignments.h"
 #include "data/preparation_stopped.h"
+#include "data/text_survey.h"
 #include "tokenizer/tokenizer_pair.h"
 #include "tokenizer/train_tokenizer.h"
 
@@ -27,18 +28,25 @@ namespace dragoman {
 
 /// Called now and then from the calling thread. Stages: "reading" (bytes), "checking the
 /// alignments" (lines), "training the tokenizer" (done 0 of 1, then 1 of 1), "encoding" (lines),
-/// "encoding the validation set" (lines). May be empty.
+/// "looking at the pairs" (lines), "encoding the validation set" (lines). May be empty.
 using DataObserver =
     std::function<void(std::string_view stage, std::int64_t done, std::int64_t total)>;
 
 struct ValidSet {
   std::vector<std::string> source_lines, target_lines;  ///< raw text of all pairs
+  /// [pair] of the lines above, from 1; over all files, of held-out pairs those of the training
+  /// text.
+  std::vector<std::int64_t> line_numbers;
   /// Their tokens for the validation loss, without pairs longer than --max-length. line(pair) is
   /// the index into the lines above.
   Corpus tokens;
   std::int64_t too_long = 0;  ///< pairs that `tokens` lacks
   std::int64_t invalid = 0;   ///< pairs of the text skipped (--invalid skip)
   bool held_out = false;      ///< taken out of the training text
+  /// Pairs that are trained on too, or nearly so (likeness_hash): they are not among the lines
+  /// above, unless fewer than half of the pairs would remain.
+  PairsFound trained;
+  bool has_trained = false;  ///< whether they are among the lines all the same
 };
 
 enum class CacheUse {
@@ -79,7 +87,8 @@ struct PreparedData {
   /// With --train-terms: the fraction of the pairs that have a term and its translation, measured
   /// on a sample.
   std::optional<double> pairs_with_terms;
-  CorpusReport report;  ///< the same whether the cache was built or reused
+  std::shared_ptr<const SurveyedText> survey;  ///< of the pairs of `train`
+  CorpusReport report;                         ///< the same whether the cache was built or reused
   CacheUse cache = CacheUse::Built;
   std::string cache_problem;                       ///< of CacheUse::Rebuilt: the fault, in one line
   std::string text_hash;                           ///< of the training text, 16 hexadecimal digits

@@ -1,5 +1,6 @@
 #include "app/commands/evaluated_translations.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -10,6 +11,8 @@
 #include "app/frame/signals.h"
 #include "base/amounts.h"
 #include "base/files.h"
+#include "base/joined.h"
+#include "data/trained_pairs.h"
 #include "evaluation/metric.h"
 #include "inference/model_tokenizers.h"
 #include "inference/translate_text.h"
@@ -38,6 +41,30 @@ void warn_of_case(const Tokenizer& tokenizer, const EvaluateConfig& metrics,
     log_warning(path +
                 " writes lower case alone: with --lowercase BLEU does not count the references' "
                 "capitals as errors (chrF: --chrf-lowercase)");
+}
+
+/// Warns of lines that the model was trained on, or nearly so, if its run folder tells.
+void warn_of_trained(const EvaluatedTexts& texts, const std::string& path) {
+  const auto file = RunFolder::of_model(resolve_model_path(path)).trained_pairs();
+  if (!std::filesystem::exists(file)) return;
+  const HashFilter trained(read_file(file), file.string());
+  std::vector<std::int64_t> first;
+  std::int64_t all = 0;
+  for (std::size_t line = 0; line < texts.source.size(); ++line) {
+    const auto is_trained = [&](const Lines& reference) {
+      return trained.contains(likeness_hash(texts.source[line], reference[line]));
+    };
+    if (std::ranges::none_of(texts.references, is_trained)) continue;
+    ++all;
+    if (first.size() < kListedLines) first.push_back(static_cast<std::int64_t>(line) + 1);
+  }
+  constexpr std::int64_t kByChance = 200;  // the filter is mistaken about far fewer than one in 200
+  const auto lines = static_cast<std::int64_t>(texts.source.size());
+  if (all * kByChance <= lines) return;
+  log_warning(join_text(path, ": was trained on ", with_separators(all), " of ",
+                        counted(lines, "line"), ", or on nearly the same (", lines_text(first, all),
+                        "): its scores say little about other text; --force leaves out this "
+                        "warning"));
 }
 
 /// Translates the lines; ends before the last one where a stop is requested.
@@ -71,7 +98,10 @@ bool add_translations(EvaluatedTexts& texts, const EvaluateOptions& options, con
   for (const std::string& path : options.files.models) {
     if (options.files.models.size() > 1) log_info("translating with " + path);
     const OpenedTranslator model = open_translator({path}, options.hardware, device_engine);
-    if (!options.files.force) warn_of_case(*model.tokenizers.target, options.metrics, path);
+    if (!options.files.force) {
+      warn_of_case(*model.tokenizers.target, options.metrics, path);
+      warn_of_trained(texts, path);
+    }
     texts.systems.push_back(path);
     texts.training.push_back({model.run, model.updates});
     const DecodeConfig search = model.search_with(options.decode, origins);
@@ -93,7 +123,10 @@ bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& option
   if (const RunFolder run{folder_of(file)}; std::filesystem::exists(run.checkpoints()))
     no_training.emplace(run.root, ": a training is at work here; tune its model when it has ended");
   const OpenedTranslator model = open_translator({path}, options.hardware, device_engine);
-  if (!options.files.force) warn_of_case(*model.tokenizers.target, options.metrics, path);
+  if (!options.files.force) {
+    warn_of_case(*model.tokenizers.target, options.metrics, path);
+    warn_of_trained(texts, path);
+  }
   warn_of_few_lines(texts.source);
   const Metric metric = metrics_of(options.metrics, texts.references, "").front();
   const DecodeConfig start = model.search_with(options.decode, origins);

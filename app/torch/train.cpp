@@ -248,6 +248,7 @@ void train(TrainOptions& options, Communicator& ranks) {
   if (ranks.leads()) {
     if (!start.has_begun()) keep_given_config(folder);
     write_file(folder.config(), config_toml(settled.config, settled.settings));
+    write_file(folder.trained_pairs(), data.survey->trained.bytes());
   }
   TrainingRun run{
       .config = settled.config.train,

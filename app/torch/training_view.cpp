@@ -73,12 +73,51 @@ std::string dropped_text(const CorpusReport& report) {
     if (count > 0) text += join_text(", ", with_separators(count), " ", reason);
   };
   add(report.held_out, "held out for validation");
+  add(report.in_validation, "in the validation text");
   add(report.empty, "empty");
   add(report.duplicates, report.duplicates == 1 ? "duplicate" : "duplicates");
   add(report.too_long, "too long");
   add(report.ratio, "of unlike length");
   add(report.invalid, "invalid");
   return text;
+}
+
+/// The kinds of pairs that more than a few percent of the text are; "" if there are none.
+std::string doubts_text(const TextSurvey& survey) {
+  constexpr double kFew = 0.03;
+  std::string text;
+  const auto add = [&](const PairsFound& found, const char* kind) {
+    const double fraction = static_cast<double>(found.pairs) /
+                            static_cast<double>(std::max<std::int64_t>(survey.pairs, 1));
+    if (fraction <= kFew) return;
+    text += join_text("; ", fixed_text(100 * fraction, 1), " % ", kind, " (",
+                      lines_text(found.lines, found.pairs), ")");
+  };
+  add(survey.copies, "have the source as their target");
+  add(survey.other_script_source, "have a source in another script than the rest");
+  add(survey.other_script_target, "have a target in another script than the rest");
+  add(survey.odd_length, "have sides of unusual lengths");
+  add(survey.repeated_source, "have the source of an earlier pair, with another target");
+  add(survey.repeated_target, "have the target of an earlier pair, with another source");
+  return text;
+}
+
+/// Logs the validation pairs that are trained on too.
+void log_trained_validation(const ValidSet& valid) {
+  if (valid.trained.pairs == 0) return;
+  const std::string lines = valid.trained.lines.empty()
+                                ? std::string()
+                                : " (" + lines_text(valid.trained.lines, valid.trained.pairs) +
+                                      (valid.held_out ? " of the training text)" : ")");
+  const std::string found = join_text(counted(valid.trained.pairs, "validation pair"), lines,
+                                      valid.trained.pairs == 1 ? " stands" : " stand",
+                                      " in the training text too, or nearly so: ");
+  if (valid.has_trained)
+    log_warning(found +
+                "they are scored all the same, as fewer than half would remain without "
+                "them; the scores say little about text that is not trained on");
+  else
+    log_info(found + "left out of the validation");
 }
 
 }  // namespace
@@ -100,7 +139,9 @@ void log_data(const PreparedData& data) {
                              : "",
       "; ",
       format("%.1f %% of the lines have several sentences",
-             100 * report.several_sentences_fraction())));
+             100 * report.several_sentences_fraction()),
+      doubts_text(data.survey->survey)));
+  log_trained_validation(data.valid);
   if (2 * report.same_text > report.kept)
     log_warning(join_text("in ", with_separators(report.same_text), " of ",
                           counted(report.kept, "pair"),

@@ -57,8 +57,8 @@ class PrepareTest : public FolderTest {
     return lines;
   }
   static void expect_adds_up(const CorpusReport& r) {
-    EXPECT_EQ(r.read,
-              r.kept + r.held_out + r.invalid + r.empty + r.duplicates + r.too_long + r.ratio);
+    EXPECT_EQ(r.read, r.kept + r.held_out + r.in_validation + r.invalid + r.empty + r.duplicates +
+                          r.too_long + r.ratio);
   }
 
   DataConfig data;

@@ -15,6 +15,7 @@ namespace dragoman {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using TrainLog = Train;
 
 TEST_F(TrainLog, TheCommandThatPlotsTheRunIsNamedAndWorks) {
@@ -75,6 +76,63 @@ TEST_F(TrainLog, EventFilesThatCannotBeWrittenOnlyWarn) {
   EXPECT_EQ(trained.exit_code, 0) << trained.errors;
   EXPECT_THAT(trained.errors, HasSubstr("TensorBoard's events not saved, training goes on"));
   EXPECT_THAT(read_file(path("blind/log.jsonl")), HasSubstr("\"update\":20"));
+}
+
+/// The first lines of a file of the sample, each in upper case.
+std::string upper_lines(const std::string& file, int count) {
+  std::istringstream lines(read_file(file));
+  std::string text, line;
+  while (count-- > 0 && std::getline(lines, line)) text += upper_case(line) + "\n";
+  return text;
+}
+
+TEST_F(TrainLog, ValidationPairsThatAreTrainedOnAreNamedInTrainingAndInEvaluation) {
+  // 20 lines of the training text in another case, after the 30 of the validation text.
+  for (const std::string side : {"en", "de"}) {
+    const std::string trained = upper_lines(sample("train." + side), 20);
+    write_file(path("mixed." + side), read_file(sample("valid." + side)) + trained);
+    write_file(path("trained." + side), trained);
+  }
+  auto words = command("overlap", {"--max-updates", "20"});
+  for (auto word = words.begin(); word != words.end(); ++word)
+    for (const std::string side : {"en", "de"})
+      if (*word == sample("valid." + side)) *word = path("mixed." + side);
+  const auto trained = run(words, "", kLimit);
+  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  EXPECT_THAT(trained.errors,
+              HasSubstr("20 validation pairs (lines 31, 32, 33, 34, 35, ...) stand in the training "
+                        "text too, or nearly so: left out of the validation"));
+  EXPECT_THAT(trained.errors, HasSubstr("; 30 validation pairs"));
+
+  const auto evaluate = [](const std::string& text, const std::string& flag) {
+    return run({"evaluate", "-m", path("overlap"), "--src", path(text + ".en"), "--ref",
+                path(text + ".de"), "--max-length", "5", flag},
+               "", kLimit)
+        .errors;
+  };
+  EXPECT_THAT(evaluate("mixed", "--threads=1"),
+              HasSubstr("overlap: was trained on 20 of 50 lines, or on nearly the same (lines 31, "
+                        "32, 33, 34, 35, ...)"));
+  EXPECT_THAT(evaluate("mixed", "--force"), Not(HasSubstr("trained on")));
+  EXPECT_THAT(evaluate("sample/valid", "--threads=1"), Not(HasSubstr("trained on")));
+}
+
+TEST_F(TrainLog, PairsThatMayNotBeMeantForTrainingAreNamedWithTheData) {
+  std::istringstream lines(read_file(sample("train.en")));
+  std::string source, target, line;
+  for (int i = 1; std::getline(lines, line); ++i) {
+    source += line + "\n";
+    target += (i % 10 == 0 ? line : "das " + line) + "\n";
+  }
+  write_file(path("copies.en"), source);
+  write_file(path("copies.de"), target);
+  auto words = command("copies", {"--max-updates", "1"});
+  for (auto word = words.begin(); word != words.end(); ++word)
+    for (const std::string side : {"en", "de"})
+      if (*word == sample("train." + side)) *word = path("copies." + side);
+  EXPECT_THAT(run(words, "", kLimit).errors,
+              testing::ContainsRegex("data: .*; (9|10)\\.. % have the source as their target "
+                                     "\\(lines 10, 20, 30, 40, 50, \\.\\.\\.\\)"));
 }
 
 }  // namespace

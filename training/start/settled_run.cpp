@@ -151,10 +151,19 @@ void warn_of_other_machine(SettledRun& run, const MachineFacts& machine_before,
   compare("processor", machine_before.processor, machine.processor);
 }
 
+/// The settings of a run of an earlier version, which had other rules about pairs, are made to say
+/// so.
+SettingsRecord with_earlier_rules(SettingsRecord remembered) {
+  if (remembered.values.empty()) return remembered;
+  remembered.values.try_emplace("pair-identity", name_of(PairIdentity::Bytes));
+  remembered.values.try_emplace("valid-overlap", name_of(ValidOverlap::Ignored));
+  return remembered;
+}
+
 /// A run that goes on has its own settings where nothing else is asked. But a length that the
 /// program chose gives way to one that is asked for now.
 void recall(RunSettings& settings, const SettingsRecord& remembered) {
-  SettingsRecord recalled = remembered;
+  SettingsRecord recalled = with_earlier_rules(remembered);
   const auto asked = remembered.asked.find("max-updates");
   const bool was_chosen = asked == remembered.asked.end() || asked->second == kAuto;
   if (was_chosen && (settings.asks_value("max-epochs") || settings.asks_value("max-time")))
@@ -177,8 +186,8 @@ void require_later_end(const TrainConfig& config, const ProgressRecord& begun) {
 void compare_with_begun(SettledRun& run, const StartFacts& facts) {
   const ProgressRecord& begun = *facts.begun;
   const auto fields = run.config.fields();
-  const ResumeChanges changes =
-      compare_configuration(fields, begun.start.settings.values, facts.initial_checksum);
+  const ResumeChanges changes = compare_configuration(
+      fields, with_earlier_rules(begun.start.settings).values, facts.initial_checksum);
   run.expected_hashes = dragoman::expected_hashes(fields, begun.start);
   require_later_end(run.config.train, begun);
   if (begun.update > 0 && begun.keep_value < 0 && !run.config.data.keep_valid_source.empty())

@@ -120,5 +120,18 @@ TEST_F(RunStart, ATextToKeepWithoutAScoreFromTheStartIsRefused) {
   EXPECT_EQ(refusal(), "");
 }
 
+TEST_F(RunStart, ARunOfAnEarlierVersionKeepsItsRulesAboutPairs) {
+  begin();
+  EXPECT_EQ(settled().config.data.pair_identity, PairIdentity::Text);
+  for (auto* settings : {&*facts.remembered, &facts.begun->start.settings})
+    for (const char* rule : {"pair-identity", "valid-overlap"}) settings->values.erase(rule);
+  const SettledRun run = settled();
+  EXPECT_EQ(run.config.data.pair_identity, PairIdentity::Bytes);
+  EXPECT_EQ(run.config.data.valid_overlap, ValidOverlap::Ignored);
+  EXPECT_EQ(run.settings.values.at("pair-identity"), "bytes");
+  ask("pair-identity", "text");
+  EXPECT_THROW(settled(), UsageError) << "that would be another run";
+}
+
 }  // namespace
 }  // namespace dragoman
