@@ -260,12 +260,16 @@ std::vector<const TextFile*> files_of(std::initializer_list<const ParallelText*>
 /// Adds the hashes of all files; throws Error where one has changed under a run.
 void take_hashes(const PreparationWork& work, const std::vector<const TextFile*>& files,
                  PreparedData& prepared) {
+  const fs::path run = work.cache_folder.parent_path();
   const auto take = [&](const std::string& path, const std::string& hash) {
     const auto before = work.expected_hashes.find(path);
     if (before != work.expected_hashes.end() && before->second != hash)
       throw Error(path,
                   ": has changed since this run was started, or is another text; restore it, or "
-                  "give another -o for another run");
+                  "give another -o for another run",
+                  fs::exists(run / "model.safetensors")
+                      ? join_text(" (with --init-from ", run.string(), " from this one's model)")
+                      : "");
     prepared.file_hashes[path] = hash;
   };
   for (const TextFile* file : files) take(file->path(), hex16(file->hash()));

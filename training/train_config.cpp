@@ -8,6 +8,17 @@ void require(bool holds, std::string_view flag, std::string_view rule) {
   if (!holds) throw UsageError("--", flag, " must be ", rule);
 }
 
+void check_lr_end(const TrainConfig& config) {
+  if (config.lr_end == 0 || config.lr_end > config.warmup_updates) return;
+  if (config.lr_end == config.max_updates)  // nobody need have given --lr-end
+    throw UsageError("--max-updates ", config.max_updates, ": the learning rate rises for ",
+                     config.warmup_updates,
+                     " updates (--warmup-updates) and then has none to fall in (--lr-scheduler ",
+                     name_of(config.scheduler),
+                     "); give more --max-updates or fewer --warmup-updates");
+  throw UsageError("--lr-end must be 0 or above --warmup-updates");
+}
+
 bool is_fraction(double value) { return value >= 0 && value < 1; }
 
 }  // namespace
@@ -66,14 +77,13 @@ void TrainConfig::check_rank_timeout() const {
 }
 
 void TrainConfig::check() const {
-  check_output();
   check_rank_timeout();
   require(max_tokens > 0, "max-tokens", "above 0, or auto");
   require(max_sentences >= 0, "max-sentences", "0 or more");
   require(update_freq > 0, "update-freq", "above 0");
   require(lr > 0, "lr", "above 0");
   require(min_lr >= 0 && min_lr <= lr, "min-lr", "from 0 to --lr");
-  require(lr_end == 0 || lr_end > warmup_updates, "lr-end", "0 or above --warmup-updates");
+  check_lr_end(*this);
   require(warmup_updates >= 0, "warmup-updates", "0 or more");
   require(cooldown > 0 && cooldown < 1, "cooldown", "above 0 and below 1");
   require(is_fraction(adam_beta1), "adam-beta1", "from 0 to below 1");

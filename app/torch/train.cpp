@@ -177,10 +177,12 @@ ModelAttachments attachments_of(RunConfig config, const Invocation& invocation,
 /// The plan of a run of `info.size` ranks, from this process alone.
 void plan(TrainOptions& options, const RankInfo& info) {
   const TrainConfig& asked = options.config.train;
-  asked.check_output();
   Communicator alone({}, asked.rank_timeout);
-  const auto found = find_checkpoint_to_resume({asked.output}, log_warning);
-  if (!found) require_nothing_to_lose({asked.output});
+  std::optional<FoundCheckpoint> found;
+  if (!asked.output.empty()) {
+    found = find_checkpoint_to_resume({asked.output}, log_warning);
+    if (!found) require_nothing_to_lose({asked.output});
+  }
   StartSettler start(options.request(), found, alone, log_remark);
   const torch::Device device = parse_device(start.run().config.train.device, info.local_rank);
   use_threads(start.run().config.train.threads, info.local_size);

@@ -102,8 +102,10 @@ void print_plan(const TrialSettings& settings) {
 
 PlanFolder::PlanFolder(const fs::path& run)
     : scratch_(fs::temp_directory_path() / "dragoman-plan-") {
-  const RunFolder planned{path()}, there{fs::absolute(run)};
+  const RunFolder planned{path()};
   fs::create_directory(planned.corpus());
+  if (run.empty()) return;
+  const RunFolder there{fs::absolute(run)};
   std::error_code none;  // a missing cache has no files
   for (const auto& entry : fs::directory_iterator(there.corpus(), none))
     fs::create_symlink(entry.path(), planned.corpus() / entry.path().filename());

@@ -11,6 +11,7 @@
 namespace dragoman {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 class TrainCorpora : public Train {
@@ -77,7 +78,8 @@ TEST_F(TrainCorpora, AFileThatChangedUnderARunIsNamed) {
   write_file(path("more.de"), join_text("X", read_file(path("more.de"))));
   const auto changed = run(two_corpora("changed"), "", kLimit);
   EXPECT_EQ(changed.exit_code, 1);
-  EXPECT_THAT(changed.errors, HasSubstr("more.de: has changed since this run was started"));
+  EXPECT_THAT(changed.errors, AllOf(HasSubstr("more.de: has changed since this run was started"),
+                                    HasSubstr("--init-from " + path("changed"))));
   write_more();
   EXPECT_EQ(run(two_corpora("changed", {"--max-updates", "6"}), "", kLimit).exit_code, 0);
 }

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -38,6 +39,17 @@ TEST_F(TrainPlan, APlanGivesMemorySpeedTimeAndDiskAndLeavesNoFile) {
     EXPECT_THAT("\n" + planned.output, HasSubstr(line));
   EXPECT_FALSE(std::filesystem::exists(path("planned")));
   EXPECT_TRUE(std::filesystem::is_empty(path("temporary")));
+}
+
+TEST_F(TrainPlan, APlanNeedsNoRunFolder) {
+  auto words = command("unnamed");
+  const auto flag = std::ranges::find(words, "-o");
+  ASSERT_NE(flag, words.end());
+  words.erase(flag, flag + 2);
+  const auto planned = plan(words, path("temporary"));
+  EXPECT_EQ(planned.exit_code, 0) << planned.errors;
+  EXPECT_THAT(planned.output, HasSubstr("\ndisk "));
+  EXPECT_EQ(run(words, "", kLimit).exit_code, 2) << "a run needs one";
 }
 
 TEST_F(TrainPlan, ThePlanOfARunThatIsThereUsesItsCacheAndChangesNothing) {

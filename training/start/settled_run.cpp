@@ -224,7 +224,7 @@ SettledRun settle(const RunRequest& request, const StartFacts& facts) {
                     "the fewest that are nearly as fast as any, measured here");
   if (facts.corpus) choose_by_corpus(run, settings, *facts.corpus);
   choose_lr_end(run.config.train, settings, facts);
-  if (facts.corpus) run.config.check();
+  if (facts.corpus || settings.asks_value("warmup-updates")) run.config.check();
   if (facts.begun) compare_with_begun(run, facts);
   run.settings = settings.record();
   for (const Field& field : fields)

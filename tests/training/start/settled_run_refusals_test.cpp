@@ -7,7 +7,9 @@
 namespace dragoman {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST_F(RunStart, FlagsThatMakeNoSenseAreRefused) {
   request.config.train.lr = 0;
@@ -24,7 +26,11 @@ TEST_F(RunStart, AWarmUpThatIsLongerThanTheRateIsRefused) {
   ask("lr-scheduler", "linear");
   ask("max-updates", "30");
   ask("warmup-updates", "40");
-  facts.corpus = corpus();
+  EXPECT_THAT(refusal(),
+              AllOf(HasSubstr("--max-updates 30: the learning rate rises for 40 updates"),
+                    Not(HasSubstr("--lr-end"))))
+      << "before the text is read, and without a word of the end that nobody has given";
+  ask("lr-end", "35");
   EXPECT_THAT(refusal(), HasSubstr("--lr-end must be 0 or above --warmup-updates"));
 }
 
