@@ -11,7 +11,7 @@ namespace dragoman {
 
 namespace {
 
-bool is_cancelled(const SourceSentence& sentence) { return sentence.stop.stop_requested(); }
+bool is_given_up(const SourceSentence& sentence) { return sentence.stop.stop_requested(); }
 
 }  // namespace
 
@@ -60,8 +60,8 @@ void HalvingScheduler::admit_again() {
 
 void HalvingScheduler::drop_cancelled() {
   try_to([&] { scheduler_->drop_cancelled(); });
-  std::erase_if(under_way_, is_cancelled);
-  std::erase_if(again_, is_cancelled);
+  std::erase_if(under_way_, is_given_up);
+  std::erase_if(again_, is_given_up);
 }
 
 std::vector<FinishedSentence> HalvingScheduler::step() {
