@@ -1,24 +1,24 @@
-// The subcommands that need no LibTorch. Each has a file of its own; the main.cpp of a program
-// lists those that it has.
+// The subcommands that need no LibTorch. Each has a file of its own.
 #pragma once
 
+#include <vector>
+
+#include "app/commands/extra.h"
 #include "app/commands/open_scorer.h"
 #include "app/commands/open_translator.h"
 #include "app/frame/command.h"
 
 namespace dragoman {
 
-Command sample_command();
-Command translate_command(DeviceEngine device_engine);
-Command serve_command(DeviceEngine device_engine);
-Command evaluate_command(DeviceEngine device_engine);
+Command translate_command(DeviceEngine device_engine, std::vector<DocumentInput> documents);
+Command evaluate_command(DeviceEngine device_engine, std::vector<EvaluationPage> pages);
 Command score_command(OpenScorer open_scorer);
-Command explain_command();
 Command average_command();
-Command export_command();
-Command import_command();
 Command quantize_command();
 Command inspect_command();
-Command plot_command();
+
+/// The commands that both programs have: those of the core, then those of the extras.
+std::vector<Command> common_commands(const DeviceEngine& device_engine, OpenScorer open_scorer,
+                                     const std::vector<Extra>& extras);
 
 }  // namespace dragoman

@@ -3,20 +3,15 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "app/commands/commands.h"
 #include "app/commands/evaluate_options.h"
 #include "app/commands/evaluated_texts.h"
 #include "app/commands/evaluated_translations.h"
-#include "app/commands/evaluation_explanations.h"
-#include "app/commands/evaluation_page_data.h"
-#include "app/commands/explanation_pages.h"
-#include "app/commands/output_file.h"
-#include "app/frame/log.h"
 #include "app/frame/signals.h"
-#include "base/amounts.h"
 #include "base/error.h"
-#include "base/files.h"
 #include "base/threads.h"
 #include "evaluation/evaluate.h"
 #include "evaluation/score_report.h"
@@ -25,19 +20,9 @@ namespace dragoman {
 
 namespace {
 
-void log_page(const EvaluateFiles& files, const EvaluatedTexts& texts, std::size_t explained) {
-  if (is_stream(files.html)) return;
-  const auto count = [](std::size_t number) { return static_cast<std::int64_t>(number); };
-  log_info(join_text(files.html, ": ", counted(count(texts.systems.size()), "system"), ", ",
-                     counted(count(texts.references.front().size()), "sentence"),
-                     explained == 0 ? "" : "; " + counted(count(explained), "page") + " in ",
-                     explained == 0 ? "" : explanations_folder(files.html),
-                     "; open it in a browser"));
-}
-
 int run_evaluate(const EvaluateOptions& options, const Origins& origins,
                  const DeviceEngine& device_engine) {
-  options.check(origins);
+  const std::vector<const EvaluationPage*> pages = options.check(origins);
   limit_cores(threads_to_use(options.hardware.threads));
   const EvaluateFiles& files = options.files;
   // Files are read first, so that their faults are found before a long translation.
@@ -51,7 +36,7 @@ int run_evaluate(const EvaluateOptions& options, const Origins& origins,
   const auto width = static_cast<int>(options.metrics.width);
   constexpr const char* kVersion = "dragoman-" DRAGOMAN_VERSION;
   const ReportFormat format = options.metrics.format;
-  if (texts.systems.size() == 1 && files.html.empty()) {
+  if (texts.systems.size() == 1 && pages.empty()) {
     const auto scores =
         evaluate_lines(texts.hypotheses.front(), texts.references, options.metrics, kVersion, stop);
     if (stop.stop_requested()) return 1;
@@ -62,42 +47,37 @@ int run_evaluate(const EvaluateOptions& options, const Origins& origins,
       count_systems(texts.hypotheses, texts.references, options.metrics, kVersion, stop);
   const Comparison comparison = compare(texts.systems, counts, options.metrics, stop);
   if (stop.stop_requested()) return 1;
-  // The report first: the page may not be writable.
+  // The report first: a page may not be writable.
   std::cout << report(comparison, format, width) << std::flush;
-  if (files.html.empty()) return 0;
-  const auto explained = files.explain == 0 ? std::vector<ExplainedLine>()
-                                            : write_explanations(texts, counts, options, origins);
-  const std::string page = evaluation_page(
-      texts, comparison, counts, {explained, search_flags(options.decode, origins)}, options);
-  if (stop.stop_requested()) return 1;  // the page may lack pairs of systems
-  write_file(files.html, page);
-  log_page(files, texts, explained.size());
-  return 0;
+  for (const EvaluationPage* page : pages)
+    page->write({texts, comparison, counts, options, origins});
+  return stop.stop_requested() ? 1 : 0;
 }
 
 }  // namespace
 
-Command evaluate_command(DeviceEngine device_engine) {
+Command evaluate_command(DeviceEngine device_engine, std::vector<EvaluationPage> pages) {
   const auto options = std::make_shared<EvaluateOptions>();
+  options->pages = std::move(pages);
+  std::vector<std::string> examples = {
+      "evaluate -m run/ --src test.en --ref test.de", "evaluate --hyp out.de --ref test.de",
+      "evaluate --hyp out.de --ref a.de b.de --metrics bleu chrf++ ter --format json",
+      "evaluate --hyp old.de new.de --ref test.de --paired-bootstrap",
+      "evaluate -m run/ --src valid.en --ref valid.de --tune"};
+  for (const EvaluationPage& page : options->pages)
+    examples.insert(examples.end(), page.examples.begin(), page.examples.end());
   const auto invocation = std::make_shared<Invocation>();
-  return {
-      .name = "evaluate",
-      .summary = "score translations: BLEU, chrF, chrF++, TER",
-      .fields = options->fields(),
-      .short_flags =
-          {{"i", "hyp"}, {"m", "model"}, {"b", "beam-size"}, {"w", "width"}, {"f", "format"}},
-      .run =
-          [options, invocation, device_engine = std::move(device_engine)] {
-            return run_evaluate(*options, invocation->origins, device_engine);
-          },
-      .examples = {"evaluate -m run/ --src test.en --ref test.de",
-                   "evaluate --hyp out.de --ref test.de",
-                   "evaluate --hyp out.de --ref a.de b.de --metrics bleu chrf++ ter --format json",
-                   "evaluate --hyp old.de new.de --ref test.de --paired-bootstrap",
-                   "evaluate -m run/ --src valid.en --ref valid.de --tune",
-                   "evaluate -m run/checkpoints/update-*.safetensors --src a.en --ref a.de --html "
-                   "page.html"},
-      .invocation = invocation};
+  return {.name = "evaluate",
+          .summary = "score translations: BLEU, chrF, chrF++, TER",
+          .fields = options->fields(),
+          .short_flags =
+              {{"i", "hyp"}, {"m", "model"}, {"b", "beam-size"}, {"w", "width"}, {"f", "format"}},
+          .run =
+              [options, invocation, device_engine = std::move(device_engine)] {
+                return run_evaluate(*options, invocation->origins, device_engine);
+              },
+          .examples = std::move(examples),
+          .invocation = invocation};
 }
 
 }  // namespace dragoman

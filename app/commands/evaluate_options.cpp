@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "app/commands/output_file.h"
 #include "app/commands/standard_input.h"
 #include "base/error.h"
 
@@ -21,27 +20,15 @@ void check_systems(const EvaluateFiles& files, const EvaluateConfig& metrics) {
     throw UsageError(
         metrics.paired_bootstrap ? "--paired-bootstrap" : "--paired-approximate-randomization",
         ": name two or more systems with --hyp or -m, the baseline first");
-  if (metrics.sentence_level && (count > 1 || !files.html.empty()))
-    throw UsageError("--sentence-level: name one system alone, without --html");
+  if (metrics.sentence_level && count > 1)
+    throw UsageError("--sentence-level: name one system alone");
   std::sort(systems.begin(), systems.end());
   if (const auto twice = std::adjacent_find(systems.begin(), systems.end()); twice != systems.end())
     throw UsageError(*twice, " is named twice among the systems to score");
 }
 
-/// The pages take a megabyte or more each.
-void check_explain(const EvaluateFiles& files) {
-  constexpr std::int64_t kMost = 100;
-  if (files.explain == 0) return;
-  if (files.explain < 0) throw UsageError("--explain: ", files.explain, " is below 0");
-  if (files.explain > kMost)
-    throw UsageError("--explain: ", files.explain, " sentences are too many: ", kMost,
-                     " at most, as each has a page of about a megabyte");
-  if (files.html.empty() || files.models.empty() || files.tune)
-    throw UsageError("--explain: needs --html and a model (-m), and no --tune");
-  if (is_stream(files.html)) throw UsageError("--explain: --html must name a file");
-}
-
-void check_files(const EvaluateFiles& files) {
+/// Returns the files that are read.
+std::vector<std::string> check_files(const EvaluateFiles& files) {
   if (files.references.empty()) throw UsageError("--ref: name a file of references");
   std::vector<InputFlag> flags{{"--src", files.source}};
   for (const std::string& hypotheses : files.hypotheses) flags.push_back({"--hyp", hypotheses});
@@ -49,7 +36,7 @@ void check_files(const EvaluateFiles& files) {
   check_standard_input(flags);
   std::vector<std::string> inputs;
   for (const InputFlag& input : flags) inputs.push_back(input.file);
-  if (!files.html.empty()) check_page_output("--html", files.html, inputs);
+  return inputs;
 }
 
 /// Throws UsageError for "-m bleu", which is sacreBLEU's flag for metrics.
@@ -73,7 +60,7 @@ void refuse_search(DecodeConfig decode, const Origins& origins) {
 
 }  // namespace
 
-void EvaluateOptions::check(const Origins& origins) const {
+std::vector<const EvaluationPage*> EvaluateOptions::check(const Origins& origins) const {
   refuse_metrics_as_models(files);
   check_systems(files, metrics);
   if (files.tune && (files.models.size() != 1 || !files.hypotheses.empty() || decode.sampling))
@@ -82,14 +69,19 @@ void EvaluateOptions::check(const Origins& origins) const {
     throw UsageError("--src: name the text that the model translates");
   if (files.models.empty()) refuse_search(decode, origins);
   decode.check();
-  check_files(files);
-  check_explain(files);
+  const std::vector<std::string> inputs = check_files(files);
+  std::vector<const EvaluationPage*> asked;
+  for (const EvaluationPage& page : pages)
+    if (page.is_asked_for(*this, inputs)) asked.push_back(&page);
   metrics.check();
+  return asked;
 }
 
 std::vector<Field> EvaluateOptions::fields() {
-  std::vector<Field> all;
-  for (auto group : {fields_of(files), fields_of(hardware), fields_of(metrics), fields_of(decode)})
+  std::vector<Field> all = fields_of(files);
+  for (const EvaluationPage& page : pages)
+    all.insert(all.end(), page.fields.begin(), page.fields.end());
+  for (auto group : {fields_of(hardware), fields_of(metrics), fields_of(decode)})
     all.insert(all.end(), group.begin(), group.end());
   std::erase_if(all, [](const Field& field) { return field.info.name == "n-best"; });
   return all;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/commands/extra.h"
 #include "app/commands/hardware_choice.h"
 #include "app/frame/command.h"
 #include "base/fields.h"
@@ -19,8 +20,6 @@ struct EvaluateFiles {
   std::vector<std::string> models;
   std::vector<std::string> references;
   std::string source;
-  std::string html;
-  std::int64_t explain = 0;
   bool force = false;
   bool tune = false;
 
@@ -47,26 +46,12 @@ struct EvaluateFiles {
            .aliases = "reference,references,refs",
            .placeholder = "FILE"},
           references);
-    visit(
-        {.name = "src",
-         .help =
-             "source text, line for line with --ref; the models translate it, and --html shows it",
-         .group = kFiles,
-         .aliases = "source",
-         .placeholder = "FILE"},
-        source);
-    visit({.name = "html",
-           .help = "also write a page with the scores, the statistics behind them, and the "
-                   "sentences side by side",
+    visit({.name = "src",
+           .help = "source text, line for line with --ref, which the models translate",
            .group = kFiles,
+           .aliases = "source",
            .placeholder = "FILE"},
-          html);
-    visit({.name = "explain",
-           .help = "with --html: also explain this many of the sentences, those with the worst "
-                   "scores of the first model, which the page then shows first; 100 at most; the "
-                   "pages stand in a folder beside it",
-           .group = kFiles},
-          explain);
+          source);
     visit({.name = "force",
            .help = "do not warn of text that looks tokenized, lower-cased, empty or untranslated",
            .group = kFiles},
@@ -82,13 +67,14 @@ struct EvaluateFiles {
 
 struct EvaluateOptions {
   EvaluateFiles files;
+  std::vector<EvaluationPage> pages = {};
   EngineChoice hardware;
   EvaluateConfig metrics;
   DecodeConfig decode;
 
   /// Throws UsageError naming the flag (flags of the search are for models alone), and Error where
-  /// BLEU's tokenizer cannot be loaded.
-  void check(const Origins& origins) const;
+  /// BLEU's tokenizer cannot be loaded. Returns the pages that the flags ask for.
+  std::vector<const EvaluationPage*> check(const Origins& origins) const;
 
   std::vector<Field> fields();
 };

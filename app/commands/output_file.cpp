@@ -25,12 +25,6 @@ std::string beginning_of(const std::string& path, std::size_t count) {
   return text;
 }
 
-/// Whether this program has written a page there (extras/report/page/page.html).
-bool is_page(const std::string& path) {
-  constexpr std::string_view kSign = "<meta name=\"generator\" content=\"dragoman\">";
-  return beginning_of(path, 200).find(kSign) != std::string::npos;
-}
-
 /// "the model of the training run en-de", or nothing where no run has such a file.
 std::string role_in_run(const std::string& path) {
   std::error_code none;
@@ -105,16 +99,6 @@ void check_model_output(std::string_view flag, const std::string& path,
       !is_safetensors(path))
     throw UsageError(flag, ": ", path,
                      " is there and is no model, and a model replaces no other file; name another");
-}
-
-void check_page_output(std::string_view flag, const std::string& path,
-                       const std::vector<std::string>& inputs) {
-  check_output(flag, path, inputs);
-  std::error_code none;
-  if (!is_stream(path) && fs::exists(path, none) && !is_page(path))
-    throw UsageError(
-        flag, ": ", path,
-        " is there and is not a page of this program, which replaces no other file; name another");
 }
 
 }  // namespace dragoman

@@ -31,9 +31,4 @@ void check_text_output(std::string_view flag, const std::string& path,
 void check_model_output(std::string_view flag, const std::string& path,
                         const std::vector<std::string>& inputs);
 
-/// The same check for a page. A page replaces only a page that this program has written: it names
-/// the program in its first lines.
-void check_page_output(std::string_view flag, const std::string& path,
-                       const std::vector<std::string>& inputs);
-
 }  // namespace dragoman

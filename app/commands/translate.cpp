@@ -23,7 +23,6 @@
 #include "app/commands/line_files.h"
 #include "app/commands/open_translator.h"
 #include "app/commands/output_file.h"
-#include "app/commands/translate_document.h"
 #include "app/commands/translate_options.h"
 #include "app/commands/translation_summary.h"
 #include "app/commands/written_translations.h"
@@ -290,17 +289,20 @@ bool is_stopped_at_the_end(const std::stop_token& stop) {
   return stop.stop_requested();
 }
 
-/// --markup: the input is a document.
-int run_document(const TranslateConfig& config, const Invocation& call, Demands demands, int input,
-                 const DeviceEngine& device_engine) {
-  const TranslateFiles& files = config.files;
+TranslateDocument read_document(const DocumentInput& document, const TranslateFiles& files,
+                                int input) {
   if (!is_stream(files.output)) check_text_output("--output", files.output, {});
-  const MarkupDocument document = read_document(input, name_of_input(files), config.markup);
+  return document.read(input, name_of_input(files));
+}
+
+int run_document(const TranslateDocument& translate, const TranslateConfig& config,
+                 const Invocation& call, Demands demands, const DeviceEngine& device_engine) {
+  const TranslateFiles& files = config.files;
   const OpenedTranslator model = open_translator(files.models, config.hardware, device_engine);
   report_host_search(model, files.models.size(), demands);
   const TranslationRequest request = request_of(config, model, call.origins, std::move(demands));
   TranslationService service = model.service({.rows = request.config.batch_size});
-  translate_document(document, service, request, files.output);
+  translate(service, request, files.output);
   return 0;
 }
 
@@ -308,12 +310,13 @@ int run_translate(TranslateConfig config, const Invocation& call,
                   const DeviceEngine& device_engine) {
   take_text_from_models(config.files);
   const TranslateFiles& files = config.files;
-  config.check();
+  const DocumentInput* const document = config.check();
   Demands demands = config.demands.read();
   const Descriptor input = open_input(files);
   refuse_own_input(config, call, input);
-  if (config.markup.markup != MarkupFormat::None)
-    return run_document(config, call, std::move(demands), input, device_engine);
+  if (document)
+    return run_document(read_document(*document, files, input), config, call, std::move(demands),
+                        device_engine);
   const Work work = find_work(config, input);
   if (work == Work::Done) return files.json && failed_answers(files.output) > 0 ? 1 : 0;
   if (work == Work::Stopped) return 0;
@@ -364,8 +367,15 @@ int run_translate(TranslateConfig config, const Invocation& call,
 
 }  // namespace
 
-Command translate_command(DeviceEngine device_engine) {
+Command translate_command(DeviceEngine device_engine, std::vector<DocumentInput> documents) {
   const auto config = std::make_shared<TranslateConfig>();
+  config->documents = std::move(documents);
+  std::vector<std::string> examples = {
+      "translate -m run/ \"A man walks.\"", "translate -m run/ < in.en > out.de",
+      "translate -m run/ -i in.en -o out.de -b 1", "translate -m run/ --n-best 5 < in.en",
+      "translate -m run/ --terms terms.tsv --protect < in.en"};
+  for (const DocumentInput& document : config->documents)
+    examples.insert(examples.end(), document.examples.begin(), document.examples.end());
   const auto invocation = std::make_shared<Invocation>();
   return {.name = "translate",
           .summary = "translate lines: from a file, or as a filter in a pipe",
@@ -376,11 +386,7 @@ Command translate_command(DeviceEngine device_engine) {
               [config, invocation, device_engine = std::move(device_engine)] {
                 return run_translate(*config, *invocation, device_engine);
               },
-          .examples = {"translate -m run/ \"A man walks.\"", "translate -m run/ < in.en > out.de",
-                       "translate -m run/ -i in.en -o out.de -b 1",
-                       "translate -m run/ --n-best 5 < in.en",
-                       "translate -m run/ --markup html -i page.html -o page.de.html",
-                       "translate -m run/ --terms terms.tsv --protect < in.en"},
+          .examples = std::move(examples),
           .invocation = invocation};
 }
 

@@ -20,17 +20,15 @@ Demands DemandFiles::read() const {
                      .number_format = number_format});
 }
 
-MarkupOptions MarkupFiles::options() const {
-  return {.ignore_tags = {ignore_tags.begin(), ignore_tags.end()},
-          .splitting_tags = {splitting_tags.begin(), splitting_tags.end()},
-          .non_splitting_tags = {non_splitting_tags.begin(), non_splitting_tags.end()}};
-}
-
 std::vector<Field> TranslateConfig::fields() {
-  std::vector<Field> all;
-  for (auto& part : {fields_of(files), fields_of(markup), fields_of(demands), fields_of(decode),
-                     fields_of(hardware)})
-    all.insert(all.end(), part.begin(), part.end());
+  std::vector<Field> all = fields_of(files);
+  const auto add = [&all](const std::vector<Field>& fields) {
+    all.insert(all.end(), fields.begin(), fields.end());
+  };
+  for (const DocumentInput& document : documents) add(document.fields);
+  add(fields_of(demands));
+  add(fields_of(decode));
+  add(fields_of(hardware));
   return all;
 }
 
@@ -40,26 +38,6 @@ std::vector<std::string> TranslateConfig::read_besides() const {
   for (const std::string& path : {files.prefix_file, demands.terms, demands.avoid})
     if (!path.empty() && path != "-") paths.push_back(path);
   return paths;
-}
-
-void TranslateConfig::check_markup() const {
-  const auto refuse = [](bool is_given, const char* flag) {
-    if (is_given) throw UsageError(flag, ": does not go with --markup, which reads one document");
-  };
-  const bool has_elements =
-      markup.markup == MarkupFormat::Html || markup.markup == MarkupFormat::Xml;
-  if (!has_elements && markup.names_tags())
-    throw UsageError(
-        "--ignore-tags, --splitting-tags, --non-splitting-tags: need --markup html or "
-        "xml");
-  if (markup.markup == MarkupFormat::None) return;
-  refuse(files.json, "--json");
-  refuse(files.resume, "--resume");
-  refuse(!files.prefix_file.empty(), "--prefix-file");
-  refuse(decode.n_best > 1, "--n-best");
-  refuse(files.with_scores, "--with-scores");
-  refuse(files.word_scores, "--word-scores");
-  refuse(files.alignment != AlignmentFormat::None, "--alignment");
 }
 
 /// A word without a flag is a text, unless it names a file.
@@ -76,7 +54,7 @@ void TranslateConfig::check_text() const {
     throw UsageError("--input: the command has a text already; give one of the two");
 }
 
-void TranslateConfig::check() const {
+const DocumentInput* TranslateConfig::check() const {
   check_text();
   if (files.models.empty() || std::ranges::find(files.models, "") != files.models.end())
     throw UsageError("--model: name a run folder or a model file");
@@ -96,8 +74,10 @@ void TranslateConfig::check() const {
                         {"--prefix-file", files.prefix_file},
                         {"--terms", demands.terms},
                         {"--avoid", demands.avoid}});
-  check_markup();
+  const auto document = std::ranges::find_if(
+      documents, [this](const DocumentInput& input) { return input.is_asked_for(*this); });
   decode.check();
+  return document == documents.end() ? nullptr : &*document;
 }
 
 }  // namespace dragoman

@@ -5,11 +5,11 @@
 #include <string_view>
 #include <vector>
 
+#include "app/commands/extra.h"
 #include "app/commands/hardware_choice.h"
 #include "app/commands/translation_format.h"
 #include "app/commands/written_translations.h"
 #include "base/fields.h"
-#include "extras/markup/markup_format.h"
 #include "inference/demands.h"
 #include "inference/search/decode_config.h"
 
@@ -94,44 +94,6 @@ struct TranslateFiles {
   }
 };
 
-/// Documents with markup.
-struct MarkupFiles {
-  MarkupFormat markup = MarkupFormat::None;
-  std::vector<std::string> ignore_tags = {}, splitting_tags = {}, non_splitting_tags = {};
-
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    constexpr std::string_view kMarkup = "Markup";
-    visit({.name = "markup",
-           .help = "the input is one document: a page (html), XML, subtitles (srt, vtt), messages "
-                   "(po) or "
-                   "Markdown; its texts are translated, and its tags stay with their words",
-           .group = kMarkup},
-          markup);
-    visit({.name = "ignore-tags",
-           .help = "elements that are kept as they are, besides scripts, code and those with "
-                   "translate=\"no\"",
-           .group = kMarkup,
-           .placeholder = "NAME"},
-          ignore_tags);
-    visit({.name = "splitting-tags",
-           .help = "elements that end sentences",
-           .group = kMarkup,
-           .placeholder = "NAME"},
-          splitting_tags);
-    visit({.name = "non-splitting-tags",
-           .help = "elements that stand within sentences",
-           .group = kMarkup,
-           .placeholder = "NAME"},
-          non_splitting_tags);
-  }
-
-  bool names_tags() const {
-    return !ignore_tags.empty() || !splitting_tags.empty() || !non_splitting_tags.empty();
-  }
-  MarkupOptions options() const;
-};
-
 /// Files and flags that say which texts the translations must have.
 struct DemandFiles {
   std::string terms;
@@ -179,7 +141,7 @@ struct DemandFiles {
 
 struct TranslateConfig {
   TranslateFiles files;
-  MarkupFiles markup;
+  std::vector<DocumentInput> documents = {};
   DemandFiles demands;
   DecodeConfig decode;
   EngineChoice hardware;
@@ -189,11 +151,12 @@ struct TranslateConfig {
   /// Files that are read, besides the input and standard input.
   std::vector<std::string> read_besides() const;
 
-  void check() const;  ///< throws UsageError naming the flag
+  /// Throws UsageError that names the flag. Returns the document that the input is, or null if it
+  /// is a text of lines.
+  const DocumentInput* check() const;
 
  private:
   void check_text() const;
-  void check_markup() const;
 };
 
 }  // namespace dragoman

@@ -1,6 +1,7 @@
 #include "app/frame/help.h"
 
 #include <algorithm>
+#include <sstream>
 
 #include "app/frame/command_line.h"
 #include "app/frame/field_names.h"
@@ -109,6 +110,20 @@ std::string usage(std::string_view program, const Command& command) {
   return line + "\n";
 }
 
+/// The lines of the program's example whose commands it has: an extra may not be built.
+std::string example_of(const Program& program, const std::vector<Command>& commands) {
+  std::istringstream lines{std::string(program.example)};
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name;
+    words >> name >> name;
+    if (std::ranges::any_of(commands, [&](const Command& command) { return command.name == name; }))
+      text += line + '\n';
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string overview(const Program& program, const std::vector<Command>& commands) {
@@ -119,7 +134,7 @@ std::string overview(const Program& program, const std::vector<Command>& command
     line.resize(14, ' ');
     text += line + wrapped(command.summary, 14) + "\n";
   }
-  return text + join_text("\nExample:\n", program.example, '\n', program.name,
+  return text + join_text("\nExample:\n", example_of(program, commands), '\n', program.name,
                           " COMMAND --help shows all flags of a command, ", program.name,
                           " --version the version.\n");
 }

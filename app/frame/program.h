@@ -13,7 +13,7 @@ namespace dragoman {
 struct Program {
   std::string_view name;
   std::string_view summary;  ///< of two lines at most
-  std::string_view example;  ///< lines of commands
+  std::string_view example;  ///< lines of commands; those that are not built are not shown
   std::vector<Command> (*commands)();
   /// Lines for --version about the libraries that decide what the program can do; empty for none.
   std::string (*libraries)();

@@ -8,18 +8,7 @@ namespace dragoman {
 namespace {
 
 std::vector<Command> commands() {
-  return {translate_command(no_device_engine),
-          serve_command(no_device_engine),
-          evaluate_command(no_device_engine),
-          score_command(open_cpu_scorer),
-          average_command(),
-          export_command(),
-          import_command(),
-          quantize_command(),
-          sample_command(),
-          inspect_command(),
-          explain_command(),
-          plot_command()};
+  return common_commands(no_device_engine, open_cpu_scorer, built_extras(no_device_engine));
 }
 
 constexpr Program kProgram = {

@@ -42,19 +42,10 @@ std::unique_ptr<Engine> torch_engine(const std::string& device, const ModelFileR
 }
 
 std::vector<Command> commands() {
-  return {train_command(),
-          translate_command(torch_engine),
-          serve_command(torch_engine),
-          evaluate_command(torch_engine),
-          score_command(open_torch_scorer),
-          average_command(),
-          export_command(),
-          import_command(),
-          quantize_command(),
-          sample_command(),
-          inspect_command(),
-          explain_command(),
-          plot_command()};
+  std::vector<Command> all =
+      common_commands(torch_engine, open_torch_scorer, built_extras(torch_engine));
+  all.insert(all.begin(), train_command());
+  return all;
 }
 
 constexpr Program kProgram = {

@@ -14,13 +14,6 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-/// The data of a page.
-nlohmann::json data_of(const std::string& html) {
-  const std::string open = "<script type=\"application/json\" id=\"data\">";
-  const std::size_t begin = html.find(open) + open.size();
-  return nlohmann::json::parse(html.substr(begin, html.find("</script>", begin) - begin));
-}
-
 class Evaluate : public testing::Test {
  protected:
   std::string file(const std::string& name, const std::string& text) {
@@ -35,11 +28,9 @@ class Evaluate : public testing::Test {
   const std::string bad_ = file("bad", "the cats\na dog\n\n");
 };
 
-TEST_F(Evaluate, SystemsAreComparedOnAPageOfTheirSentences) {
-  const std::string page = (folder_ / "page.html").string();
-  const auto result =
-      run({"evaluate", "--hyp", bad_, good_, "--ref", reference_, "--src", reference_, "--metrics",
-           "chrf", "ter", "--paired-ar", "--format", "json", "--html", page});
+TEST_F(Evaluate, SystemsAreCompared) {
+  const auto result = run({"evaluate", "--hyp", bad_, good_, "--ref", reference_, "--metrics",
+                           "chrf", "ter", "--paired-ar", "--format", "json"});
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   const auto list = nlohmann::json::parse(result.output);
   ASSERT_EQ(list.size(), 2U);
@@ -47,32 +38,6 @@ TEST_F(Evaluate, SystemsAreComparedOnAPageOfTheirSentences) {
   EXPECT_GT(list[1]["chrF2"]["score"], list[0]["chrF2"]["score"]);
   EXPECT_LT(list[1]["TER"]["score"], list[0]["TER"]["score"]);
   EXPECT_TRUE(list[1]["TER"]["p_value"].is_number());
-  const auto data = data_of(read_file(page));
-  EXPECT_EQ(data["systems"][0]["name"], "bad");
-  EXPECT_EQ(data["translations"][1][1], "the dog was here");
-  EXPECT_EQ(data["metrics"][0]["scores"][1]["score"], list[1]["chrF2"]["score"]);
-  EXPECT_EQ(data["metrics"][1]["lower"], true);
-  EXPECT_EQ(data["metrics"][1]["sentences"][0][0], 100.0);
-  EXPECT_EQ(data["metrics"][0]["pairs"].size(), 1U);
-}
-
-TEST_F(Evaluate, ThePageKnowsTheGroupsAndTheNgramsOfEachSystem) {
-  const std::string page = (folder_ / "page.html").string(),
-                    third = file("third", "a cat\nthe dog here\nnothing\n");
-  const auto result = run({"evaluate", "--hyp", bad_, good_, third, "--ref", reference_,
-                           "--metrics", "bleu", "--html", page});
-  ASSERT_EQ(result.exit_code, 0) << result.errors;
-  const auto data = data_of(read_file(page));
-  const auto& metric = data["metrics"][0];
-  EXPECT_EQ(metric["pairs"].size(), 3U);
-  EXPECT_EQ(metric["parts"][0]["kind"], "precision");
-  EXPECT_EQ(metric["parts"][4]["kind"], "count");
-  EXPECT_EQ(metric["parts"][4]["values"][0], 4);
-  const auto& ngrams = data["ngrams"];
-  const auto here = std::find_if(ngrams.begin(), ngrams.end(),
-                                 [](const auto& ngram) { return ngram["text"] == "here"; });
-  ASSERT_NE(here, ngrams.end());
-  EXPECT_EQ((*here)["found"], (std::vector<int>{0, 1, 1}));
 }
 
 TEST_F(Evaluate, SomeOfSeveralReferencesMayBeMissing) {
@@ -110,23 +75,6 @@ TEST_F(Evaluate, TextThatLooksTokenizedIsWarnedOf) {
   };
   EXPECT_THAT(errors({}), HasSubstr("is it tokenized?"));
   EXPECT_EQ(errors({"--force"}), "");
-}
-
-TEST_F(Evaluate, ThePageReplacesNoFileButAPage) {
-  const std::string notes = file("notes", "mine\n"), foreign = file("a.html", "<!doctype html>\nA");
-  const auto page = [&](const std::string& name) {
-    return run({"evaluate", "--hyp", good_, "--ref", reference_, "--html", name});
-  };
-  for (const std::string& kept : {good_, reference_, notes, foreign}) {
-    const std::string before = read_file(kept);
-    const auto result = page(kept);
-    EXPECT_EQ(result.exit_code, 2) << result.errors;
-    EXPECT_THAT(result.errors, HasSubstr("--html: " + kept + " is "));
-    EXPECT_EQ(read_file(kept), before);
-  }
-  const std::string own = (folder_ / "own.html").string();
-  for (int time = 0; time < 2; ++time) EXPECT_EQ(page(own).exit_code, 0);
-  EXPECT_THAT(read_file(own), HasSubstr("the dog was here"));
 }
 
 TEST_F(Evaluate, TextThatIsEmptyOrTheSourceItselfIsWarnedOf) {
@@ -185,10 +133,9 @@ TEST_F(Evaluate, AnErrorNamesTheWrongFileAndItsFault) {
     EXPECT_THAT(result.errors, HasSubstr(message));
     EXPECT_EQ(result.output, "");
   };
-  const std::string page = (folder_ / "page.html").string();
   const std::string two = file("two", "a\nb\n"), odd = file("odd", "a\n\xFF\nc\n"),
                     empty = file("empty", "");
-  expect({"evaluate", "--hyp", good_, two, "--ref", reference_, "--html", page}, 1,
+  expect({"evaluate", "--hyp", good_, two, "--ref", reference_}, 1,
          good_ + " has 3 lines but " + two + " has 2 lines; the files must match line for line");
   expect({"evaluate", "--hyp", good_, "--ref", reference_, two}, 1,
          good_ + " has 3 lines but " + two + " has 2");
@@ -205,7 +152,6 @@ TEST_F(Evaluate, AnErrorNamesTheWrongFileAndItsFault) {
          "--paired-bs (here --paired-bootstrap): name two or more systems");
   expect({"evaluate", "-m", "run/", "--ref", reference_}, 2, "--src: name the text");
   expect({"evaluate", "--ref", reference_}, 2, "name what to score");
-  EXPECT_FALSE(std::filesystem::exists(page));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "extras/sample/sample_corpus.h"
 #include "model/file/model_file.h"
 #include "tests/system/process.h"
 
@@ -19,9 +20,8 @@ class Train : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = new TemporaryFolder;
-    const auto result = run({"sample", "-o", sample(""), "--train-size", "1500", "--valid-size",
-                             "30", "--test-size", "30"});
-    ASSERT_EQ(result.exit_code, 0) << result.errors;
+    write_sample_corpus(
+        make_sample_corpus({.train_pairs = 1500, .valid_pairs = 30, .test_pairs = 30}), sample(""));
   }
   static void TearDownTestSuite() { delete folder_; }
 

@@ -38,4 +38,16 @@ inline Tokenizer train_on(const std::vector<std::string>& lines, const Tokenizer
   return Tokenizer(train_tokenizer(views(lines), config).model_bytes, "trained");
 }
 
+inline Tokenizer tokenizer_of(std::int64_t pieces, int lines) {
+  TokenizerConfig config;
+  config.vocab_size = pieces;
+  config.type = TokenizerType::Bpe;
+  return train_on(sample_text(lines), config);
+}
+
+inline const Tokenizer& small_tokenizer() {
+  static const Tokenizer trained = tokenizer_of(300, 200);
+  return trained;
+}
+
 }  // namespace dragoman

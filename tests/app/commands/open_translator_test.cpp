@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "tests/extras/formats/random_model.h"
 #include "tests/inference/search/table_engine.h"
 #include "tests/model/file/small_model.h"
+#include "tests/tokenizer/sample_text.h"
 
 namespace dragoman {
 namespace {

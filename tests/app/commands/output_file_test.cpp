@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "extras/report/html.h"
 
 namespace dragoman {
 namespace {
@@ -61,7 +60,6 @@ TEST_F(OutputFile, AFileThatIsReadIsNoOutput) {
 TEST_F(OutputFile, StandardOutputIsNoOutputFile) {
   EXPECT_THAT(refusal([] { check_output("--output", "-", {}); }),
               HasSubstr("--output: - stands for standard output"));
-  EXPECT_THAT(refusal([] { check_page_output("--html", "-", {}); }), HasSubstr("--html: - "));
   EXPECT_THAT(refusal([] { check_text_output("--output", "-", {}); }), HasSubstr("--output: - "));
 }
 
@@ -74,23 +72,6 @@ TEST_F(OutputFile, AnOutputNeedsAnExistingFolderAndIsNoFolderItself) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr(path("nodir") + ": no such folder"));
   }
-}
-
-TEST_F(OutputFile, APageReplacesOnlyAPageOfThisProgram) {
-  const auto said = [this](const std::string& name) {
-    return refusal([&] { check_page_output("--html", path(name), {}); });
-  };
-  file("page", to_html({.title = "x", .style = "", .body = "", .script = ""}));
-  file("foreign", "<!doctype html>\n<html>");
-  file("text", "a translation\n");
-  file("empty", "");
-  EXPECT_EQ(said("page"), "accepted");
-  EXPECT_EQ(said("new"), "accepted");
-  EXPECT_THAT(said("foreign"), HasSubstr("is there and is not a page of this program"));
-  EXPECT_THAT(said("text"), HasSubstr("is there and is not a page"));
-  EXPECT_THAT(said("empty"), HasSubstr("is there and is not a page"));
-  EXPECT_THAT(refusal([&] { check_page_output("--html", path("page"), {path("page")}); }),
-              HasSubstr("a file that is read"));
 }
 
 TEST_F(OutputFile, NoFileOfARunIsReplaced) {

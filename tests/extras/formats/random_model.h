@@ -12,18 +12,6 @@
 
 namespace dragoman {
 
-inline Tokenizer tokenizer_of(std::int64_t pieces, int lines) {
-  TokenizerConfig config;
-  config.vocab_size = pieces;
-  config.type = TokenizerType::Bpe;
-  return train_on(sample_text(lines), config);
-}
-
-inline const Tokenizer& small_tokenizer() {
-  static const Tokenizer trained = tokenizer_of(300, 200);
-  return trained;
-}
-
 /// Fewer pieces than small_tokenizer() has.
 inline const Tokenizer& smaller_tokenizer() {
   static const Tokenizer trained = tokenizer_of(292, 100);

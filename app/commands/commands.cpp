@@ -1,0 +1,27 @@
+#include "app/commands/commands.h"
+
+#include <utility>
+
+namespace dragoman {
+
+std::vector<Command> common_commands(const DeviceEngine& device_engine, OpenScorer open_scorer,
+                                     const std::vector<Extra>& extras) {
+  std::vector<Command> commands;
+  std::vector<DocumentInput> documents;
+  std::vector<EvaluationPage> pages;
+  for (const Extra& extra : extras) {
+    commands.insert(commands.end(), extra.commands.begin(), extra.commands.end());
+    documents.insert(documents.end(), extra.documents.begin(), extra.documents.end());
+    pages.insert(pages.end(), extra.pages.begin(), extra.pages.end());
+  }
+  std::vector<Command> all = {translate_command(device_engine, std::move(documents)),
+                              evaluate_command(device_engine, std::move(pages)),
+                              score_command(std::move(open_scorer)),
+                              average_command(),
+                              quantize_command(),
+                              inspect_command()};
+  all.insert(all.end(), commands.begin(), commands.end());
+  return all;
+}
+
+}  // namespace dragoman

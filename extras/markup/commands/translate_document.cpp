@@ -1,0 +1,229 @@
+#include "extras/markup/commands/translate_document.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "app/commands/extra.h"
+#include "app/commands/line_files.h"
+#include "app/commands/output_file.h"
+#include "app/commands/translate_options.h"
+#include "app/commands/translation_summary.h"
+#include "app/frame/log.h"
+#include "app/frame/progress.h"
+#include "app/frame/signals.h"
+#include "base/amounts.h"
+#include "base/compressed_text.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/line_stream.h"
+#include "base/read_all.h"
+#include "base/stopwatch.h"
+#include "base/utf8.h"
+#include "extras/markup/po_reader.h"
+
+namespace dragoman {
+
+namespace {
+
+/// Passages are submitted some hundreds at a time: attention takes memory, and the queue is
+/// bounded.
+class PassageTranslations {
+ public:
+  PassageTranslations(const MarkupDocument& document, TranslationService& service,
+                      const TranslationRequest& request)
+      : document_(document),
+        passages_(document.passages),
+        service_(service),
+        plain_(service.prepare(request)) {
+    TranslationRequest with_attention = request;
+    with_attention.reports_attention = true;
+    aligned_ = service.prepare(with_attention);
+  }
+
+  /// Nothing after a stop.
+  std::vector<AlignedText> all() {
+    const std::stop_token stop = listen_for_stop();
+    Progress progress("translate", "passages", static_cast<std::int64_t>(passages_.size()));
+    std::vector<AlignedText> translations;
+    std::deque<TranslationAnswers> under_way;
+    while (translations.size() < passages_.size()) {
+      while (under_way.size() < 2 && submitted_ < passages_.size() &&
+             (under_way.empty() || !is_queue_full()))
+        under_way.push_back(service_.submit(next_window(stop)));
+      const std::optional<Translation> answer = under_way.front().next();
+      if (!answer && under_way.front().left() > 0) return {};
+      if (answer) {
+        facts_ += answer->facts;
+        warn_of_unmet(*answer);
+        translations.push_back(aligned_text(answer->n_best.front()));
+        progress.update(static_cast<std::int64_t>(translations.size()));
+      }
+      if (under_way.front().left() == 0) under_way.pop_front();
+    }
+    return translations;
+  }
+
+  const TranslationFacts& facts() const { return facts_; }
+
+ private:
+  void warn_of_unmet(const Translation& translation) {
+    if (translation.unmet.empty() || ++unmet_ > kMostWarnings) return;
+    const std::string& text = document_.bytes;
+    const auto& passage = document_.passages[static_cast<std::size_t>(translation.line)];
+    const auto line = std::count(
+        text.begin(), text.begin() + static_cast<std::ptrdiff_t>(passage.source.begin), '\n');
+    log_warning(join_text("line ", line + 1, ": ", unmet_text(translation)));
+  }
+
+  /// A window of long passages may fill the queue by itself: the next one would be refused.
+  bool is_queue_full() const { return service_.waiting() > service_.most_waiting() / 2; }
+
+  Submission next_window(const std::stop_token& stop) {
+    constexpr std::size_t kWindow = 512;
+    Submission window{.lines = {},
+                      .request = plain_,
+                      .first_line = static_cast<std::int64_t>(submitted_),
+                      .stop = stop};
+    for (; window.lines.size() < kWindow && submitted_ < passages_.size(); ++submitted_) {
+      const Passage& passage = passages_[submitted_];
+      window.lines.push_back(
+          {.text = passage.text, .request = needs_alignment(passage) ? aligned_ : nullptr});
+    }
+    return window;
+  }
+
+  const MarkupDocument& document_;
+  const std::vector<Passage>& passages_;
+  TranslationService& service_;
+  std::shared_ptr<const PreparedRequest> plain_, aligned_;
+  std::size_t submitted_ = 0;
+  std::int64_t unmet_ = 0;
+  TranslationFacts facts_;
+};
+
+/// A document in the making: a file appears when it is whole.
+class DocumentOutput {
+ public:
+  explicit DocumentOutput(const std::string& path) : path_(path) {
+    if (is_stream(path))
+      stream_.emplace(path, STDOUT_FILENO, O_WRONLY);
+    else
+      file_.emplace(path);
+  }
+
+  void write(const std::string& text) {
+    if (file_) {
+      file_->write(text);
+      return file_->commit();
+    }
+    LineWriter writer(*stream_, path_ == "-" ? "standard output" : path_);
+    writer.write(text);
+    writer.flush();
+  }
+
+ private:
+  const std::string path_;
+  std::optional<Descriptor> stream_;
+  std::optional<AtomicFile> file_;
+};
+
+/// The end of a message about a document that is not UTF-8.
+std::string way_to_utf8(MarkupFormat markup, std::string_view text) {
+  if (markup != MarkupFormat::Po)
+    return "; convert it, and what it says about its encoding: iconv -f latin1 -t UTF-8";
+  const std::string_view charset = declared_charset(text);
+  return join_text(charset.empty() ? "" : join_text("; its header says charset=", charset),
+                   "; convert it and its header: msgconv -t UTF-8");
+}
+
+/// Whether --markup is given. Throws UsageError if other flags do not go with it.
+bool is_asked_for(const MarkupFiles& markup, const TranslateConfig& config) {
+  const TranslateFiles& files = config.files;
+  const auto refuse = [](bool is_given, const char* flag) {
+    if (is_given) throw UsageError(flag, ": does not go with --markup, which reads one document");
+  };
+  const bool has_elements =
+      markup.markup == MarkupFormat::Html || markup.markup == MarkupFormat::Xml;
+  if (!has_elements && markup.names_tags())
+    throw UsageError(
+        "--ignore-tags, --splitting-tags, --non-splitting-tags: need --markup html or "
+        "xml");
+  if (markup.markup == MarkupFormat::None) return false;
+  refuse(files.json, "--json");
+  refuse(files.resume, "--resume");
+  refuse(!files.prefix_file.empty(), "--prefix-file");
+  refuse(config.decode.n_best > 1, "--n-best");
+  refuse(files.with_scores, "--with-scores");
+  refuse(files.word_scores, "--word-scores");
+  refuse(files.alignment != AlignmentFormat::None, "--alignment");
+  return true;
+}
+
+}  // namespace
+
+MarkupOptions MarkupFiles::options() const {
+  return {.ignore_tags = {ignore_tags.begin(), ignore_tags.end()},
+          .splitting_tags = {splitting_tags.begin(), splitting_tags.end()},
+          .non_splitting_tags = {non_splitting_tags.begin(), non_splitting_tags.end()}};
+}
+
+MarkupDocument read_document(int input, const std::string& name, const MarkupFiles& files) {
+  std::string text = plain_text(read_all(input, name), name);
+  if (const std::size_t bad = find_invalid_utf8(text); bad != std::string::npos)
+    throw Error(name, ": is not UTF-8 at byte ", bad + 1, way_to_utf8(files.markup, text));
+  try {
+    return parse_document(files.markup, std::move(text), files.options());
+  } catch (const Error& error) {
+    throw Error(name, ": ", error.what());
+  }
+}
+
+void translate_document(const MarkupDocument& document, TranslationService& service,
+                        const TranslationRequest& request, const std::string& output) {
+  const Stopwatch watch;
+  DocumentOutput written(output);  // before the work, which would be lost where it cannot be opened
+  PassageTranslations translations(document, service, request);
+  const std::vector<AlignedText> texts = translations.all();
+  if (texts.size() < document.passages.size()) {
+    log_warning(join_text(output == "-" ? "the document" : output, " is not written"));
+    return;
+  }
+  const TranslatedDocument translated = translated_document(document, texts);
+  written.write(translated.bytes);
+  if (translated.untranslated > 0)
+    log_warning(join_text(counted(static_cast<std::int64_t>(translated.untranslated),
+                                  "message stays untranslated", "messages stay untranslated"),
+                          ": a translation would not have the placeholders of its message"));
+  log_summary(translations.facts(), 0, 0, watch.seconds());
+}
+
+Extra markup_extra(const DeviceEngine&) {
+  const auto markup = std::make_shared<MarkupFiles>();
+  const auto read = [markup](int input, const std::string& name) -> TranslateDocument {
+    const auto document =
+        std::make_shared<const MarkupDocument>(read_document(input, name, *markup));
+    return [document](TranslationService& service, const TranslationRequest& request,
+                      const std::string& output) {
+      translate_document(*document, service, request, output);
+    };
+  };
+  return {.documents = {{.fields = fields_of(*markup),
+                         .is_asked_for =
+                             [markup](const TranslateConfig& config) {
+                               return is_asked_for(*markup, config);
+                             },
+                         .read = read,
+                         .examples = {"translate -m run/ --markup html -i page.html "
+                                      "-o page.de.html"}}}};
+}
+
+}  // namespace dragoman

@@ -1,0 +1,61 @@
+// dragoman translate --markup: a document in, the same document in another language out.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "extras/markup/document.h"
+#include "extras/markup/markup_format.h"
+#include "inference/translation_service.h"
+
+namespace dragoman {
+
+/// The flags of documents with markup.
+struct MarkupFiles {
+  MarkupFormat markup = MarkupFormat::None;
+  std::vector<std::string> ignore_tags = {}, splitting_tags = {}, non_splitting_tags = {};
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    constexpr std::string_view kMarkup = "Markup";
+    visit({.name = "markup",
+           .help = "the input is one document: a page (html), XML, subtitles (srt, vtt), messages "
+                   "(po) or "
+                   "Markdown; its texts are translated, and its tags stay with their words",
+           .group = kMarkup},
+          markup);
+    visit({.name = "ignore-tags",
+           .help = "elements that are kept as they are, besides scripts, code and those with "
+                   "translate=\"no\"",
+           .group = kMarkup,
+           .placeholder = "NAME"},
+          ignore_tags);
+    visit({.name = "splitting-tags",
+           .help = "elements that end sentences",
+           .group = kMarkup,
+           .placeholder = "NAME"},
+          splitting_tags);
+    visit({.name = "non-splitting-tags",
+           .help = "elements that stand within sentences",
+           .group = kMarkup,
+           .placeholder = "NAME"},
+          non_splitting_tags);
+  }
+
+  bool names_tags() const {
+    return !ignore_tags.empty() || !splitting_tags.empty() || !non_splitting_tags.empty();
+  }
+  MarkupOptions options() const;
+};
+
+/// Reads the whole document from a descriptor; `name` is for messages. Throws Error, with the place
+/// in the document, where it cannot be read as the markup that --markup names.
+MarkupDocument read_document(int input, const std::string& name, const MarkupFiles& files);
+
+/// Translates a document and writes it to `output`, which is a file that appears when it is whole,
+/// a stream, or "-". After a stop nothing is written.
+void translate_document(const MarkupDocument& document, TranslationService& service,
+                        const TranslationRequest& request, const std::string& output);
+
+}  // namespace dragoman

@@ -1,0 +1,57 @@
+// dragoman sample: writes the English-German sample corpus.
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "app/commands/extra.h"
+#include "app/frame/log.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "extras/sample/sample_corpus.h"
+
+namespace dragoman {
+
+namespace {
+
+struct SampleOptions {
+  std::string output;
+  SampleConfig sample;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    visit({.name = "output",
+           .help = "folder for train, valid and test (.en, .de); in it only the files of an "
+                   "earlier sample are replaced",
+           .group = "Sample",
+           .placeholder = "FOLDER"},
+          output);
+    sample.for_each_field(visit);
+  }
+};
+
+int run(const SampleOptions& options) {
+  if (options.output.empty()) throw UsageError("--output: name the folder to write in");
+  options.sample.check();
+  create_folders(options.output);
+  write_sample_corpus(make_sample_corpus(options.sample), options.output);
+  log_info(join_text(options.output, ": ", options.sample.train_pairs, " training, ",
+                     options.sample.valid_pairs, " validation and ", options.sample.test_pairs,
+                     " test pairs (train.en, train.de, valid.*, test.*)"));
+  return 0;
+}
+
+Command sample_command() {
+  auto options = std::make_shared<SampleOptions>();
+  return {.name = "sample",
+          .summary = "write a sample corpus, English and German, to try everything on",
+          .fields = fields_of(*options),
+          .short_flags = {{"o", "output"}},
+          .run = [options] { return run(*options); },
+          .examples = {"sample -o sample/", "sample -o sample/ --train-size 20k --seed 7"}};
+}
+
+}  // namespace
+
+Extra sample_extra(const DeviceEngine&) { return {.commands = {sample_command()}}; }
+
+}  // namespace dragoman

@@ -1,0 +1,144 @@
+#include "extras/server/commands/serve_options.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "extras/server/web_origin.h"
+
+namespace dragoman {
+
+namespace {
+
+void check_between(const char* flag, double value, double least, double most) {
+  if (!(value >= least && value <= most))
+    throw UsageError("--", flag, ": ", text_of(value), " is not between ", text_of(least), " and ",
+                     text_of(most));
+}
+
+std::chrono::milliseconds milliseconds(double seconds) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
+
+/// "en-de=run/"; nothing where no languages stand in front.
+std::optional<NamedModel> parse_named_model(const std::string& value) {
+  const std::size_t equals = value.find('=');
+  if (equals == std::string::npos) return std::nullopt;
+  auto languages = parse_language_pair(value.substr(0, equals));
+  if (!languages) return std::nullopt;
+  return NamedModel{*std::move(languages), value.substr(equals + 1)};
+}
+
+/// "en-de=run/" of "EN-DE=run/".
+std::string with_codes_in_lower_case(const std::string& value) {
+  const std::size_t equals = std::min(value.find('='), value.size());
+  return ascii_lower(value.substr(0, equals)) + value.substr(equals);
+}
+
+[[noreturn]] void refuse_model(const std::string& value) {
+  const std::size_t equals = value.find('=');
+  std::error_code error;
+  if (equals == std::string::npos || std::filesystem::exists(value, error))
+    throw UsageError("--model: ", value, ": a model file does not say its languages; write ",
+                     "SOURCE-TARGET=PATH, as en-de=", value,
+                     ", or --source-lang and --target-lang beside a single model");
+  const std::string path = value.substr(equals);
+  throw UsageError("--model: '", value.substr(0, equals), "' is no pair of languages; write two ",
+                   "codes with a hyphen between them, languages in lower case and regions in ",
+                   "upper case, as en-de", path, " or en-pt-BR", path);
+}
+
+void check_origin(const std::string& origin) {
+  if (origin != "*" && !is_web_origin(origin))
+    throw UsageError("--cors-origins: '", origin, "' is no origin as browsers send it: scheme and ",
+                     "host in lower case, the port where it is not the scheme's own, and nothing ",
+                     "behind, as https://example.org or https://example.org:8443; * lets all ",
+                     "pages ask");
+}
+
+std::shared_ptr<AppendFile> open_suggestions(const std::string& path) {
+  return path.empty() ? nullptr : std::make_shared<AppendFile>(path);
+}
+
+}  // namespace
+
+std::vector<Field> ServeConfig::fields() {
+  constexpr std::string_view kOfARequest[] = {"n-best", "attention-layer", "attention-head"};
+  std::vector<Field> all;
+  for (auto& part : {fields_of(flags), fields_of(limits), fields_of(decode), fields_of(hardware)})
+    std::ranges::copy_if(part, std::back_inserter(all), [&](const Field& field) {
+      return std::ranges::find(kOfARequest, field.info.name) == std::end(kOfARequest);
+    });
+  return all;
+}
+
+void ServeConfig::check() const {
+  constexpr double kMost = 1e9;
+  check_between("port", static_cast<double>(flags.port), 0, 65'535);
+  check_between("char-limit", static_cast<double>(limits.char_limit), -1, kMost);
+  check_between("batch-limit", static_cast<double>(limits.batch_limit), -1, kMost);
+  check_between("alternatives-limit", static_cast<double>(limits.alternatives_limit), 0,
+                static_cast<double>(DecodeConfig::kWidest - 1));
+  check_between("explain-limit", static_cast<double>(limits.explain_limit), 0, 2000);
+  check_between("req-limit", static_cast<double>(limits.req_limit), -1, kMost);
+  check_between("body-limit", static_cast<double>(limits.body_limit), 1, kMost);
+  check_between("waiting-limit", static_cast<double>(limits.waiting_limit), 1, kMost);
+  check_between("cache-limit", static_cast<double>(limits.cache_limit), 0, 1e12);
+  check_between("connection-limit", static_cast<double>(limits.connection_limit), 1, 1e6);
+  check_between("request-timeout", limits.request_timeout, 0.001, 1e6);
+  check_between("connection-timeout", limits.connection_timeout, 0.001, 1e6);
+  for (const std::string& origin : flags.cors_origins) check_origin(origin);
+  decode.check();
+  models();  // throws
+}
+
+std::vector<NamedModel> ServeConfig::models() const {
+  if (flags.models.empty())
+    throw UsageError("--model: name a run folder or a model file with its languages: en-de=run/");
+  std::vector<NamedModel> named;
+  for (const std::string& value : flags.models) {
+    std::optional<NamedModel> model = parse_named_model(value);
+    if (!model && flags.models.size() == 1 && is_language_code(flags.source_lang) &&
+        is_language_code(flags.target_lang))
+      model = NamedModel{{flags.source_lang, flags.target_lang}, value};
+    if (!model) model = parse_named_model(with_codes_in_lower_case(value));
+    if (!model) refuse_model(value);
+    const LanguagePair& languages = model->languages;
+    if (std::ranges::find(named, languages, &NamedModel::languages) != named.end())
+      throw UsageError("--model: ", languages.name(), " is given twice");
+    if (languages.source == languages.target)
+      throw UsageError("--model: ", value, ": source and target are the same language");
+    named.push_back(*std::move(model));
+  }
+  return named;
+}
+
+HttpConfig ServeConfig::http() const {
+  return {.host = flags.host,
+          .port = flags.port,
+          .body_limit = limits.body_limit,
+          .connections = limits.connection_limit,
+          .timeout = milliseconds(limits.connection_timeout)};
+}
+
+ServerConfig ServeConfig::server() const {
+  return {.limits = {.characters = limits.char_limit,
+                     .texts = limits.batch_limit,
+                     .alternatives = limits.alternatives_limit,
+                     .explained_characters = limits.explain_limit},
+          .requests_per_minute = limits.req_limit,
+          .request_timeout = milliseconds(limits.request_timeout),
+          .cors_origins = flags.cors_origins,
+          .is_behind_proxy = flags.behind_proxy,
+          .version = DRAGOMAN_VERSION,
+          .api_keys = flags.api_keys.empty() ? nullptr : std::make_shared<ApiKeys>(flags.api_keys),
+          .suggestions = open_suggestions(flags.suggestions),
+          .glossaries =
+              flags.glossaries.empty() ? nullptr : std::make_shared<Glossaries>(flags.glossaries)};
+}
+
+}  // namespace dragoman

@@ -1,0 +1,13 @@
+# Translation over HTTP: dragoman serve.
+dragoman_extra(markup)       # documents in requests
+dragoman_extra(explanation)  # POST /explain
+dragoman_extra(report)       # its pages
+pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
+pkg_check_modules(NETTLE REQUIRED IMPORTED_TARGET nettle)
+find_library(CLD2 cld2 REQUIRED)
+dragoman_room(extras/server ROOMS extras/markup extras/report inference inference/search tokenizer base
+  PRIVATE PkgConfig::MICROHTTPD PkgConfig::NETTLE ${CLD2})
+dragoman_embed(extras/server extras/server/files extras/server/served_file.h served_file)
+dragoman_embed(extras/server extras/server/page extras/server/web_page_file.h web_page_file)
+dragoman_room(extras/server/commands
+  ROOMS extras/server extras/explanation app/commands app/frame inference/search base)

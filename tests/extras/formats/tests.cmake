@@ -1,0 +1,26 @@
+dragoman_test(extras/formats LINKS PkgConfig::ZLIB)
+dragoman_test(extras/formats/commands)
+
+# What NumPy and PyTorch write.
+add_executable(print_contents extras/formats/real/print_contents.cpp)
+dragoman_warnings(print_contents)
+target_link_libraries(print_contents PRIVATE dragoman_extras_formats)
+dragoman_script_test("system: real files" extras/formats/real/real_files.py
+  $<TARGET_FILE:print_contents> ${CMAKE_CURRENT_BINARY_DIR}/transformers)
+
+# What other systems compute.
+if(DRAGOMAN_TORCH)
+  dragoman_script_test("system: ctranslate2" system/ctranslate2.py
+    $<TARGET_FILE:dragoman> ${CMAKE_CURRENT_BINARY_DIR}/ctranslate2)
+  add_executable(print_pieces tokenizer/printed/print_pieces.cpp)
+  dragoman_warnings(print_pieces)
+  target_link_libraries(print_pieces PRIVATE dragoman_tokenizer)
+  dragoman_script_test("system: hf-marian" system/hf_marian.py
+    $<TARGET_FILE:dragoman> ${CMAKE_CURRENT_BINARY_DIR}/transformers $<TARGET_FILE:print_pieces> TIMEOUT 1500)
+  dragoman_script_test("system: marian" system/marian.py
+    $<TARGET_FILE:dragoman> ${CMAKE_CURRENT_BINARY_DIR}/pymarian TIMEOUT 1500)
+  foreach(SYSTEM fairseq joeynmt opennmt)
+    dragoman_script_test("system: ${SYSTEM}" system/checkpoints.py
+      $<TARGET_FILE:dragoman> ${CMAKE_CURRENT_BINARY_DIR}/${SYSTEM} ${SYSTEM} TIMEOUT 1500)
+  endforeach()
+endif()

@@ -1,0 +1,2 @@
+dragoman_test(extras/markup)
+dragoman_test(extras/markup/commands)

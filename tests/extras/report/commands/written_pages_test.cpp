@@ -1,0 +1,66 @@
+#include "extras/report/commands/written_pages.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "extras/report/html.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+class PageOutput : public testing::Test {
+ protected:
+  PageOutput() {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  ~PageOutput() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string file(const std::string& name, const std::string& text) const {
+    write_file(folder_ / name, text);
+    return path(name);
+  }
+
+  static std::string refusal(const std::function<void()>& check) {
+    try {
+      check();
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+
+  const fs::path folder_ =
+      fs::path(testing::TempDir()) / ("page_output_" + std::to_string(getpid()));
+};
+
+TEST_F(PageOutput, APageReplacesOnlyAPageOfThisProgram) {
+  const auto said = [this](const std::string& name) {
+    return refusal([&] { check_page_output("--html", path(name), {}); });
+  };
+  EXPECT_THAT(refusal([] { check_page_output("--html", "-", {}); }), HasSubstr("--html: - "));
+  file("page", to_html({.title = "x", .style = "", .body = "", .script = ""}));
+  file("foreign", "<!doctype html>\n<html>");
+  file("text", "a translation\n");
+  file("empty", "");
+  EXPECT_EQ(said("page"), "accepted");
+  EXPECT_EQ(said("new"), "accepted");
+  EXPECT_THAT(said("foreign"), HasSubstr("is there and is not a page of this program"));
+  EXPECT_THAT(said("text"), HasSubstr("is there and is not a page"));
+  EXPECT_THAT(said("empty"), HasSubstr("is there and is not a page"));
+  EXPECT_THAT(refusal([&] { check_page_output("--html", path("page"), {path("page")}); }),
+              HasSubstr("a file that is read"));
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,5 @@
+dragoman_test(extras/report)
+dragoman_test(extras/report/commands)
+
+# What readers see.
+dragoman_script_test("system: pages" system/pages.py $<TARGET_FILE:dragoman-lite>)

@@ -1,0 +1,85 @@
+#include "extras/server/commands/serve_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/scratch_folder.h"
+
+namespace dragoman {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string fault(const ServeConfig& config) {
+  try {
+    config.check();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+ServeConfig with_models(std::vector<std::string> models) {
+  ServeConfig config;
+  config.flags.models = std::move(models);
+  return config;
+}
+
+TEST(ServeConfig, CodesOfTwoLanguagesMayBeInUpperCase) {
+  for (const char* model : {"en-de=run/", "EN-DE=run/", "En-De=run/", "en-DE=run/"}) {
+    const std::vector<NamedModel> models = with_models({model}).models();
+    ASSERT_EQ(models.size(), 1u) << model;
+    EXPECT_EQ(models[0].languages, (LanguagePair{"en", "de"})) << model;
+    EXPECT_EQ(models[0].path, "run/") << model;
+  }
+  EXPECT_EQ(with_models({"en-pt-BR=run/"}).models()[0].languages, (LanguagePair{"en", "pt-BR"}));
+  EXPECT_THAT(fault(with_models({"en-de=a", "EN-DE=b"})), HasSubstr("en-de is given twice"));
+}
+
+TEST(ServeConfig, WhatIsNoPairOfLanguagesIsNamed) {
+  for (const std::string pair : {"ende", "en_de", "EN-PT-BR", "english-german", ""})
+    EXPECT_THAT(fault(with_models({pair + "=run/"})),
+                AllOf(HasSubstr("'" + pair + "' is no pair of languages"), HasSubstr("en-de=run/"),
+                      HasSubstr("en-pt-BR=run/"), Not(HasSubstr("=" + pair + "="))));
+  EXPECT_THAT(fault(with_models({"run/"})),
+              AllOf(HasSubstr("does not say its languages"), HasSubstr("as en-de=run/,")));
+}
+
+TEST(ServeConfig, APathWithASignOfEqualityIsAPath) {
+  const ScratchFolder folder(testing::TempDir() + "lr=3-");
+  const std::string path = folder.path().string();
+  ServeConfig config = with_models({path});
+  EXPECT_THAT(fault(config), HasSubstr("as en-de=" + path + ","));
+  config.flags.source_lang = "en";
+  config.flags.target_lang = "de";
+  EXPECT_EQ(config.models().at(0).path, path);
+}
+
+TEST(ServeConfig, OriginsAreThoseThatBrowsersSend) {
+  ServeConfig config = with_models({"en-de=run/"});
+  config.flags.cors_origins = {"*",
+                               "null",
+                               "https://example.org",
+                               "http://localhost:3000",
+                               "http://127.0.0.1:8080",
+                               "http://[::1]:8080",
+                               "https://xn--bcher-kva.example",
+                               "moz-extension://0a1b-2c"};
+  EXPECT_EQ(fault(config), "");
+  for (const char* wrong :
+       {"https://ex.org/", "https://ex.org/page", "ex.org/", "ex.org", "", "https://", "://ex.org",
+        "HTTPS://ex.org", "https://Ex.org", "https://*.ex.org", "https://ex.org:", "https://:80",
+        "https://ex.org:port", "https://ex.org:443", "http://ex.org:80", "https://me@ex.org",
+        "https://b\u00FCcher.example", "https://ex.org https://ex.com"}) {
+    config.flags.cors_origins = {"https://example.org", wrong};
+    EXPECT_THAT(fault(config), AllOf(HasSubstr("--cors-origins: '" + std::string(wrong) + "'"),
+                                     HasSubstr("https://example.org:8443")))
+        << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace dragoman

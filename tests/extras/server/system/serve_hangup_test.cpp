@@ -1,0 +1,143 @@
+// serve and SIGHUP: models and keys that are read again.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <vector>
+
+#include "base/files.h"
+#include "tests/extras/server/system/serve_fixture.h"
+#include "tests/http_client.h"
+
+namespace dragoman {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+
+TEST_F(Serve, AModelWhoseFileWasReplacedIsLoadedUnderLoad) {
+  Serving server(model());
+  const auto checksum = [&] {
+    return json::parse(server.ask(HttpClient::get("/version")).body)["models"][0]["checksum"];
+  };
+  const json before = checksum();
+  std::atomic<bool> goes_on = true;
+  std::atomic<int> faults = 0, answered = 0;
+  std::vector<std::jthread> clients;
+  for (int c = 0; c < 4; ++c)
+    clients.emplace_back([&] {
+      HttpClient client(server.port);
+      for (; goes_on; ++answered)
+        if (client.ask(translation_of("the cat sat on mat 7")).status != 200) ++faults;
+    });
+  server.process().send_signal(SIGHUP);
+  EXPECT_TRUE(server.process().wait_for_errors("SIGHUP"));
+  EXPECT_EQ(checksum(), before) << "the same file stays";
+  write_model("other.safetensors", 2);
+  std::filesystem::rename(folder_ / "other.safetensors", model());
+  server.process().send_signal(SIGHUP);
+  for (int i = 0; i < 1000 && checksum() == before; ++i)
+    std::this_thread::sleep_for(milliseconds(10));
+  const json replaced = checksum();
+  EXPECT_NE(replaced, before);
+  write_file(model(), "damaged");
+  server.process().send_signal(SIGHUP);
+  EXPECT_TRUE(server.process().wait_for_errors("en-de stays as it was: "));
+  EXPECT_EQ(checksum(), replaced);
+  goes_on = false;
+  clients.clear();
+  EXPECT_EQ(faults, 0);
+  EXPECT_GT(answered, 0);
+}
+
+TEST_F(Serve, KeysAreReadAgainAtAHangup) {
+  const std::string keys = (folder_ / "keys.txt").string();
+  write_file(keys, "alpha\n");
+  Serving server(model(), {"--api-keys", keys});
+  const auto status = [&server](const std::string& key) {
+    return server.ask(HttpClient::get("/v2/usage?auth_key=" + key)).status;
+  };
+  EXPECT_EQ(status("alpha"), 200);
+  EXPECT_EQ(status("beta"), 403);
+  write_file(keys, "beta\n");
+  server.process().send_signal(SIGHUP);
+  for (int i = 0; i < 1000 && status("beta") != 200; ++i)
+    std::this_thread::sleep_for(milliseconds(10));
+  EXPECT_EQ(status("beta"), 200);
+  EXPECT_EQ(status("alpha"), 403);
+  write_file(keys, "beta 1x\n");
+  server.process().send_signal(SIGHUP);
+  EXPECT_TRUE(server.process().wait_for_errors("the API keys stay as they were: "));
+  EXPECT_EQ(status("beta"), 200);
+}
+
+TEST_F(Serve, AHangupIsHeardUnderNohup) {
+  std::vector<std::string> words = Serving::command(model(), {});
+  words.insert(words.begin(), "nohup");
+  Process server(CommandWords{words});
+  ASSERT_TRUE(server.wait_for_errors("ready after")) << server.errors();
+  server.send_signal(SIGHUP);
+  EXPECT_TRUE(server.wait_for_errors("SIGHUP: the API keys are read again"));
+  server.send_signal(SIGTERM);
+  EXPECT_EQ(server.wait().exit_code, 0);
+}
+
+TEST_F(Serve, KeysThatAreGoneMayNotAskWhileModelsAreLoaded) {
+  const std::string keys = (folder_ / "keys.txt").string();
+  write_file(keys, "alpha\nbeta\n");
+  Serving server(model(), {"--api-keys", keys});
+  const auto status = [&server](const std::string& key) {
+    return server.ask(HttpClient::get("/v2/usage?auth_key=" + key)).status;
+  };
+  write_file(keys, "beta\n");
+  const std::filesystem::path pipe = folder_ / "pipe";  // which nobody writes to: it loads for ever
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::filesystem::rename(pipe, model());
+  server.process().send_signal(SIGHUP);
+  for (int i = 0; i < 500 && status("alpha") != 403; ++i)
+    std::this_thread::sleep_for(milliseconds(10));
+  EXPECT_EQ(status("alpha"), 403);
+  EXPECT_EQ(status("beta"), 200);
+  std::ofstream(model()).close();
+  EXPECT_TRUE(server.process().wait_for_errors("en-de stays as it was: "));
+}
+
+TEST_F(Serve, AModelThatIsReplacedWhileItIsLoadedOnDemandIsLoadedAgain) {
+  write_model("first.safetensors", 1);
+  write_model("second.safetensors", 2);
+  const auto put = [&](
+                       const char* name, const std::function<void()>& before_it_is_there = [] {}) {
+    std::filesystem::copy_file(folder_ / name, folder_ / "new");
+    before_it_is_there();
+    std::filesystem::rename(folder_ / "new", model());
+  };
+  const auto checksum = [](const Serving& server) {
+    return json::parse(server.ask(HttpClient::get("/version")).body)["models"][0]["checksum"];
+  };
+  put("second.safetensors");
+  const Serving known(model());
+  for (int delay = 0; delay < 20; ++delay) {
+    put("first.safetensors");
+    Serving server(model(), {"--load-on-demand"});
+    HttpClient client(server.port);
+    put("second.safetensors", [&] {
+      client.send(translation_of("the cat sat"));
+      std::this_thread::sleep_for(std::chrono::microseconds(200 * delay));
+    });
+    server.process().send_signal(SIGHUP);
+    EXPECT_EQ(client.receive().status, 200);
+    for (int i = 0; i < 100 && checksum(server) != checksum(known); ++i)
+      std::this_thread::sleep_for(milliseconds(10));
+    EXPECT_EQ(checksum(server), checksum(known)) << delay;
+  }
+}
+
+}  // namespace
+}  // namespace dragoman

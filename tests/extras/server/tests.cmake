@@ -1,0 +1,18 @@
+dragoman_test(extras/server)
+dragoman_test(extras/server/commands)
+dragoman_counts_allocations(extras_server_test)
+
+# What others read of the server's description and of the files that deploy it.
+dragoman_script_test("system: descriptions" system/descriptions.py
+  ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/descriptions)
+
+if(DRAGOMAN_TORCH)
+  dragoman_script_test("system: clients" system/translation_clients.py
+    $<TARGET_FILE:dragoman> ${CMAKE_CURRENT_BINARY_DIR}/clients)
+  dragoman_script_test("system: serve faults" system/serve_faults.py
+    $<TARGET_FILE:dragoman> ${CMAKE_CURRENT_BINARY_DIR}/serve_faults)
+
+  # What readers of the server's page see.
+  dragoman_script_test("system: server page" system/server_page.py
+    $<TARGET_FILE:dragoman> ${CMAKE_CURRENT_BINARY_DIR}/server_page)
+endif()
