@@ -32,6 +32,7 @@ struct EncodedPair {
   bool is_copy = false;                                     ///< white space around left aside
   bool in_validation = false;                               ///< or nearly so
   std::size_t source_begin = 0, target_begin = 0, end = 0;  ///< in the tokens of the block
+  std::string_view source_text = {}, target_text = {};      ///< without a tag
 };
 
 struct EncodedBlock {
@@ -88,6 +89,7 @@ class PairFilter {
   /// Line numbers of pairs that are held out.
   const std::vector<std::int64_t>& held_out() const { return held_out_; }
   const CorpusReport& report() const { return report_; }
+  const SeenCharacters& characters() const { return characters_; }
 
   void take(const EncodedBlock& block) {
     for (const EncodedPair& pair : block.pairs) take(block, pair);
@@ -130,6 +132,8 @@ class PairFilter {
       }
       report_.source_tokens += static_cast<std::int64_t>(source.size());
       report_.target_tokens += static_cast<std::int64_t>(target.size());
+      characters_.source.add_all(pair.source_text);
+      characters_.target.add_all(pair.target_text);
       writer_.add(pair.line, source, target);
     }
   }
@@ -138,6 +142,7 @@ class PairFilter {
   PairSelection& selection_;
   CorpusWriter& writer_;
   CorpusReport report_;
+  SeenCharacters characters_;  ///< of the kept pairs
   std::vector<std::int64_t> held_out_;
 };
 
@@ -170,6 +175,8 @@ struct BlockEncoder {
     pair.in_validation =
         !choice.valid_hashes.empty() &&
         std::ranges::binary_search(choice.valid_hashes, likeness_hash(source, target));
+    pair.source_text = source;
+    pair.target_text = target;
     pair.same_text = source == target;
     pair.copied_kind = copied_kind(source);
     pair.is_copy = strip(source) == strip(target);
@@ -191,6 +198,15 @@ struct BlockEncoder {
     pair.end -= pieces;
   }
 };
+
+/// The characters and those that the tokenizer makes of them, which the model has seen, too: in a
+/// text of full-width letters, the plain ones.
+CharacterSet with_normalised(const CharacterSet& characters, const Tokenizer& tokenizer) {
+  CharacterSet all = characters;
+  for (const char32_t c : characters.characters())
+    all.add_all(tokenizer.decode(tokenizer.encode(to_utf8({&c, 1}))));
+  return all;
+}
 
 std::int64_t larger_vocabulary(const TokenizerPair& tokenizers) {
   return std::max(tokenizers.source->size(), tokenizers.target->size());
@@ -226,7 +242,12 @@ void build_corpus(const std::filesystem::path& path, const ParallelText& text,
       [&](const EncodedBlock& block) { filter.take(block); });
   if (filter.report().kept == 0) throw Error(nothing_left(filter.report()));
 
-  CorpusFacts facts{.report = filter.report(), .held_out_source = {}, .held_out_target = {}};
+  CorpusFacts facts{.report = filter.report(),
+                    .held_out_source = {},
+                    .held_out_target = {},
+                    .characters = SeenCharacters{
+                        .source = with_normalised(filter.characters().source, *tokenizers.source),
+                        .target = with_normalised(filter.characters().target, *tokenizers.target)}};
   for (const std::int64_t line : filter.held_out())
     text.for_each_pair(line, line + 1,
                        [&](std::int64_t pair, std::string_view source, std::string_view target) {

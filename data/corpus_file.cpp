@@ -65,6 +65,9 @@ std::string json_of(const CorpusFacts& facts) {
   json["held_out_source"] = facts.held_out_source;
   json["held_out_target"] = facts.held_out_target;
   json["held_out_lines"] = facts.held_out_lines;
+  if (facts.characters)
+    json["characters"] = {{"source", facts.characters->source.ranges()},
+                          {"target", facts.characters->target.ranges()}};
   return json.dump();
 }
 
@@ -85,6 +88,9 @@ CorpusFacts facts_of(std::string_view text) {
   facts.held_out_source = json.at("held_out_source").get<std::vector<std::string>>();
   facts.held_out_target = json.at("held_out_target").get<std::vector<std::string>>();
   facts.held_out_lines = json.value("held_out_lines", std::vector<std::int64_t>());
+  if (const auto found = json.find("characters"); found != json.end())
+    facts.characters = {CharacterSet::from_ranges(found->at("source").get<std::string>()),
+                        CharacterSet::from_ranges(found->at("target").get<std::string>())};
   return facts;
 }
 

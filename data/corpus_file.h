@@ -6,7 +6,7 @@
 //            uint32 lines[n]      line of the text, counted from the block's first
 //            tokens               uint16 where the vocabularies allow it, else uint32
 //   table    for each block: uint64 offset, int64 first line
-//   JSON     report and held-out lines
+//   JSON     report, held-out lines and characters
 //   trailer  see corpus_file.cpp
 //
 // A block has 1,024 pairs, the last block the rest. Each starts at a multiple of 8 bytes.
@@ -16,11 +16,13 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/character_set.h"
 #include "base/files.h"
 #include "data/corpus.h"
 
@@ -31,6 +33,8 @@ struct CorpusFacts {
   CorpusReport report;
   std::vector<std::string> held_out_source, held_out_target;  ///< valid UTF-8
   std::vector<std::int64_t> held_out_lines = {};  ///< from 1; none in a file of an earlier version
+  /// Of the pairs; see PreparedData. Older files have none.
+  std::optional<SeenCharacters> characters = std::nullopt;
 };
 
 /// Writes pairs one by one. Takes memory for one block and a few megabytes.

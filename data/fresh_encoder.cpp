@@ -112,7 +112,7 @@ std::optional<std::string> FreshEncoder::with_terms(const TextPair& pair,
   std::vector<RequiredText> written;
   for (std::size_t i = 0; i < terms.size(); ++i)
     if (random.chance(0.5) || i == sure) written.push_back(terms[i]);
-  return MarkedText(pair.source, written).text();
+  return MarkedText(pair.source, marks_of(written)).text();
 }
 
 }  // namespace dragoman

@@ -428,6 +428,7 @@ PreparedData prepare_data(const Preparation& preparation) {
   if (alignment)
     prepared.alignments =
         std::make_shared<const PairAlignments>(alignment, prepared.tokenizers, data);
+  prepared.characters = storage->facts().characters;
   prepared.report = storage->facts().report;
   take_validation(work, storage->facts(), prepared);
   take_keep_validation(work, keep_valid_text, prepared);

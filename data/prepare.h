@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/character_set.h"
 #include "data/corpus.h"
 #include "data/data_config.h"
 #include "data/epoch_plan.h"
@@ -89,6 +90,9 @@ struct PreparedData {
   std::optional<double> pairs_with_terms;
   std::shared_ptr<const SurveyedText> survey;  ///< of the pairs of `train`
   CorpusReport report;                         ///< the same whether the cache was built or reused
+  /// Of the pairs of `train`: as people have written them, and as the tokenizers normalise them.
+  /// None if an older version of the program has made the cache.
+  std::optional<SeenCharacters> characters;
   CacheUse cache = CacheUse::Built;
   std::string cache_problem;                       ///< of CacheUse::Rebuilt: the fault, in one line
   std::string text_hash;                           ///< of the training text, 16 hexadecimal digits

@@ -8,6 +8,7 @@
 #include "base/one_line.h"
 #include "base/utf8.h"
 #include "inference/make_phrases.h"
+#include "inference/place_copies.h"
 #include "inference/split.h"
 #include "tokenizer/space_mark.h"
 
@@ -38,6 +39,45 @@ void append_words(const PreparedLine& line, const PreparedPart& part, const Hypo
     }
     words.push_back(std::move(translated));
   }
+}
+
+/// Appends the words of a part with copies. One that the model has not read looks at its source.
+void append_words(const PreparedLine& line, const PreparedPart& part, const Hypothesis& hypothesis,
+                  const std::vector<WrittenUnit>& units, std::vector<TranslatedWord>& words) {
+  const std::size_t first = words.size();
+  std::vector<float> tokens;  // of each word
+  const auto add_tokens = [&](const WrittenUnit& unit) {
+    TranslatedWord& word = words.back();
+    for (std::size_t t = unit.begin; t < unit.end; ++t)
+      word.sum += static_cast<double>(hypothesis.log_probabilities[t]);
+    if (!line.request->reports_attention) return;
+    if (unit.copy && tokens.back() == 0)
+      word.attention[part.unseen.copies[*unit.copy].word] = tokens.back() = 1;
+    tokens.back() += static_cast<float>(unit.end - unit.begin);
+    for (std::size_t t = unit.begin; t < unit.end; ++t)
+      for (std::size_t position = 0; position < part.words.size(); ++position)
+        word.attention[part.words[position]] +=
+            hypothesis
+                .attention[t * (hypothesis.attention.size() / hypothesis.tokens.size()) + position];
+  };
+  for (const WrittenUnit& unit : units) {
+    std::string_view rest = unit.text;
+    for (bool is_first = true; !rest.empty(); is_first = false) {
+      const std::size_t blanks = std::min(rest.find_first_not_of(' '), rest.size());
+      if (blanks > 0 || words.size() == first) {
+        words.push_back({.text = {}, .attention = std::vector<float>(line.words)});
+        tokens.push_back(0);
+      }
+      rest.remove_prefix(blanks);
+      const std::size_t end = std::min(rest.find(' '), rest.size());
+      words.back().text += rest.substr(0, end);
+      rest.remove_prefix(end);
+      if (is_first) add_tokens(unit);
+    }
+  }
+  for (std::size_t w = first; w < words.size(); ++w)
+    for (float& weight : words[w].attention) weight /= std::max(tokens[w - first], 1.0F);
+  std::erase_if(words, [](const TranslatedWord& word) { return word.text.empty(); });
 }
 
 /// The part must have hypotheses.
@@ -104,7 +144,11 @@ void append_words(const PreparedLine& line, const PreparedPart& part, std::size_
   append_words(line, part.before, words);
   if (part.hypotheses.empty()) return;
   const std::size_t first = words.size();
-  append_words(line, part, hypothesis_of(part, rank), target, words);
+  const Hypothesis& hypothesis = hypothesis_of(part, rank);
+  if (part.unseen.copies.empty())
+    append_words(line, part, hypothesis, target, words);
+  else
+    append_words(line, part, hypothesis, place_copies(part, hypothesis, target), words);
   if (!is_apart(before, /*at_end=*/true) && first < words.size()) join_words(words, first, first);
   const std::size_t last = words.size();
   append_words(line, part.behind, words);
@@ -122,7 +166,12 @@ std::vector<TranslatedWord> words_of(const PreparedLine& line, std::size_t rank,
 /// "m²" as "m2".
 std::string translated_text(const PreparedPart& part, const Hypothesis& hypothesis,
                             const Tokenizer& target) {
-  std::string text = with_exact_texts(target.decode(hypothesis.tokens), part.required, target);
+  std::string text;
+  if (part.unseen.copies.empty())
+    text = target.decode(hypothesis.tokens);
+  else
+    for (const WrittenUnit& unit : place_copies(part, hypothesis, target)) text += unit.text;
+  text = with_exact_texts(std::move(text), part.required, target);
   if (part.prefix_text.empty()) return text;
   const std::string prefix = target.decode(part.prefix.tokens);
   if (text.starts_with(prefix)) text.replace(0, prefix.size(), part.prefix_text);
@@ -173,11 +222,14 @@ struct Ranked {
 }  // namespace
 
 Translation assemble_translation(const PreparedLine& line, const Tokenizer& target) {
-  Translation translation{.line = line.number, .n_best = {}, .unmet = {}, .facts = line.facts};
+  Translation translation{
+      .line = line.number, .n_best = {}, .unmet = {}, .unknown = {}, .facts = line.facts};
   std::size_t ranks = 1;
   for (const PreparedPart& part : line.parts) {
     ranks = std::max(ranks, part.hypotheses.size());
     for (const RequiredText& text : part.unmet) translation.unmet.push_back(text.text);
+    for (const CopiedText& copy : part.unseen.copies)
+      translation.unknown.emplace_back(part.text.text.substr(copy.begin, copy.end - copy.begin));
     if (part.hypotheses.empty()) continue;
     const Hypothesis& best = part.hypotheses.front();
     if (best.cut) translation.facts.cut = 1;

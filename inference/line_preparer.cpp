@@ -1,6 +1,7 @@
 #include "inference/line_preparer.h"
 
 #include <algorithm>
+#include <iterator>
 #include <ranges>
 #include <utility>
 
@@ -154,12 +155,19 @@ std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine&
     if (part.text.tokens.empty()) continue;  // or only characters that the tokenizer drops
     if (p > 0) part.tag = tag;
     part.required = line.request->demands->of(part.text.text, line.terms);
-    std::vector<TokenId> tokens = mark_terms(line, part);
+    find_unseen(line, p == 0 && part.tag.empty() ? tag : std::string_view(), part);
+    if (part.unseen.is_all) {
+      is_copied = true;
+      continue;
+    }
+    std::vector<TokenId> tokens = mark(line, part);
     if (line.request->reports_attention) find_words(line.text, words, part);
     line.facts.source_tokens += static_cast<std::int64_t>(tokens.size());
     sentences.push_back(sentence_of(line, p, std::move(tokens), tokenizers_));
   }
   require_prefix(line, sentences);
+  const auto has_copies = [](const PreparedPart& part) { return !part.unseen.copies.empty(); };
+  line.facts.unknown = std::ranges::any_of(line.parts, has_copies) ? 1 : 0;
   line.facts.copied = sentences.empty() && is_copied ? 1 : 0;
   line.facts.empty = sentences.empty() && !is_copied ? 1 : 0;
   line.facts.split = sentences.size() > 1 ? 1 : 0;
@@ -224,34 +232,70 @@ void LinePreparer::copy(const PreparedLine& line, std::string_view tag, Prepared
   part.tag = tag;
 }
 
-/// Returns the part's pieces. Its terms are written into the text (MarkedText) if the model knows
-/// the marks and the text does not become too long.
-std::vector<TokenId> LinePreparer::mark_terms(const PreparedLine& line, PreparedPart& part) const {
-  if (knows_terms_) {
-    std::vector<RequiredText> terms = part.required;
-    std::erase_if(terms, [](const RequiredText& text) { return !text.inflects; });
-    part.marked = MarkedText(part.text.text, terms);
-    if (terms.empty()) return std::move(part.text.tokens);
-    auto tokens = tokenizers_.source->encode(tagged(part.tag, part.marked.text()));
-    if (static_cast<std::int64_t>(tokens.size()) <= most_pieces(line)) return tokens;
-  }
-  part.marked = MarkedText(part.text.text);
-  return std::move(part.text.tokens);
+/// `tag`: at the beginning of the part's text. Terms and protected texts are read as they are.
+void LinePreparer::find_unseen(const PreparedLine& line, std::string_view tag,
+                               PreparedPart& part) const {
+  const DecodeConfig& config = line.request->settings->config;
+  if (!model_.seen || config.unknown_words == UnknownWords::Translate || config.sampling) return;
+  std::vector<LineStretch> kept;
+  if (!tag.empty()) kept.push_back({0, tag.size()});
+  for (const RequiredText& text : part.required) kept.push_back({text.begin, text.end});
+  part.unseen = unseen_text(part.text.text, *model_.seen, kept);
+  if (!part.unseen.is_all) return;
+  const auto begin = static_cast<std::size_t>(part.text.text.data() - line.text.data());
+  part.before = {join_text(part.before.text, part.text.text, part.behind.text),
+                 begin - part.before.text.size()};
+  part.behind = {};
 }
 
-/// Finds the word of each source piece. `starts` has the first byte of each word of the line.
+/// Returns the part's pieces. Unseen text is read as UnseenText says. Terms are written into the
+/// text if the model knows the marks. If the text becomes too long by that, it is read as it is.
+std::vector<TokenId> LinePreparer::mark(const PreparedLine& line, PreparedPart& part) const {
+  const Tokenizer& tokenizer = *tokenizers_.source;
+  std::vector<RequiredText> terms;
+  if (knows_terms_)
+    std::ranges::copy_if(part.required, std::back_inserter(terms), &RequiredText::inflects);
+  std::vector<TextChange> changes = marks_of(terms);
+  changes.insert(changes.end(), part.unseen.changes.begin(), part.unseen.changes.end());
+  std::ranges::stable_sort(changes, {}, &TextChange::begin);
+  const bool is_read_as_it_is = changes.empty();
+  part.marked = MarkedText(part.text.text, std::move(changes));
+  std::vector<TokenId> tokens = is_read_as_it_is
+                                    ? std::move(part.text.tokens)
+                                    : tokenizer.encode(tagged(part.tag, part.marked.text()));
+  if (!is_read_as_it_is && static_cast<std::int64_t>(tokens.size()) > most_pieces(line)) {
+    part.marked = MarkedText(part.text.text);
+    part.unseen = {};
+    return std::move(part.text.tokens);
+  }
+  if (!part.unseen.copies.empty()) {
+    const std::size_t lead = part.tag.empty() ? 0 : part.tag.size() + 1;
+    part.pieces = tokenizer.encode_with_offsets(tagged(part.tag, part.marked.text()));
+    for (PieceSpan& piece : part.pieces) {
+      piece.begin -= std::min(piece.begin, lead);
+      piece.end -= std::min(piece.end, lead);
+    }
+  }
+  return tokens;
+}
+
+/// Finds the word of each source piece, and of each copy. `starts` has the first byte of each word
+/// of the line.
 void LinePreparer::find_words(std::string_view line, std::span<const std::size_t> starts,
                               PreparedPart& part) const {
   const auto offset = static_cast<std::size_t>(part.text.text.data() - line.data());
   const std::size_t lead = part.tag.empty() ? 0 : part.tag.size() + 1;
+  const auto word_at = [&](std::size_t byte) {
+    const auto next = std::ranges::upper_bound(starts, byte);
+    return static_cast<std::size_t>(std::max<std::ptrdiff_t>(next - starts.begin() - 1, 0));
+  };
   for (const PieceSpan& piece :
        tokenizers_.source->encode_with_offsets(tagged(part.tag, part.marked.text()))) {
     const std::size_t last = std::max(piece.end, piece.begin + 1) - 1;
     const std::size_t byte = last < lead ? 0 : offset + part.marked.original_offset(last - lead);
-    const auto next = std::ranges::upper_bound(starts, byte);
-    part.words.push_back(
-        static_cast<std::size_t>(std::max<std::ptrdiff_t>(next - starts.begin() - 1, 0)));
+    part.words.push_back(word_at(byte));
   }
+  for (CopiedText& copy : part.unseen.copies) copy.word = word_at(offset + copy.begin);
 }
 
 /// The first sentences of the line get the sentences of the prefix. All sentences of the prefix but

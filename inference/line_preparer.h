@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -11,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/character_set.h"
 #include "inference/prepared_line.h"
 #include "inference/sentence.h"
 #include "tokenizer/tokenizer_pair.h"
@@ -24,6 +26,8 @@ class LinePreparer {
     std::int64_t max_positions;               ///< Engine::max_positions
     std::optional<double> several_sentences;  ///< splits_sentences()
     CopiedFractions copied_fractions = {};    ///< copies()
+    /// The characters of the source side that the model has seen; null: not known.
+    std::shared_ptr<const CharacterSet> seen = nullptr;
   };
   /// Many threads may call its functions at once.
   LinePreparer(TokenizerPair tokenizers, const Model& model);
@@ -41,7 +45,8 @@ class LinePreparer {
              const std::stop_token& stop) const;
   bool copies(const PreparedLine& line, std::string_view text) const;
   void copy(const PreparedLine& line, std::string_view tag, PreparedPart& part) const;
-  std::vector<TokenId> mark_terms(const PreparedLine& line, PreparedPart& part) const;
+  void find_unseen(const PreparedLine& line, std::string_view tag, PreparedPart& part) const;
+  std::vector<TokenId> mark(const PreparedLine& line, PreparedPart& part) const;
   void find_words(std::string_view line, std::span<const std::size_t> starts,
                   PreparedPart& part) const;
   void require_prefix(PreparedLine& line, std::vector<SourceSentence>& sentences) const;

@@ -8,10 +8,10 @@ namespace dragoman {
 
 namespace {
 
-bool needs_attention(const PreparedLine& line) {
+bool needs_attention(const PreparedLine& line, const PreparedPart& part) {
   const PreparedRequest& request = *line.request;
   return request.reports_attention || request.settings->config.coverage_penalty > 0 ||
-         request.demands->requires_any() || !line.terms.empty();
+         request.demands->requires_any() || !line.terms.empty() || !part.unseen.copies.empty();
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ SourceSentence sentence_of(const PreparedLine& line, std::size_t part, std::vect
           .part = static_cast<std::int64_t>(part),
           .tokens = std::move(tokens),
           .settings = line.request->settings,
-          .needs_attention = needs_attention(line),
+          .needs_attention = needs_attention(line, line.parts[part]),
           .has_end = has_end};
 }
 

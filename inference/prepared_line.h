@@ -15,6 +15,7 @@
 #include "inference/split.h"
 #include "inference/translation.h"
 #include "inference/translation_request.h"
+#include "inference/unseen_text.h"
 #include "tokenizer/term_marks.h"
 #include "tokenizer/terms.h"
 #include "tokenizer/tokenizer_pair.h"
@@ -42,7 +43,9 @@ struct PreparedPart {
   LinePart text = {};                   ///< views of the line's text, without `before` and `behind`
   std::vector<std::size_t> words = {};  ///< [source pieces]: word of the line; for attention only
   std::string_view tag = {};            ///< in front of its text
-  MarkedText marked = {};               ///< the text with its terms, for a model that knows them
+  UnseenText unseen = {};               ///< the parts of its text that the model has never seen
+  MarkedText marked = {};               ///< the text as the model reads it
+  std::vector<PieceSpan> pieces = {};   ///< of `marked`; only with copies
   RequiredPrefix prefix = {};           ///< of its translation
   std::string prefix_text = {};         ///< the same as it was given
   std::vector<RequiredText> required = {};  ///< texts that its translation must have

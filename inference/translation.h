@@ -38,6 +38,7 @@ struct TranslationFacts {
   std::int64_t cut = 0;         ///< lines whose translation ends without </s> (Hypothesis::cut)
   std::int64_t long_words = 0;  ///< words that were cut after kMostPiecesOfWord pieces
   std::int64_t unmet = 0;       ///< lines whose translation lacks a text that it should have
+  std::int64_t unknown = 0;     ///< lines with text that was copied, as the model has not seen it
   std::int64_t source_tokens = 0;
   std::int64_t target_tokens = 0;  ///< of the best translations
 
@@ -50,6 +51,7 @@ struct TranslationFacts {
     cut += more.cut;
     long_words += more.long_words;
     unmet += more.unmet;
+    unknown += more.unknown;
     source_tokens += more.source_tokens;
     target_tokens += more.target_tokens;
     return *this;
@@ -57,10 +59,11 @@ struct TranslationFacts {
 };
 
 struct Translation {
-  std::int64_t line;                    ///< its number
-  std::vector<TranslatedText> n_best;   ///< best first, at least one
-  std::vector<std::string> unmet = {};  ///< texts that the best one should have but lacks
-  TranslationFacts facts = {};          ///< of this line
+  std::int64_t line;                      ///< its number
+  std::vector<TranslatedText> n_best;     ///< best first, at least one
+  std::vector<std::string> unmet = {};    ///< texts that the best one should have but lacks
+  std::vector<std::string> unknown = {};  ///< texts of the source that were copied (UnseenText)
+  TranslationFacts facts = {};            ///< of this line
 };
 
 }  // namespace dragoman

@@ -1,5 +1,6 @@
 #include "inference/translation_service.h"
 
+#include <memory>
 #include <utility>
 
 #include "base/error.h"
@@ -13,7 +14,10 @@ TranslationService::TranslationService(const std::vector<Engine*>& engines,
       target_(tokenizers.target),
       preparer_(tokenizers, {.max_positions = engine_.max_positions(),
                              .several_sentences = config.several_sentences,
-                             .copied_fractions = config.copied_fractions}),
+                             .copied_fractions = config.copied_fractions,
+                             .seen = config.characters ? std::make_shared<const CharacterSet>(
+                                                             config.characters->source)
+                                                       : nullptr}),
       required_texts_(tokenizers),
       edges_(token_edges(*target_)),
       cache_(config.cache_bytes),

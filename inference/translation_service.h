@@ -27,6 +27,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/character_set.h"
 #include "inference/line_preparer.h"
 #include "inference/required_text_search.h"
 #include "inference/search/engine.h"
@@ -45,7 +46,9 @@ struct ServiceConfig {
   /// The fraction of the model's training pairs with several sentences, for splits_sentences().
   std::optional<double> several_sentences = std::nullopt;
   CopiedFractions copied_fractions = {};  ///< of the model's training pairs, for copies()
-  std::int64_t cache_bytes = 0;           ///< of SentenceCache; 0: no cache
+  /// The characters that the model has seen; see LinePreparer::Model.
+  std::optional<SeenCharacters> characters = std::nullopt;
+  std::int64_t cache_bytes = 0;  ///< of SentenceCache; 0: no cache
 };
 
 class TranslationService {

@@ -55,7 +55,8 @@ std::optional<FoundCheckpoint> read_progress(const std::filesystem::path& path, 
     const auto& data = file.provenance().data;
     const auto checksum = data.find(kInitFrom);
     return FoundCheckpoint{path, progress_from_json(file.progress()),
-                           checksum == data.end() ? "" : checksum->second};
+                           checksum == data.end() ? "" : checksum->second,
+                           file.provenance().characters};
   } catch (const Error& damage) {
     warn(join_text("checkpoint passed over: ", damage.what()));
     return std::nullopt;

@@ -48,7 +48,8 @@ inline constexpr const char* kInitFrom = "init-from";
 struct FoundCheckpoint {
   std::filesystem::path path;
   ProgressRecord progress;
-  std::string initial_checksum = {};  ///< of the model of --init-from; "" without one
+  std::string initial_checksum = {};              ///< of the model of --init-from; "" without one
+  std::optional<SeenCharacters> characters = {};  ///< see Provenance
 };
 using Warn = std::function<void(const std::string&)>;
 /// The readable checkpoint with the highest update. Checkpoints of later updates than

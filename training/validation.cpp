@@ -116,7 +116,8 @@ ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weigh
   result.attention = recorder_.record(*engines.front());
   TranslationService service(pointers_to(engines), data_.tokenizers,
                              {.several_sentences = data_.report.several_sentences_fraction(),
-                              .copied_fractions = data_.report.copied_fractions()});
+                              .copied_fractions = data_.report.copied_fractions(),
+                              .characters = data_.characters});
   result.translations =
       best_texts(translate_lines(service, set_.source_lines, {.config = decode}, stop));
   if (result.translations.size() == set_.target_lines.size()) {

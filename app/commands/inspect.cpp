@@ -11,6 +11,7 @@
 #include "app/frame/field_names.h"
 #include "app/frame/log.h"
 #include "base/amounts.h"
+#include "base/character_set.h"
 #include "base/error.h"
 #include "base/json_depth.h"
 #include "base/threads.h"
@@ -204,6 +205,10 @@ void print_text(const Json& facts) {
   if (provenance.contains("copied_fractions"))
     for (const auto& [kind, fraction] : provenance["copied_fractions"].items())
       made[join_text("copies-of-", kind, "-alone")] = two_decimals(fraction);
+  if (provenance.contains("characters"))
+    for (const char* side : {"source", "target"})
+      made[join_text(side, "-characters")] =
+          CharacterSet::from_ranges(provenance["characters"][side].get<std::string>()).count();
   print_section("how it was made", made);
   print_section("averaged from", provenance["averaged_from"]);
   print_section("hash of the data", provenance["data"]);

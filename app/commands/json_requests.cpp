@@ -18,8 +18,8 @@ using Json = nlohmann::ordered_json;
 
 /// The answer's own fields, which requests cannot pass through.
 constexpr std::string_view kAnswerFields[] = {
-    "translation",  "score",  "log_probability", "words", "alignment",
-    "alternatives", "copied", "unmet",           "error", "line"};
+    "translation", "score", "log_probability", "words", "alignment", "alternatives",
+    "copied",      "unmet", "unknown",         "error", "line"};
 
 /// The members that can be passed on: those in valid UTF-8.
 std::vector<JsonMember> readable(std::vector<JsonMember> members) {
@@ -125,6 +125,7 @@ Json answer_fields(const Translation& translation, const AnswerFormat& format) {
   }
   if (translation.facts.copied > 0) fields["copied"] = true;
   if (!translation.unmet.empty()) fields["unmet"] = translation.unmet;
+  if (!translation.unknown.empty()) fields["unknown"] = translation.unknown;
   return fields;
 }
 

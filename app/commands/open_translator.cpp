@@ -59,7 +59,8 @@ OpenedTranslator facts_of(const ModelFileReader& file, const TokenizerPair& toke
           .updates = file.provenance().updates,
           .run = run_of(file),
           .several_sentences = file.provenance().several_sentences,
-          .copied_fractions = file.provenance().copied_fractions};
+          .copied_fractions = file.provenance().copied_fractions,
+          .characters = file.provenance().characters};
 }
 
 }  // namespace
@@ -128,6 +129,7 @@ TranslationService OpenedTranslator::service(const Workers::Limits& limits,
           {.limits = limits,
            .several_sentences = several_sentences,
            .copied_fractions = copied_fractions,
+           .characters = characters,
            .cache_bytes = cache_bytes}};
 }
 

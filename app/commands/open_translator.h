@@ -37,8 +37,9 @@ struct OpenedTranslator {
   /// The same text for all checkpoints of one run: its folder, or beside other models in a folder
   /// the settings, too.
   std::string run;
-  std::optional<double> several_sentences;  ///< see Provenance
-  CopiedFractions copied_fractions = {};    ///< see Provenance
+  std::optional<double> several_sentences;                  ///< see Provenance
+  CopiedFractions copied_fractions = {};                    ///< see Provenance
+  std::optional<SeenCharacters> characters = std::nullopt;  ///< see Provenance
 
   DecodeConfig search_with(const DecodeConfig& flags, const Origins& origins) const {
     return dragoman::search_with(flags, origins, decode_defaults);

@@ -67,6 +67,9 @@ void log_summary(const TranslationFacts& facts, std::int64_t failed, std::int64_
                                with_separators(facts.target_tokens), " out, ", speed);
   if (facts.empty > 0) text += join_text(", ", counted(facts.empty, "line"), " empty");
   if (facts.copied > 0) text += join_text(", ", counted(facts.copied, "line"), " copied");
+  if (facts.unknown > 0)
+    text += join_text(", ", counted(facts.unknown, "line"),
+                      " with text copied whose characters the training text did not have");
   if (facts.split > 0) text += join_text(", ", counted(facts.split, "line"), " split");
   log_facts(text, {{"lines", facts.lines},
                    {"lines_before", before},
@@ -81,6 +84,7 @@ void log_summary(const TranslationFacts& facts, std::int64_t failed, std::int64_
                    {"cut", facts.cut},
                    {"long_words", facts.long_words},
                    {"unmet", facts.unmet},
+                   {"unknown", facts.unknown},
                    {"failed", failed}});
 }
 

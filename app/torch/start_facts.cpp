@@ -9,7 +9,7 @@ InitialModel initial_model(const std::string& init_from,
   if (init_from.empty()) return {};
   const ModelFileReader model(found ? found->path : resolve_model_path(init_from));
   InitialModel initial{model.checksum(), model.decode_defaults(),
-                       model.provenance().copied_fractions};
+                       model.provenance().copied_fractions, model.provenance().characters};
   if (found) initial.checksum = found->initial_checksum;  // settle() refuses a new --init-from
   return initial;
 }

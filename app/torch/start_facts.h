@@ -16,6 +16,7 @@ struct InitialModel {
   std::string checksum;
   DecodeDefaults decode_defaults;
   CopiedFractions copied_fractions;
+  std::optional<SeenCharacters> characters;
 };
 /// A run that has begun reads them from its checkpoint.
 InitialModel initial_model(const std::string& init_from,

@@ -48,7 +48,8 @@ std::vector<GivenSentence> sentences_of(std::string_view text,
 
 bool is_flag_of_explain(std::string_view name) {
   return name != "n-best" && name != "batch-size" && name != "seed" && name != "temperature" &&
-         name != "translate-all" && !name.starts_with("sampling") && !name.starts_with("split");
+         name != "translate-all" && !name.starts_with("sampling") && !name.starts_with("split") &&
+         name != "unknown-words";
 }
 
 Explanation explain_text(const ExplainedTranslator& translator, const std::string& text,
@@ -59,7 +60,8 @@ Explanation explain_text(const ExplainedTranslator& translator, const std::strin
                        .name = translator.name,
                        .weights = translator.weights,
                        .search = translator.search,
-                       .form = form};
+                       .form = form,
+                       .characters = translator.characters};
   model.search.sampling = false;
   model.search.n_best = 1;
   return explain_all(model, translator.tokenizers, sentences, on_step);

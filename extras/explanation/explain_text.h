@@ -18,8 +18,9 @@ struct ExplainedTranslator {
   std::string name;  ///< shown on the page
   TokenizerPair tokenizers;
   std::shared_ptr<const CpuModel> weights;
-  DecodeConfig search;                      ///< explanations draw no samples
-  std::optional<double> several_sentences;  ///< see Provenance
+  DecodeConfig search;                                      ///< explanations draw no samples
+  std::optional<double> several_sentences;                  ///< see Provenance
+  std::optional<SeenCharacters> characters = std::nullopt;  ///< see Provenance
 };
 
 /// Whether `dragoman explain` has this flag of the search: it draws no samples, splits no sentence,

@@ -31,6 +31,7 @@ struct ExplainedToken {
   TokenId id;
   std::string piece;
   std::optional<std::int64_t> word;  ///< number of its word; none for </s> and tags
+  bool is_unseen = false;            ///< it stands for characters that the model has never seen
   // Of a target token:
   float log_probability = 0;
   std::vector<Candidate> most_probable = {};  ///< of its step, best first

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/threads.h"
+#include "base/utf8.h"
 #include "extras/explanation/number_blocks.h"
 #include "extras/explanation/page_blocks.h"
 
@@ -61,8 +62,10 @@ Json model_json(const ExplainedModel& model) {
 }
 
 Json token_json(const ExplainedToken& token) {
-  return {
+  Json json = {
       {"piece", token.piece}, {"id", token.id}, {"word", token.word ? Json(*token.word) : Json()}};
+  if (token.is_unseen) json["unseen"] = true;
+  return json;
 }
 
 Json target_token_json(const ExplainedToken& token, const Tokenizer& target) {
@@ -156,6 +159,21 @@ Json search_json(const TracedTranslation& search, const DecodeConfig& config,
             {"score", rounded(search.greedy_score)}}}};
 }
 
+/// Marks the pieces of characters that are not in the set. Of a character's bytes all but the last
+/// stand for nothing, in front of it.
+void mark_unseen(SentenceExplanation& sentence, const Tokenizer& tokenizer,
+                 const CharacterSet& seen) {
+  const std::string& text = sentence.source;
+  const std::vector<PieceSpan> pieces = tokenizer.encode_with_offsets(text);
+  for (std::size_t p = 0; p < pieces.size(); ++p) {
+    std::size_t at = pieces[p].begin;
+    do
+      if (at < text.size() && !seen.contains(next_code_point(text, at)))
+        sentence.source_tokens[p].is_unseen = true;
+    while (at < pieces[p].end);
+  }
+}
+
 std::string_view format_name(ExplanationForm form) {
   return form == ExplanationForm::Page ? "dragoman explanation page" : "dragoman explanation";
 }
@@ -216,8 +234,9 @@ Explanation explain_all(const ExplainedModel& model, const TokenizerPair& tokeni
   parallel_for(std::ssize(sentences), threads, [&](std::int64_t i) {
     const auto& [source, target, line] = sentences[static_cast<std::size_t>(i)];
     try {
-      const SentenceExplanation explained =
+      SentenceExplanation explained =
           Explainer(model.weights, tokenizers, model.search, on_step).explain(source, target);
+      if (model.characters) mark_unseen(explained, *tokenizers.source, model.characters->source);
       target_tokens += std::ssize(explained.target_tokens);
       texts[static_cast<std::size_t>(i)] = sentence_json(model, explained, *tokenizers.target);
     } catch (const UnfitText& error) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/character_set.h"
 #include "extras/explanation/explainer.h"
 #include "inference/search/decode_config.h"
 #include "tokenizer/tokenizer_pair.h"
@@ -26,6 +27,7 @@ struct ExplainedModel {
   std::shared_ptr<const CpuModel> weights;
   DecodeConfig search;
   ExplanationForm form = ExplanationForm::Numbers;
+  std::optional<SeenCharacters> characters = std::nullopt;  ///< see Provenance
 };
 
 /// The JSON object of a sentence. `target` made the explanation.

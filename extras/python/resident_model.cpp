@@ -38,6 +38,7 @@ ResidentModel::ResidentModel(const ResidentConfig& config)
       decode_defaults_ = file.decode_defaults();
       several_sentences_ = file.provenance().several_sentences;
       copied_fractions_ = file.provenance().copied_fractions;
+      characters_ = file.provenance().characters;
     }
     require_same(tokenizers_, tokenizers, config.models.front(), model);
     members_.push_back(std::make_shared<CpuModel>(file, config.compute_type));
@@ -50,7 +51,8 @@ ResidentModel::ResidentModel(const ResidentConfig& config)
       std::make_unique<TranslationService>(pointers_to(engines_), tokenizers_,
                                            ServiceConfig{.limits = limits,
                                                          .several_sentences = several_sentences_,
-                                                         .copied_fractions = copied_fractions_});
+                                                         .copied_fractions = copied_fractions_,
+                                                         .characters = characters_});
 }
 
 ResidentModel::~ResidentModel() {

@@ -65,6 +65,7 @@ class ResidentModel {
   DecodeDefaults decode_defaults_;
   std::optional<double> several_sentences_;
   CopiedFractions copied_fractions_;
+  std::optional<SeenCharacters> characters_;
   std::vector<std::shared_ptr<const CpuModel>> members_;
   std::vector<std::unique_ptr<Engine>> engines_;
   std::unique_ptr<TranslationService> service_;  // last: its threads use all above

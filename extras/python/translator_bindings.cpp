@@ -83,7 +83,7 @@ nb::object answer_of(const Translation& translation) {
   nb::list n_best;
   for (const TranslatedText& text : translation.n_best) n_best.append(text_of(text));
   return nb::make_tuple(n_best, translation.unmet, translation.facts.cut > 0,
-                        translation.facts.copied > 0);
+                        translation.facts.copied > 0, translation.unknown);
 }
 
 /// The translations of lines that were submitted together. The GIL makes its calls one at a time.
@@ -177,9 +177,10 @@ void bind_translator(nb::module_& module) {
   nb::class_<Answers>(module, "Answers", "Translations in the order of their lines.")
       .def("next", &Answers::next,
            nb::sig("def next(self) -> tuple[list[tuple[str, float, float, list[tuple[str, float, "
-                   "list[float]]]]], list[str], bool] | None"),
+                   "list[float]]]]], list[str], bool, list[str]] | None"),
            "Waits for the next translation: (n best of (text, score, log-probability, words of "
-           "(text, log-probability, attention)), unmet texts, cut, copied); None behind the last.");
+           "(text, log-probability, attention)), unmet texts, cut, copied, texts copied as "
+           "unknown); None behind the last.");
   nb::class_<ResidentModel>(module, "ResidentModel", "A model that translates.")
       .def("prepare", &prepare, nb::arg("search"), nb::arg("demands"), nb::arg("terms"),
            "Checks settings, which then serve any number of lines.")

@@ -50,6 +50,13 @@ constexpr std::array<std::string_view, 3> names_of(SplitSentences) {
 /// have several sentences on a side, if it is known.
 bool splits_sentences(SplitSentences choice, std::optional<double> several_sentences);
 
+/// What becomes of text in characters that the model has never seen (unseen_text.h).
+enum class UnknownWords {
+  Copy,       ///< it stands in the translation as it is
+  Translate,  ///< the model makes of it what it can
+};
+constexpr std::array<std::string_view, 2> names_of(UnknownWords) { return {"copy", "translate"}; }
+
 /// The least and the most that DecodeConfig::check() takes for a number.
 struct SettingRange {
   double least, most;
@@ -76,6 +83,7 @@ struct DecodeConfig {
   SplitSentences split_sentences = SplitSentences::Auto;
   std::int64_t split_length = 150;
   bool translate_all = false;
+  UnknownWords unknown_words = UnknownWords::Copy;
 
   bool sampling = false;
   std::int64_t sampling_topk = 0;
@@ -196,6 +204,11 @@ struct DecodeConfig {
                    "alone are copied",
            .group = kSearch},
           translate_all);
+    visit({.name = "unknown-words",
+           .help = "text in characters that the training text did not have: copy it, or translate "
+                   "it; needs a model that knows these characters (inspect)",
+           .group = kSearch},
+          unknown_words);
   }
 
   template <class Visit>

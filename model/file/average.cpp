@@ -54,8 +54,10 @@ Provenance provenance_of(const std::vector<ModelFileReader>& models, const std::
   provenance.command = command;
   provenance.scores.clear();
   provenance.averaged_from.clear();
-  for (const ModelFileReader& model : models)
+  for (const ModelFileReader& model : models) {
     provenance.averaged_from.push_back(model.path().string());
+    provenance.characters = joined_characters(provenance.characters, model.provenance().characters);
+  }
   return provenance;
 }
 

@@ -159,6 +159,15 @@ std::map<std::string, std::string> texts_of(const std::string& json, std::string
 
 }  // namespace
 
+std::optional<SeenCharacters> joined_characters(const std::optional<SeenCharacters>& one,
+                                                const std::optional<SeenCharacters>& other) {
+  if (!one || !other) return std::nullopt;
+  SeenCharacters joined = *one;
+  joined.source.join(other->source);
+  joined.target.join(other->target);
+  return joined;
+}
+
 std::string to_json(const Provenance& provenance) {
   std::map<std::string, double> scores = provenance.scores;
   std::erase_if(scores, [](const auto& score) { return !std::isfinite(score.second); });
@@ -172,6 +181,9 @@ std::string to_json(const Provenance& provenance) {
                {"averaged_from", provenance.averaged_from}};
   if (provenance.several_sentences) json["several_sentences"] = *provenance.several_sentences;
   if (!provenance.copied_fractions.empty()) json["copied_fractions"] = provenance.copied_fractions;
+  if (provenance.characters)
+    json["characters"] = {{"source", provenance.characters->source.ranges()},
+                          {"target", provenance.characters->target.ranges()}};
   return dump(json);
 }
 
@@ -197,6 +209,12 @@ Provenance provenance_from_json(std::string_view text) {
   if (json.contains("several_sentences"))
     take("several_sentences", provenance.several_sentences.emplace());
   take("copied_fractions", provenance.copied_fractions);
+  if (json.contains("characters")) {
+    std::map<std::string, std::string> ranges;
+    take("characters", ranges);
+    provenance.characters = {CharacterSet::from_ranges(ranges["source"]),
+                             CharacterSet::from_ranges(ranges["target"])};
+  }
   take("scores", provenance.scores);
   take("averaged_from", provenance.averaged_from);
   return provenance;

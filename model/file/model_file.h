@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/character_set.h"
 #include "model/file/model_config.h"
 #include "model/file/parameters.h"
 #include "model/file/safetensors.h"
@@ -40,10 +41,18 @@ struct Provenance {
   /// Fraction of copies among the training pairs whose source has nothing to translate, by its kind
   /// ("number"), for the kinds that the training text has several of.
   std::map<std::string, double, std::less<>> copied_fractions;
+  /// The characters that the model has seen in training, if they were recorded: those of the text
+  /// as people wrote it, and those that the tokenizers made of them.
+  std::optional<SeenCharacters> characters;
   std::map<std::string, double> scores;    ///< metric -> value: "valid-bleu", "valid-loss"
   std::vector<std::string> averaged_from;  ///< files, when the weights are an average
   bool operator==(const Provenance&) const = default;
 };
+
+/// The characters that a model has seen which was made of models with these records: all of them;
+/// none are known if one of the models has no record.
+std::optional<SeenCharacters> joined_characters(const std::optional<SeenCharacters>& one,
+                                                const std::optional<SeenCharacters>& other);
 
 /// JSON, one line; scores that are not finite are left out.
 std::string to_json(const Provenance& provenance);

@@ -65,6 +65,26 @@ TEST_F(PrepareTest, PairsWithNothingToTranslateAreCountedWithTheirCopies) {
   EXPECT_EQ((*cached.copy_counts)[static_cast<std::size_t>(CopiedKind::Url)], (CopyCount{1, 1}));
 }
 
+TEST_F(PrepareTest, TheCharactersOfThePairsAreRecorded) {
+  std::vector<std::string> source = sample_text(200), target = source;
+  source[7] += " \uFF28\u2713";  // a full-width H, whose plain form the model reads, too
+  target[7] += " \U0001F355";
+  source[8] = "\u732B";  // of a pair that is left out
+  target[8] = "";
+  source[9] += std::string(300, '-') + "\u72AC";
+  set_text(source, target);
+  data.max_length = 100;
+  for (const PreparedData& prepared : {prepare(), prepare()}) {
+    ASSERT_TRUE(prepared.characters);
+    const auto& [ours, theirs] = *prepared.characters;
+    EXPECT_TRUE(ours.contains_all("a e\uFF28H\u2713"));
+    EXPECT_TRUE(theirs.contains_all("a e\U0001F355"));
+    EXPECT_FALSE(theirs.contains(U'\u2713') || ours.contains(U'\U0001F355'));
+    EXPECT_FALSE(ours.contains(U'\u732B') || ours.contains(U'\u72AC')) << "of no kept pair";
+  }
+  EXPECT_EQ(prepare().cache, CacheUse::Reused);
+}
+
 TEST_F(PrepareTest, ASecondStartFindsItsWorkDone) {
   set_text(sample_text(500));
   data.valid_fraction = 0.01;

@@ -69,6 +69,46 @@ TEST(AssembleTranslation, PartsAreJoinedRankByRankWithTheirSpace) {
   EXPECT_EQ(translation.facts.target_tokens, static_cast<std::int64_t>(length) - 2);
 }
 
+TEST(AssembleTranslation, TheWordsOfATranslationWithCopiesAreThoseOfItsText) {
+  Line line(/*reports=*/true);
+  line.text = "one \u041C \U0001F355 two. \u2713 \u2713";
+  line.words = 6;
+  CharacterSet seen;
+  seen.add_all("onetwX. ");
+  PreparedPart& part = line.add(std::string_view(line.text).substr(0, 16), " ");
+  ASSERT_EQ(part.text.text, "one \u041C \U0001F355 two.");
+  part.unseen = unseen_text(part.text.text, seen);
+  part.unseen.copies[0].word = 1;
+  part.unseen.copies[1].word = 2;
+  part.marked = MarkedText(part.text.text, part.unseen.changes);
+  part.pieces = tokenizer().encode_with_offsets(part.marked.text());
+  part.hypotheses = {hypothesis("one X two.", -3)};
+  Hypothesis& best = part.hypotheses[0];
+  std::size_t word = 0;
+  for (const PieceSpan& piece : part.pieces) {
+    word += tokenizer().piece(piece.id).starts_with("\u2581") && !part.words.empty() ? 1 : 0;
+    part.words.push_back(word == 2 ? 3 : word);
+  }
+  for (std::size_t t = 0; t < best.tokens.size(); ++t)
+    for (std::size_t s = 0; s <= part.pieces.size(); ++s) best.attention.push_back(t == s ? 1 : 0);
+  PreparedPart& all = line.add(std::string_view(line.text).substr(17), "");
+  all.unseen = unseen_text(all.text.text, seen);
+  ASSERT_TRUE(all.unseen.is_all);
+  all.before = {"\u2713 \u2713", 17};
+  const Translation translation = assemble_translation(line, tokenizer());
+  EXPECT_THAT(translation.unknown, ElementsAre("\u041C", "\U0001F355", "\u2713 \u2713"));
+  const TranslatedText& text = translation.n_best.front();
+  EXPECT_EQ(text.text, line.text);
+  std::vector<std::string> words;
+  for (std::size_t w = 0; w < text.words.size(); ++w) {
+    words.push_back(text.words[w].text);
+    EXPECT_FLOAT_EQ(text.words[w].attention.at(w), 1) << w;
+  }
+  EXPECT_THAT(words, ElementsAre("one", "\u041C", "\U0001F355", "two.", "\u2713", "\u2713"));
+  EXPECT_EQ(text.words[2].sum, 0);
+  EXPECT_DOUBLE_EQ(text.sum, -3);
+}
+
 TEST(AssembleTranslation, TheBestComesFirstUnlessTermsWereAskedFor) {
   for (const bool asked : {false, true}) {
     Line line;

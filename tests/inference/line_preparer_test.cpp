@@ -138,6 +138,61 @@ TEST(LinePreparer, AttentionIsAskedForWhereItIsNeeded) {
   EXPECT_TRUE(needs(request({}), terms("one", "two")));
 }
 
+/// A preparer of a model that has seen the characters of its words, and X.
+LinePreparer preparer_that_has_seen(const char* characters) {
+  CharacterSet seen;
+  seen.add_all(characters);
+  return {tokenizer_pair(),
+          {.max_positions = 1000,
+           .several_sentences = 0.0,
+           .seen = std::make_shared<const CharacterSet>(std::move(seen))}};
+}
+
+TEST(LinePreparer, UnseenTextIsReadOtherwiseAndCopied) {
+  const LinePreparer knowing = preparer_that_has_seen("onetwhrFfuivsx. X");
+  const std::string text = "one tw\u00F2 \u041C\u043E. Four \u2713 five.";
+  PreparedLine line(0, request({}));
+  const auto sentences = knowing.prepare({text}, line);
+  ASSERT_EQ(sentences.size(), 2u);
+  EXPECT_EQ(sentences[0].tokens, with_end("one two X."));
+  EXPECT_EQ(sentences[1].tokens, with_end("Four five."));
+  EXPECT_TRUE(sentences[0].needs_attention);
+  EXPECT_EQ(line.facts.unknown, 1);
+  EXPECT_EQ(line.text, text);
+
+  PreparedLine copied(1, request({}, {}, true));
+  EXPECT_THAT(knowing.prepare({"\u041C\u043E \U0001F355!"}, copied), IsEmpty());
+  ASSERT_EQ(copied.parts.size(), 1u);
+  EXPECT_TRUE(copied.parts[0].unseen.is_all) << "nothing to translate";
+  EXPECT_EQ(copied.parts[0].before.text, copied.text);
+  EXPECT_EQ(copied.facts.unknown, 1);
+  EXPECT_EQ(copied.facts.empty, 0);
+
+  PreparedLine seen(1, request({}));
+  const auto same = knowing.prepare({"one two."}, seen);
+  EXPECT_EQ(same[0].tokens, with_end("one two."));
+  EXPECT_FALSE(same[0].needs_attention);
+  EXPECT_EQ(seen.facts.unknown, 0);
+}
+
+TEST(LinePreparer, UnseenTextIsTranslatedWhereItIsAskedForAndWhereNothingIsKnown) {
+  const std::string text = "one \u041C two.";
+  const LinePreparer knowing = preparer_that_has_seen("onetw. X");
+  PreparedLine translated(0, request({.unknown_words = UnknownWords::Translate})),
+      old(1, request({})), drawn(2, request({.sampling = true}));
+  EXPECT_EQ(knowing.prepare({text}, translated)[0].tokens, with_end(text));
+  EXPECT_EQ(preparer().prepare({text}, old)[0].tokens, with_end(text));
+  EXPECT_EQ(knowing.prepare({text}, drawn)[0].tokens, with_end(text));
+  EXPECT_EQ(translated.facts.unknown + old.facts.unknown + drawn.facts.unknown, 0);
+}
+
+TEST(LinePreparer, TermsAndProtectedTextsAreReadAsTheyAre) {
+  const LinePreparer knowing = preparer_that_has_seen("onetw. X");
+  PreparedLine line(0, request({}, {.terms = terms("\u041C", "six"), .protects = true}));
+  EXPECT_EQ(knowing.prepare({"one \u041C two 7."}, line)[0].tokens, with_end("one \u041C two 7."));
+  EXPECT_TRUE(line.parts[0].unseen.copies.empty());
+}
+
 TEST(LinePreparer, PiecesKnowTheirWords) {
   PreparedLine line(0, request({}, {}, true));
   preparer().prepare({"one two. three"}, line);

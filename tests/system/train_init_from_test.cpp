@@ -65,6 +65,8 @@ TEST_F(TrainInitFrom, ARunStartsWithTheWeightsTokenizerAndArchitectureOfTheModel
   const ModelFileReader after(path("still/model.safetensors"));
   EXPECT_EQ(after.tokenizer_source(), before.tokenizer_source());
   EXPECT_EQ(after.provenance().data.at("init-from"), before.checksum());
+  ASSERT_TRUE(after.provenance().characters);
+  EXPECT_EQ(after.provenance().characters, before.provenance().characters) << "of the same text";
 
   const auto tuned = run(fine_tuning("tuned", {"--ema", "0.9", "--dropout", "0.3"}), "", kLimit);
   ASSERT_EQ(tuned.exit_code, 0) << tuned.errors;

@@ -22,6 +22,23 @@ using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::Not;
 
+/// Makes a checkpoint as older versions have written them.
+void remove_characters(const std::string& path) {
+  const ModelFileReader file(path);
+  ModelContents contents{.config = file.config(),
+                         .tokenizer_source = file.tokenizer_source(),
+                         .tokenizer_target = {},
+                         .provenance = file.provenance(),
+                         .parameters = {},
+                         .training = {},
+                         .progress = std::string(file.progress())};
+  contents.provenance.characters.reset();
+  for (const std::string& name : file.names()) contents.parameters.push_back(file.tensor(name));
+  for (const std::string& name : file.training_names())
+    contents.training.push_back(file.tensor(name));
+  write_model_file(path, contents);
+}
+
 TEST_F(Train, TextBecomesAModelThatTranslatesAndIsScored) {
   const auto trained = run(command("whole"), "", kLimit);
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
@@ -52,6 +69,17 @@ TEST_F(Train, TextBecomesAModelThatTranslatesAndIsScored) {
   EXPECT_EQ(std::count(translated.output.begin(), translated.output.end(), '\n'), 3);
   EXPECT_THAT(translated.errors, HasSubstr("1 line split"));
 
+  // A name in letters that the training text did not have, and an emoji.
+  const auto copied =
+      run({"translate", "-m", path("whole"), "--json"},
+          "{\"text\": \"The old \u041C\u043E\u0441\u043A\u0432\u0430 sings \U0001F355 loudly.\"}\n",
+          kLimit);
+  EXPECT_EQ(copied.exit_code, 0) << copied.errors;
+  const auto answer = nlohmann::json::parse(copied.output);
+  for (const char* text : {"\u041C\u043E\u0441\u043A\u0432\u0430", "\U0001F355"})
+    EXPECT_THAT(answer["translation"].get<std::string>(), HasSubstr(text));
+  EXPECT_THAT(copied.errors, HasSubstr("1 line with text copied"));
+
   const auto scored = run({"evaluate", "-m", path("whole"), "--src", sample("test.en"), "--ref",
                            sample("test.de"), "-b", "1"},
                           "", kLimit);
@@ -61,6 +89,27 @@ TEST_F(Train, TextBecomesAModelThatTranslatesAndIsScored) {
   const auto again = run(command("whole"), "", kLimit);
   EXPECT_EQ(again.exit_code, 0) << again.errors;
   EXPECT_THAT(again.errors, HasSubstr("resumed from"));
+}
+
+TEST_F(Train, ARunKeepsTheCharactersOfItsCheckpoint) {
+  const auto characters_in = [](const std::string& file) {
+    return ModelFileReader(path(file)).provenance().characters;
+  };
+  ASSERT_EQ(run(command("recorded", {"--max-updates", "10"}), "", kLimit).exit_code, 0);
+  const auto recorded = characters_in("recorded/model.safetensors");
+  ASSERT_TRUE(recorded);
+  EXPECT_TRUE(recorded->source.contains_all("The old man."));
+  EXPECT_TRUE(recorded->target.contains_all("\u00E4\u00FC\u00DF"));
+  EXPECT_FALSE(recorded->source.contains(U'\u00FC'));
+  const std::string checkpoint = "recorded/checkpoints/update-00000010.safetensors";
+  EXPECT_EQ(characters_in(checkpoint), recorded);
+  ASSERT_EQ(run(command("recorded", {"--max-updates", "20"}), "", kLimit).exit_code, 0);
+  EXPECT_EQ(characters_in("recorded/model.safetensors"), recorded);
+
+  // A run of an older version has no record, though its text is there.
+  remove_characters(path("recorded/checkpoints/update-00000020.safetensors"));
+  ASSERT_EQ(run(command("recorded", {"--max-updates", "30"}), "", kLimit).exit_code, 0);
+  EXPECT_FALSE(characters_in("recorded/model.safetensors"));
 }
 
 TEST_F(Train, ARunThatIsKilledAtAnyMomentEndsWithTheSameWeights) {

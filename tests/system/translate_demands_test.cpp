@@ -153,5 +153,28 @@ TEST_F(TranslateDemands, AnEnsembleOfOneModelTwiceIsThatModel) {
   EXPECT_THAT(foreign.errors, HasSubstr("another tokenizer"));
 }
 
+TEST_F(TranslateDemands, TextThatTheModelHasNotSeenIsCopied) {
+  const std::string input =
+      "the \u041C\u043E\u0441\u043A\u0432\u0430 \U0001F355 sat\n\u2713 \u2713\nthe c\u00E0t\nthe "
+      "cat\n";
+  const auto of_old_model = translated({}, input);
+  write_model("model.safetensors", 1, "the cat number sat on mat 0123456789 X");
+  const ProcessResult result = run(words({}), input);
+  const auto lines = lines_of(result.output);
+  ASSERT_EQ(lines.size(), 4u) << result.errors;
+  EXPECT_THAT(lines[0],
+              AllOf(HasSubstr("\u041C\u043E\u0441\u043A\u0432\u0430"), HasSubstr("\U0001F355")));
+  EXPECT_EQ(lines[1], "\u2713 \u2713");
+  EXPECT_EQ(lines[2], lines[3]) << "read without its accent";
+  EXPECT_EQ(lines[3], of_old_model[3]);
+  EXPECT_THAT(result.errors, HasSubstr("1 line with text copied"));
+
+  const auto json = translated(
+      {"--json"}, "{\"text\": \"the \u041C \U0001F355 mat\"}\n{\"text\": \"the cat\"}\n");
+  EXPECT_EQ(nlohmann::json::parse(json[0])["unknown"], nlohmann::json({"\u041C", "\U0001F355"}));
+  EXPECT_FALSE(nlohmann::json::parse(json[1]).contains("unknown"));
+  EXPECT_EQ(translated({"--unknown-words", "translate"}, input), of_old_model);
+}
+
 }  // namespace
 }  // namespace dragoman

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -49,10 +50,11 @@ class Translate : public testing::Test {
 
   Translate() { write_model("model.safetensors", 1); }
 
-  /// Weights times `sharpness`.
-  void write_model(const std::string& name, float sharpness) {
+  /// Weights times `sharpness`. `seen`: the characters of the source that the model has seen.
+  void write_model(const std::string& name, float sharpness, std::string_view seen = {}) {
     SmallModel model(Tokenizer(tokenizer_, "tokenizer").size());
     model.contents.tokenizer_source = tokenizer_;
+    if (!seen.empty()) model.contents.provenance.characters.emplace().source.add_all(seen);
     for (auto& values : model.values)
       for (float& value : values) value *= sharpness;
     write_model_file(folder_ / name, model.contents);

@@ -12,13 +12,13 @@ const std::vector<RequiredText> kTerms = {{4, 7, "Hund", true}, {12, 15, "Katze"
 
 TEST(TermMarks, TermsAreWrittenBehindTheirSources) {
   EXPECT_EQ(MarkedText("the dog, a cat.").text(), "the dog, a cat.");
-  EXPECT_EQ(MarkedText("the dog and cat.", kTerms).text(),
+  EXPECT_EQ(MarkedText("the dog and cat.", marks_of(kTerms)).text(),
             "the dog<term> Hund</term> and cat<term> Katze</term>.");
 }
 
 TEST(TermMarks, OffsetsAreFoundInBothTexts) {
   const std::string text = "the dog and cat.";
-  const MarkedText marked(text, kTerms);
+  const MarkedText marked(text, marks_of(kTerms));
   for (std::size_t i = 0; i < text.size(); ++i) {
     EXPECT_EQ(marked.text()[marked.marked_offset(i)], text[i]) << i;
     EXPECT_EQ(marked.original_offset(marked.marked_offset(i)), i);
@@ -29,6 +29,19 @@ TEST(TermMarks, OffsetsAreFoundInBothTexts) {
             "dog<term> Hund</term>");
   EXPECT_EQ(marked.original_offset(marked.text().find("Hund")), 6u);
   EXPECT_EQ(marked.original_offset(marked.text().find("Katze")), 14u);
+}
+
+TEST(TermMarks, ATextIsReadWithOtherChanges) {
+  const std::string text = "ab\u00E9 cd, ef";
+  const std::vector<TextChange> changes = {
+      {2, 4, "e"}, {5, 7, ""}, {9, 11, "gh ij"}, {11, 11, "!"}};
+  const MarkedText marked(text, changes);
+  EXPECT_EQ(marked.text(), "abe , gh ij!");
+  for (const std::size_t original : {0, 1, 2, 4, 7, 8, 9, 11})
+    EXPECT_EQ(marked.original_offset(marked.marked_offset(original)), original) << original;
+  EXPECT_EQ(marked.marked_offset(5), 4u);
+  EXPECT_EQ(marked.original_offset(4), 7u) << "what was left out has no byte";
+  for (const std::size_t offset : {6, 8, 10}) EXPECT_EQ(marked.original_offset(offset), 9u);
 }
 
 TEST(TermMarks, MarksArePiecesAndLeaveTheOtherWordsUnchanged) {

@@ -259,7 +259,8 @@ int run_explain(const ExplainOptions& options, const Invocation& invocation) {
       .search = search,
       .form = flags.format == ExplanationFormat::Json
                   ? flags.packed ? ExplanationForm::Packed : ExplanationForm::Numbers
-                  : ExplanationForm::Page};
+                  : ExplanationForm::Page,
+      .characters = file.provenance().characters};
   const std::string json =
       explain_all(model, tokenizers, sentences, stopping(), threads_to_use(flags.threads)).json;
   write(flags, flags.format == ExplanationFormat::Json ? json + "\n" : explanation_page(json));

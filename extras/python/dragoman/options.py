@@ -24,6 +24,7 @@ class SearchOptions(TypedDict, total=False):
     split_sentences: Literal["auto", "always", "never"]
     split_length: int  # most source pieces that are translated at once
     translate_all: bool  # lines with nothing to translate ("42", a URL), too, which are copied otherwise
+    unknown_words: Literal["copy", "translate"]  # text in characters that the training text did not have
     sampling: bool  # draw each token at random
     sampling_topk: int  # 0: from all tokens
     sampling_topp: float

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 NativeWord: TypeAlias = tuple[str, float, list[float]]
 NativeCandidate: TypeAlias = tuple[str, float, float, list[NativeWord]]
-NativeTranslation: TypeAlias = tuple[list[NativeCandidate], list[str], bool, bool]
+NativeTranslation: TypeAlias = tuple[list[NativeCandidate], list[str], bool, bool, list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,7 @@ class Translation:
     unmet: list[str]  #: texts that the best one should have (terms, protected text) but lacks
     cut: bool  #: whether it ends at the maximum length
     copied: bool  #: whether the line had nothing to translate and was copied
+    unknown: list[str]  #: texts of the source that were copied, as the training text lacked their characters
 
     @property
     def text(self) -> str:
@@ -97,5 +98,5 @@ def candidate_of(native: NativeCandidate) -> Candidate:
 
 
 def translation_of(native: NativeTranslation) -> Translation:
-    n_best, unmet, cut, copied = native
-    return Translation([candidate_of(candidate) for candidate in n_best], unmet, cut, copied)
+    n_best, unmet, cut, copied, unknown = native
+    return Translation([candidate_of(candidate) for candidate in n_best], unmet, cut, copied, unknown)

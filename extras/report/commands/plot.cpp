@@ -130,7 +130,8 @@ std::string explained(const std::string& folder, const AttentionLine& attention)
                              .name = folder,
                              .weights = run.weights,
                              .search = run.search,
-                             .form = ExplanationForm::Page};
+                             .form = ExplanationForm::Page,
+                             .characters = run.characters};
   const GivenSentence sentence{.source = detokenized(attention.source),
                                .target = detokenized(attention.target)};
   return explain_all(model, run.tokenizers, {sentence}, {}).json;

@@ -85,7 +85,8 @@ ExplainedTranslator explained_translator(const std::string& model, const DecodeC
           .tokenizers = load_tokenizers(file),
           .weights = std::make_shared<const CpuModel>(file, ComputeType::Float32),
           .search = search_with(decode, origins, file.decode_defaults()),
-          .several_sentences = file.provenance().several_sentences};
+          .several_sentences = file.provenance().several_sentences,
+          .characters = file.provenance().characters};
 }
 
 }  // namespace dragoman

@@ -41,15 +41,22 @@ const groupedByWord = tokens => {
   return groups;
 };
 
-// Words or pieces: [{ text, tokens: [positions], mark (no word of the text) }].
+// Words or pieces: [{ text, tokens: [positions], mark (no word of the text), unseen (of characters
+// that the training text did not have) }].
 const unitsOf = (side, unit = view.unit) => {
   const tokens = tokensOf(side);
   if (unit === 'pieces')
-    return tokens.map((token, i) => ({ text: token.piece, tokens: [i], mark: isMark(token) }));
+    return tokens.map((token, i) => ({
+      text: token.piece,
+      tokens: [i],
+      mark: isMark(token),
+      unseen: token.unseen === true,
+    }));
   return groupedByWord(tokens).map(group => ({
     text: wordText(group.tokens.map(i => tokens[i].piece)),
     tokens: group.tokens,
     mark: isMark(tokens[group.tokens[0]]),
+    unseen: group.tokens.some(i => tokens[i].unseen === true),
   }));
 };
 

@@ -22,7 +22,7 @@ const wordButton = (side, unit, i, { detail, fraction }) =>
     'button',
     {
       type: 'button',
-      class: unit.mark ? 'word sign' : 'word',
+      class: `word${unit.mark ? ' sign' : ''}${unit.unseen ? ' unseen' : ''}`,
       'data-side': side,
       'data-unit': i,
     },
@@ -49,7 +49,7 @@ const markAligned = (words, side, i) => {
 const wordTold = (words, side, i) => {
   if (side === 'source') {
     const column = words.rows.map(row => row[i]);
-    return `${quoted(words.source[i].text)} gets ${words.received[i].toFixed(2)} of a word’s attention, most from ${strongest(column, words.output) || 'none'}.`;
+    return `${quoted(words.source[i].text)} gets ${words.received[i].toFixed(2)} of a word’s attention, most from ${strongest(column, words.output) || 'none'}.${words.source[i].unseen ? ' The training text did not have its characters: the model knows nothing about them.' : ''}`;
   }
   const unit = words.output[i];
   const pieces = unit.tokens.map(at => sentence().target_tokens[at]);

@@ -126,7 +126,8 @@ class ModelFiles {
                                          .tokenizers = opened.tokenizers,
                                          .weights = std::move(weights),
                                          .search = search,
-                                         .several_sentences = opened.several_sentences};
+                                         .several_sentences = opened.several_sentences,
+                                         .characters = opened.characters};
     return [translator](const std::string& text, ExplanationUse use, const OnStep& on_step) {
       const ExplanationForm form =
           use == ExplanationUse::Page ? ExplanationForm::Page : ExplanationForm::Packed;

@@ -78,6 +78,24 @@ TEST(ExplanationJson, SentencesAreExplainedOnSeveralThreadsInTheirOrder) {
             explain_all(model, tokenizer_pair(), sentences, {}).json);
 }
 
+TEST(ExplanationJson, UnseenCharactersAreMarked) {
+  ExplainedModel model{.program_version = "1",
+                       .name = "run/",
+                       .weights = weights_of_small_model(Positions::Sinusoidal),
+                       .search = kSearch};
+  const auto marked = [&model] {
+    const Json json = Json::parse(
+        explain_all(model, tokenizer_pair(), {{.source = "one \u041C\u043E two"}}, {}).json);
+    std::string pieces;
+    for (const Json& token : json["sentences"][0]["source_tokens"])
+      if (token.contains("unseen")) pieces += token["piece"];
+    return pieces;
+  };
+  EXPECT_EQ(marked(), "") << "nothing is known";
+  model.characters.emplace().source.add_all("onetw ");
+  EXPECT_EQ(marked(), "<0xD0><0x9C><0xD0><0xBE>");
+}
+
 TEST(ExplanationJson, TheWayThroughTheStacksIsThere) {
   const Json json = json_of("Four five. six,");
   const Json& sentence = json["sentences"][0];

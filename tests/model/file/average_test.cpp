@@ -38,6 +38,22 @@ TEST(Average, ASingleModelStaysAsItIsWithoutTrainingState) {
   EXPECT_TRUE(after.training_names().empty());
 }
 
+TEST(Average, TheAverageHasSeenTheCharactersOfAllModels) {
+  SmallModel one, two;
+  one.contents.provenance.characters.emplace().source.add_all("ab");
+  two.contents.provenance.characters.emplace().source.add_all("bc");
+  const ScratchFile a("a.safetensors"), b("b.safetensors"), c("c.safetensors"), mean("mean");
+  write_model_file(a.path(), one.contents);
+  write_model_file(b.path(), two.contents);
+  write_average(std::vector{a.path(), b.path()}, mean.path(), "");
+  const ModelFileReader average(mean.path());
+  ASSERT_TRUE(average.provenance().characters);
+  EXPECT_EQ(average.provenance().characters->source.ranges(), "61-63");
+  write_model_file(c.path(), SmallModel().contents);
+  write_average(std::vector{a.path(), c.path()}, mean.path(), "");
+  EXPECT_FALSE(ModelFileReader(mean.path()).provenance().characters) << "one model has no record";
+}
+
 TEST(Average, TheAverageIsTheMeanOfEveryParameter) {
   SmallModel one, two, three;
   for (std::size_t t = 0; t < one.values.size(); ++t)

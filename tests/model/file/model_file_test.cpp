@@ -88,6 +88,8 @@ TEST(ModelFile, ProvenanceKeepsEveryFieldAndTakesAnyText) {
   provenance.versions = {{"dragoman", "0.1.0"}};
   provenance.several_sentences = 0.0125;
   provenance.copied_fractions = {{"number", 0.25}};
+  provenance.characters.emplace().source.add_all("a\u00E9 \u732B");
+  provenance.characters->target.add_all("b\U0001F355");
   provenance.scores = {{"bleu", 38.512345678901234}};
   provenance.averaged_from = {"x", "y"};
   EXPECT_EQ(provenance_from_json(to_json(provenance)), provenance);
@@ -95,6 +97,8 @@ TEST(ModelFile, ProvenanceKeepsEveryFieldAndTakesAnyText) {
   EXPECT_THROW(provenance_from_json("[]"), Error);
   EXPECT_THROW(provenance_from_json(R"({"seed":"x"})"), Error);
   EXPECT_THROW(provenance_from_json(R"({"scores":{"bleu":null}})"), Error);
+  EXPECT_THROW(provenance_from_json(R"({"characters":{"source":"x","target":""}})"), Error);
+  EXPECT_THROW(provenance_from_json(R"({"characters":"20-7E"})"), Error);
 
   SmallModel model;
   model.contents.provenance.command = "dragoman train \xff";
