@@ -18,13 +18,17 @@ struct CorpusReport {
   std::int64_t kept = 0;               ///< pairs to train on
   std::int64_t held_out = 0;           ///< pairs kept aside for validation
   std::int64_t invalid = 0;            ///< dropped: invalid UTF-8 or NUL
-  std::int64_t empty = 0;              ///< dropped: a side without tokens
+  std::int64_t empty = 0;              ///< dropped: a side without tokens, or of white space alone
   std::int64_t in_validation = 0;      ///< dropped: a pair of --valid-src, or nearly one
   std::int64_t duplicates = 0;         ///< dropped: a copy of an earlier pair
   std::int64_t too_long = 0;           ///< dropped: --max-length
   std::int64_t ratio = 0;              ///< dropped: --max-ratio
   std::int64_t several_sentences = 0;  ///< of the kept pairs: on a side or both
   std::int64_t same_text = 0;          ///< of the kept pairs: both sides are alike
+  std::int64_t changed_targets = 0;    ///< of the kept pairs: the tokenizer changes the target line
+  /// Of these, a line of the text (counted from 0 over all files), which changes in more than white
+  /// space if any does.
+  std::int64_t changed_target = 0;
   std::int64_t source_tokens = 0, target_tokens = 0;  ///< of the kept pairs, without </s>
   /// Of the kept pairs, those whose source has nothing to translate. Caches of earlier versions do
   /// not have it.

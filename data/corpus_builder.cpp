@@ -12,6 +12,7 @@
 #include "data/source_tags.h"
 #include "data/trained_pairs.h"
 #include "tokenizer/sentence_splitter.h"
+#include "tokenizer/text_rule.h"
 
 namespace dragoman {
 
@@ -26,11 +27,13 @@ struct EncodedPair {
   State state = State::Encoded;
   std::int64_t line = 0;
   std::uint64_t hash = 0;
-  bool several_sentences = false;                           ///< on a side or both
-  bool same_text = false;                                   ///< both sides are alike
-  std::optional<CopiedKind> copied_kind = {};               ///< of the source
-  bool is_copy = false;                                     ///< white space around left aside
-  bool in_validation = false;                               ///< or nearly so
+  bool several_sentences = false;  ///< on a side or both
+  bool same_text = false;          ///< both sides are alike
+  bool has_empty_side = false;
+  std::optional<CopiedKind> copied_kind = {};  ///< of the source
+  bool is_copy = false;                        ///< white space around left aside
+  bool in_validation = false;                  ///< or nearly so
+  enum class Change { None, Space, Text } target_change = Change::None;  ///< by the tokenizer
   std::size_t source_begin = 0, target_begin = 0, end = 0;  ///< in the tokens of the block
   std::string_view source_text = {}, target_text = {};      ///< without a tag
 };
@@ -103,8 +106,7 @@ class PairFilter {
       ++report_.invalid;
       return;
     }
-    const bool empty = source.empty() || target.empty();
-    if (empty && pair.state == EncodedPair::State::Encoded && !data_.keep_empty) {
+    if (pair.has_empty_side && pair.state == EncodedPair::State::Encoded && !data_.keep_empty) {
       ++report_.empty;
       return;
     }
@@ -130,6 +132,7 @@ class PairFilter {
         ++pairs;
         copies += pair.is_copy ? 1 : 0;
       }
+      count_change(pair);
       report_.source_tokens += static_cast<std::int64_t>(source.size());
       report_.target_tokens += static_cast<std::int64_t>(target.size());
       characters_.source.add_all(pair.source_text);
@@ -138,9 +141,19 @@ class PairFilter {
     }
   }
 
+  void count_change(const EncodedPair& pair) {
+    using Change = EncodedPair::Change;
+    if (pair.target_change == Change::None) return;
+    ++report_.changed_targets;
+    if (pair.target_change <= shown_change_) return;
+    shown_change_ = pair.target_change;
+    report_.changed_target = pair.line;
+  }
+
   const DataConfig& data_;
   PairSelection& selection_;
   CorpusWriter& writer_;
+  EncodedPair::Change shown_change_ = EncodedPair::Change::None;  ///< of report_.changed_target
   CorpusReport report_;
   SeenCharacters characters_;  ///< of the kept pairs
   std::vector<std::int64_t> held_out_;
@@ -184,9 +197,22 @@ struct BlockEncoder {
         split_sentences(source).size() > 1 || split_sentences(target).size() > 1;
     const std::size_t file = text.file_of(line);
     const std::int64_t max_length = choice.data.max_length;
-    if (tags.tag(file).empty()) return encode_pair(block, source, target, tokenizers, max_length);
     encode_pair(block, tags.tagged(file, source), target, tokenizers, max_length);
-    if (block.source(pair).size() == tags.pieces(file)) remove_source(block, pair);
+    const bool has_tag = !tags.tag(file).empty();
+    if (has_tag && block.source(pair).size() == tags.pieces(file)) remove_source(block, pair);
+    pair.has_empty_side = block.source(pair).empty() || block.target(pair).empty() ||
+                          strip(source).empty() || strip(target).empty();
+    pair.target_change = change_of(target, block.target(pair));
+  }
+
+  /// What the tokenizer changes in a target line. One with escapes changes nothing but what its
+  /// rule says.
+  EncodedPair::Change change_of(std::string_view target, std::span<const TokenId> tokens) const {
+    using Change = EncodedPair::Change;
+    if (tokenizers.target->facts().escapes != Escapes::None) return Change::None;
+    const std::string written = tokenizers.target->decode(tokens);
+    if (written == target) return Change::None;
+    return differ_in_space_alone(written, target) ? Change::Space : Change::Text;
   }
 
   /// A tag alone is an empty line.

@@ -51,6 +51,8 @@ void for_each_count(Report& report, Visit&& visit) {
   visit("ratio", report.ratio);
   visit("several_sentences", report.several_sentences);
   visit("same_text", report.same_text);
+  visit("changed_targets", report.changed_targets);
+  visit("changed_target", report.changed_target);
   visit("source_tokens", report.source_tokens);
   visit("target_tokens", report.target_tokens);
 }

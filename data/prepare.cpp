@@ -25,15 +25,14 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Part of every file name: files of other versions of this code are not found.
-constexpr int kCacheVersion = 3;
+constexpr int kCacheVersion = 4;
 
-enum class Side { Source, Target, Both };
-
-/// The lines of one side or both that a tokenizer is trained on: about as many as it will look at.
-std::vector<std::string_view> sample_of(const ParallelText& text, Side side,
-                                        std::int64_t sample_lines) {
-  const std::int64_t lines = text.pairs() * (side == Side::Both ? 2 : 1);
-  const double fraction = 1.05 * static_cast<double>(sample_lines) / static_cast<double>(lines);
+/// The lines of a side that a tokenizer is trained on: about as many as it will look at.
+std::vector<std::string_view> sample_of(const ParallelText& text, TextSide side,
+                                        const TokenizerConfig& config) {
+  const std::int64_t lines = text.pairs() * (config.joint ? 2 : 1);
+  const double fraction =
+      1.05 * static_cast<double>(config.sample_lines) / static_cast<double>(lines);
   std::vector<std::string_view> sample;
   const auto add = [&](std::string_view line) {
     if (line.empty() || (fraction < 1 && uniform_of(sample_key(line)) >= fraction)) return;
@@ -41,16 +40,15 @@ std::vector<std::string_view> sample_of(const ParallelText& text, Side side,
   };
   text.for_each_pair(0, text.pairs(),
                      [&](std::int64_t, std::string_view source, std::string_view target) {
-                       if (side != Side::Target) add(source);
-                       if (side != Side::Source) add(target);
+                       add(side == TextSide::Source ? source : target);
                      });
   return sample;
 }
 
 /// Tags and the marks of terms are pieces of the tokenizer that encodes the source.
-TokenizerConfig tokenizer_config(const PreparationWork& work, Side side) {
+TokenizerConfig tokenizer_config(const PreparationWork& work, TextSide side) {
   TokenizerConfig config = work.tokenizer;
-  if (side == Side::Target) return config;
+  if (side == TextSide::Target && !config.joint) return config;
   auto& symbols = config.user_symbols;
   std::vector<std::string> more = work.data.corpus_tags;
   if (!work.data.train_terms.empty())
@@ -70,43 +68,74 @@ std::uint64_t tokenizer_hash(TokenizerConfig config, const ParallelText& text) {
   return xxh3(inputs);
 }
 
-/// A trained tokenizer from the cache folder, or trained now and put there. The file holds the
-/// SentencePiece model and 8 bytes of its checksum.
-std::string trained_model(const PreparationWork& work, const ParallelText& text, Side side) {
-  const char* names[] = {"source", "target", "joint"};
-  const TokenizerConfig config = tokenizer_config(work, side);
-  const fs::path path =
-      work.cache_folder / join_text("tokenizer-", names[static_cast<int>(side)], "-",
-                                    hex16(tokenizer_hash(config, text)), ".bin");
-  const auto checksum = [](std::string_view bytes) {
+/// The tokenizer of a side in the cache folder. The file holds the SentencePiece model and 8 bytes
+/// of its checksum.
+class StoredTokenizer {
+ public:
+  StoredTokenizer(const PreparationWork& work, const ParallelText& text, TextSide side)
+      : path_(work.cache_folder /
+              join_text("tokenizer-", side == TextSide::Source ? "source" : "target", "-",
+                        hex16(tokenizer_hash(tokenizer_config(work, side), text)), ".bin")) {}
+
+  /// The bytes of the model; empty if it isn't there, or is damaged.
+  std::string read() const {
+    if (!fs::exists(path_)) return "";
+    std::string bytes = read_file(path_);
+    const std::size_t size = bytes.size() - std::min<std::size_t>(bytes.size(), 8);
+    if (bytes.substr(size) != checksum(std::string_view(bytes).substr(0, size))) return "";
+    bytes.resize(size);
+    return bytes;
+  }
+  void write(const std::string& bytes) const {
+    write_file(path_, bytes + checksum(bytes), Links::Replace);
+  }
+
+ private:
+  static std::string checksum(std::string_view bytes) {
     const std::uint64_t hash = xxh3(bytes);
     return std::string(reinterpret_cast<const char*>(&hash), sizeof hash);
-  };
-  if (fs::exists(path)) {
-    std::string bytes = read_file(path);
-    const std::size_t size = bytes.size() - std::min<std::size_t>(bytes.size(), 8);
-    if (bytes.substr(size) == checksum(std::string_view(bytes).substr(0, size))) {
-      bytes.resize(size);
-      return bytes;
-    }
   }
-  if (work.stop.stop_requested()) throw PreparationStopped();
-  work.observe("training the tokenizer", 0, 1);
-  std::string bytes =
-      train_tokenizer(sample_of(text, side, config.sample_lines), config).model_bytes;
-  work.observe("training the tokenizer", 1, 1);
-  write_file(path, bytes + checksum(bytes), Links::Replace);
-  return bytes;
+
+  fs::path path_;
+};
+
+/// Trained tokenizers from the cache folder, or trained now and put there.
+JointTokenizers trained_models(const PreparationWork& work, const ParallelText& text) {
+  const StoredTokenizer source(work, text, TextSide::Source);
+  const StoredTokenizer target(work, text, TextSide::Target);
+  JointTokenizers models{source.read(), target.read()};
+  const auto train = [&](const auto& train_now) {
+    if (work.stop.stop_requested()) throw PreparationStopped();
+    work.observe("training the tokenizer", 0, 1);
+    train_now();
+    work.observe("training the tokenizer", 1, 1);
+  };
+  const auto train_side = [&](TextSide side, std::string& model, const StoredTokenizer& stored) {
+    if (!model.empty()) return;
+    const TokenizerConfig config = tokenizer_config(work, side);
+    train(
+        [&] { model = train_tokenizer(sample_of(text, side, config), config, side).model_bytes; });
+    stored.write(model);
+  };
+  if (!work.tokenizer.joint) {
+    train_side(TextSide::Source, models.source, source);
+    train_side(TextSide::Target, models.target, target);
+  } else if (models.source.empty() || models.target.empty()) {
+    const TokenizerConfig config = tokenizer_config(work, TextSide::Source);
+    train([&] {
+      models = train_joint_tokenizers(sample_of(text, TextSide::Source, config),
+                                      sample_of(text, TextSide::Target, config), config);
+    });
+    source.write(models.source);
+    target.write(models.target);
+  }
+  return models;
 }
 
 TokenizerPair tokenizers_of(const PreparationWork& work, const ParallelText& text) {
   const TokenizerConfig& config = work.tokenizer;
   const auto make_shared_tokenizer = [](Tokenizer tokenizer) {
     return std::make_shared<const Tokenizer>(std::move(tokenizer));
-  };
-  const auto trained = [&](Side side) {
-    return make_shared_tokenizer(
-        Tokenizer(trained_model(work, text, side), "the trained tokenizer"));
   };
   TokenizerPair tokenizers;
   tokenizers.source_eos = config.source_eos;
@@ -124,11 +153,15 @@ TokenizerPair tokenizers_of(const PreparationWork& work, const ParallelText& tex
       auto target = make_shared_tokenizer(Tokenizer::from_file(config.target_model));
       if (target->model_bytes() != tokenizers.source->model_bytes()) tokenizers.target = target;
     }
-  } else if (config.joint) {
-    tokenizers.source = tokenizers.target = trained(Side::Both);
   } else {
-    tokenizers.source = trained(Side::Source);
-    tokenizers.target = trained(Side::Target);
+    JointTokenizers models = trained_models(work, text);
+    const bool is_one = models.source == models.target;
+    tokenizers.source =
+        make_shared_tokenizer(Tokenizer(std::move(models.source), "the trained tokenizer"));
+    tokenizers.target =
+        is_one
+            ? tokenizers.source
+            : make_shared_tokenizer(Tokenizer(std::move(models.target), "the trained tokenizer"));
   }
   return tokenizers;
 }
@@ -312,6 +345,17 @@ double fraction_with_terms(const DataConfig& data, const ParallelText& text) {
   return static_cast<double>(found) / static_cast<double>(std::max<std::int64_t>(1, seen));
 }
 
+/// "train.de:17: "10⁴" becomes "104""; empty if the tokenizer changes no target line.
+std::string changed_target(const ParallelText& text, const Tokenizer& target,
+                           const CorpusReport& report) {
+  if (report.changed_targets == 0) return "";
+  const std::string_view line = text.lines(report.changed_target).second;
+  const std::size_t file = text.file_of(report.changed_target);
+  return join_text(text.target_files()[file].path(), ":",
+                   report.changed_target - text.first_pairs()[file] + 1, ": ",
+                   described_change(line, target.decode(target.encode(line))));
+}
+
 void require_term_marks(const Tokenizer& source) {
   if (!has_term_marks(source))
     throw UsageError(
@@ -388,7 +432,7 @@ PreparedData prepare_data(const Preparation& preparation) {
   const PreparationWork work(preparation);
   work.data.check();
   work.tokenizer.check();
-  tokenizer_config(work, Side::Both).check();
+  tokenizer_config(work, TextSide::Source).check();
   const TextReading reading = reading_of(work);
   const DataConfig& data = work.data;
   const auto shared_text = std::make_shared<const ParallelText>(
@@ -430,6 +474,7 @@ PreparedData prepare_data(const Preparation& preparation) {
         std::make_shared<const PairAlignments>(alignment, prepared.tokenizers, data);
   prepared.characters = storage->facts().characters;
   prepared.report = storage->facts().report;
+  prepared.changed_target = changed_target(text, *prepared.tokenizers.target, prepared.report);
   take_validation(work, storage->facts(), prepared);
   take_keep_validation(work, keep_valid_text, prepared);
   return prepared;

@@ -90,6 +90,8 @@ struct PreparedData {
   std::optional<double> pairs_with_terms;
   std::shared_ptr<const SurveyedText> survey;  ///< of the pairs of `train`
   CorpusReport report;                         ///< the same whether the cache was built or reused
+  /// Where and how the tokenizer changes a target line (CorpusReport::changed_target); "" if none.
+  std::string changed_target;
   /// Of the pairs of `train`: as people have written them, and as the tokenizers normalise them.
   /// None if an older version of the program has made the cache.
   std::optional<SeenCharacters> characters;

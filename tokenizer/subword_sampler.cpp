@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "tokenizer/byte_piece.h"
+#include "tokenizer/space_mark.h"
 
 namespace dragoman {
 
@@ -45,15 +46,27 @@ std::vector<TokenId> SubwordSampler::sample(std::span<const TokenId> tokens,
     append_sample(run, random, sampled);
     run.clear();
   };
-  for (const TokenId token : tokens) {
-    const std::string& text = texts_[static_cast<std::size_t>(token)];
-    run += text;
-    if (!text.empty()) continue;
+  for (std::size_t i = 0; i < tokens.size();) {
+    const std::size_t whole = unchanged_tokens(tokens.subspan(i));
+    if (whole == 0) {
+      run += texts_[static_cast<std::size_t>(tokens[i++])];
+      continue;
+    }
     end_run();
-    sampled.push_back(token);
+    sampled.insert(sampled.end(), tokens.begin() + static_cast<std::ptrdiff_t>(i),
+                   tokens.begin() + static_cast<std::ptrdiff_t>(i + whole));
+    i += whole;
   }
   end_run();
   return sampled;
+}
+
+std::size_t SubwordSampler::unchanged_tokens(std::span<const TokenId> tokens) const {
+  if (texts_[static_cast<std::size_t>(tokens.front())].empty()) return 1;
+  if (tokenizer_->facts().escapes == Escapes::None || tokens.size() < kSpaceMark.size()) return 0;
+  for (std::size_t i = 0; i < kSpaceMark.size(); ++i)
+    if (tokens[i] != bytes_[static_cast<unsigned char>(kSpaceMark[i])]) return 0;
+  return kSpaceMark.size();
 }
 
 void SubwordSampler::append_sample(std::string_view text, RandomStream& random,

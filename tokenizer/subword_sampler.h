@@ -46,10 +46,13 @@ class SubwordSampler {
   SubwordSampler(std::shared_ptr<const Tokenizer> tokenizer, double strength);
 
   /// Segments the text of `tokens` anew. `tokens` are the tokenizer's encoding of it. User-defined
-  /// symbols stay whole. Unknown tokens do not change, as their text is lost.
+  /// symbols and an escaped U+2581 (TokenizerFacts::escapes) stay whole. Unknown tokens do not
+  /// change, as their text is lost.
   std::vector<TokenId> sample(std::span<const TokenId> tokens, std::uint64_t key) const;
 
  private:
+  /// How many tokens do not change, from the first on.
+  std::size_t unchanged_tokens(std::span<const TokenId> tokens) const;
   void append_sample(std::string_view text, RandomStream& random,
                      std::vector<TokenId>& tokens) const;
 

@@ -40,7 +40,8 @@ class Tokenizer {
   /// The same ids with their offsets in the text.
   std::vector<PieceSpan> encode_with_offsets(std::string_view text) const;
   /// Text of the ids; special ids are left out, runs of byte pieces that are not valid UTF-8 become
-  /// U+FFFD.
+  /// U+FFFD. A tokenizer that keeps white space and has escapes (TokenizerFacts) gives back every
+  /// text that its rule (text_rule.h) leaves as it is.
   std::string decode(std::span<const TokenId> ids) const;
 
   std::int64_t size() const;  ///< pieces of the vocabulary

@@ -22,10 +22,14 @@ struct EndIds {
 
 struct TokenizerPair {
   std::shared_ptr<const Tokenizer> source;
-  std::shared_ptr<const Tokenizer> target;  ///< the same object as `source` when joint
-  bool source_eos = true;                   ///< ModelConfig::source_eos
+  std::shared_ptr<const Tokenizer>
+      target;              ///< the same object as `source` if their bytes are equal
+  bool source_eos = true;  ///< ModelConfig::source_eos
 
-  bool joint() const { return source == target; }
+  /// Whether both sides have one vocabulary. Their rules for text (text_rule.h) may differ.
+  bool joint() const {
+    return source == target || source->facts().pieces_hash == target->facts().pieces_hash;
+  }
 
   /// The tokens of a source sentence: its pieces, and its end where it has one (EndIds).
   std::vector<TokenId> source_tokens(std::string_view text) const;

@@ -10,16 +10,19 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/threads.h"
 #include "base/utf8.h"
+#include "base/wire_format.h"
 #include "tokenizer/byte_piece.h"
-#include "tokenizer/lowercase_rules.h"
 #include "tokenizer/space_mark.h"
+#include "tokenizer/term_marks.h"
 #include "tokenizer/tokenizer.h"
 
 namespace dragoman {
@@ -52,11 +55,24 @@ class LineIterator : public sentencepiece::SentenceIterator {
   std::string value_;
 };
 
-void keep_sample(std::vector<std::string_view>& lines, std::int64_t sample_lines) {
+/// A line of the text of a side.
+struct SideLine {
+  std::string_view text;
+  TextSide side;
+};
+
+void append_lines(const std::vector<std::string_view>& texts, TextSide side,
+                  std::vector<SideLine>& lines) {
+  lines.reserve(lines.size() + texts.size());
+  for (const std::string_view text : texts) lines.push_back({text, side});
+}
+
+void keep_sample(std::vector<SideLine>& lines, std::int64_t sample_lines) {
   if (static_cast<std::int64_t>(lines.size()) <= sample_lines) return;
-  const auto by_key = [](std::string_view a, std::string_view b) {
-    const std::uint64_t a_key = sample_key(a), b_key = sample_key(b);
-    return a_key != b_key ? a_key < b_key : a < b;
+  const auto by_key = [](const SideLine& a, const SideLine& b) {
+    const std::uint64_t a_key = sample_key(a.text), b_key = sample_key(b.text);
+    if (a_key != b_key) return a_key < b_key;
+    return a.text != b.text ? a.text < b.text : a.side < b.side;
   };
   std::nth_element(lines.begin(), lines.begin() + sample_lines, lines.end(), by_key);
   lines.resize(static_cast<std::size_t>(sample_lines));
@@ -70,21 +86,34 @@ std::size_t cut_position(std::string_view line) {
   return character_start(line, kLongestPart);
 }
 
-/// The lines in sorted order. Long lines are cut. Lines with SentencePiece's reserved U+2585 are
-/// left out, as SentencePiece ignores them.
+/// Appends the parts of a line between U+2585, for which SentencePiece leaves out a line, and
+/// U+2581, which it takes for a space.
+void append_parts(std::string_view line, std::vector<std::string_view>& parts) {
+  constexpr std::string_view kReserved = "\u2585", kLeads = "\xE2\x96";
+  for (std::size_t at = 0; (at = line.find(kLeads, at)) != line.npos;) {
+    const std::string_view sign = line.substr(at, kSpaceMark.size());
+    if (sign != kReserved && sign != kSpaceMark) {
+      ++at;
+      continue;
+    }
+    parts.push_back(line.substr(0, at));
+    line.remove_prefix(at + sign.size());
+    at = 0;
+  }
+  parts.push_back(line);
+}
+
+/// The lines in sorted order. Long lines are cut.
 std::vector<std::string_view> training_lines(const std::vector<std::string_view>& lines) {
   std::vector<std::string_view> parts;
   parts.reserve(lines.size());
-  const auto keep = [&parts](std::string_view part) {
-    if (part.find("\u2585") == part.npos) parts.push_back(part);
-  };
   for (std::string_view line : lines) {
     while (line.size() > kLongestPart) {
       const std::size_t cut = cut_position(line);
-      keep(line.substr(0, cut));
+      append_parts(line.substr(0, cut), parts);
       line.remove_prefix(cut);
     }
-    keep(line);
+    append_parts(line, parts);
   }
   std::sort(parts.begin(), parts.end());
   return parts;
@@ -102,16 +131,21 @@ std::string quoted_list(const std::vector<std::string>& values) {
   return list;
 }
 
-std::unordered_map<std::string, std::string> trainer_options(const TokenizerConfig& config,
-                                                             double character_coverage) {
-  std::unordered_map<std::string, std::string> options = {
+using Options = std::unordered_map<std::string, std::string>;
+
+/// `built_in` is the normalisation while SentencePiece trains: None or NmtNfkc.
+Options trainer_options(const TokenizerConfig& config, double character_coverage,
+                        Normalization built_in) {
+  const bool is_nmt_nfkc = built_in == Normalization::NmtNfkc;
+  Options options = {
       {"minloglevel", "3"},
       {"model_type", std::string(name_of(config.type))},
       {"vocab_size", std::to_string(config.vocab_size)},
       {"hard_vocab_limit", "false"},
       {"character_coverage", text_of(character_coverage)},
       {"byte_fallback", "true"},
-      {"normalization_rule_name", "nmt_nfkc"},
+      {"normalization_rule_name", is_nmt_nfkc ? "nmt_nfkc" : "identity"},
+      {"remove_extra_whitespaces", is_nmt_nfkc ? "true" : "false"},
       {"unk_id", "0"},
       {"bos_id", "1"},
       {"eos_id", "2"},
@@ -147,59 +181,160 @@ void require_threads() {
 }
 
 /// Trains a model. Returns the fault, or an empty text.
-std::string train(const std::vector<std::string_view>& lines,
-                  const std::unordered_map<std::string, std::string>& options,
+std::string train(const std::vector<std::string_view>& lines, const Options& options,
                   std::string& model_bytes) {
   LineIterator iterator(lines);
   const auto status = sentencepiece::SentencePieceTrainer::Train(options, &iterator, &model_bytes);
   return status.ok() ? std::string() : status.ToString();
 }
 
-/// A model without pieces of text. It normalises as trained models do.
-Tokenizer normaliser() {
-  TokenizerConfig config;
-  config.type = TokenizerType::Bpe;
-  config.vocab_size = kReservedPieces + 2;
-  std::string model_bytes;
-  if (const std::string problem = train({"a"}, trainer_options(config, 1.0), model_bytes);
-      !problem.empty())
-    throw Error("the tokenizer cannot be trained: ", problem);
-  return Tokenizer(std::move(model_bytes), "normaliser");
-}
-
-/// Whether the lines have characters after normalisation. Without any SentencePiece's training
-/// would end the process, so the same normalisation is tried first.
-bool has_characters(const std::vector<std::string_view>& lines) {
-  const Tokenizer model = normaliser();
-  return std::any_of(lines.begin(), lines.end(), [&model](std::string_view line) {
-    for (const TokenId id : model.encode(line))
-      if (model.piece(id) != kSpaceMark) return true;
-    return false;
-  });
-}
-
-/// A file with the rules of --lowercase, since SentencePiece takes them by the name of a file. The
-/// file lies in memory and disappears with this object.
-class LowercaseFile {
+/// A file with a rule_table(), since SentencePiece takes it by the name of a file. The file lies in
+/// memory and disappears with this object.
+class RuleFile {
  public:
-  LowercaseFile() : file_(memfd_create("lowercase", MFD_CLOEXEC)) {
-    const Tokenizer model = normaliser();
-    const std::string rules = lowercase_rules([&model](std::string_view character) {
-      // Between bars, since spaces at the ends are dropped.
-      const std::string text = model.decode(model.encode(join_text('|', character, '|')));
-      return text.substr(1, text.size() - 2);
-    });
-    if (file_ < 0 || write(file_, rules.data(), rules.size()) != static_cast<ssize_t>(rules.size()))
+  explicit RuleFile(std::string_view table) : file_(memfd_create("rules", MFD_CLOEXEC)) {
+    if (file_ < 0 || write(file_, table.data(), table.size()) != static_cast<ssize_t>(table.size()))
       throw Error("the tokenizer cannot be trained: ", std::strerror(errno));
   }
-  LowercaseFile(const LowercaseFile&) = delete;
-  LowercaseFile& operator=(const LowercaseFile&) = delete;
-  ~LowercaseFile() { close(file_); }
+  RuleFile(const RuleFile&) = delete;
+  RuleFile& operator=(const RuleFile&) = delete;
+  ~RuleFile() { close(file_); }
 
   std::string path() const { return join_text("/proc/self/fd/", file_); }
 
  private:
   int file_;
+};
+
+constexpr std::uint64_t kNormalizerSpec = 3;  // of ModelProto
+
+/// The normalizer_spec of a model under the name of its rule, without the path of a RuleFile.
+std::string named_spec(std::string_view model_bytes, const TextRule& rule) {
+  constexpr std::uint64_t kName = 1, kRulePath = 6;
+  WireWriter named;
+  WireReader model(model_bytes);
+  while (const auto field = model.next()) {
+    if (field->number != kNormalizerSpec) continue;
+    WireReader spec(field->bytes);
+    while (const auto setting = spec.next()) {
+      if (setting->number == kName)
+        named.bytes(kName, rule.name());
+      else if (setting->number != kRulePath)
+        named.stored(*setting);
+    }
+  }
+  return named.message();
+}
+
+/// A model with the pieces of `model_bytes` that applies a rule.
+std::string with_rule(std::string_view model_bytes, std::string_view spec, const TextRule& rule) {
+  WireWriter written;
+  WireReader model(model_bytes);
+  while (const auto field = model.next()) {
+    if (field->number == kNormalizerSpec)
+      written.bytes(kNormalizerSpec, spec);
+    else
+      written.stored(*field);
+  }
+  if (rule.keeps_white_space())
+    written.number(kEscapesField,
+                   static_cast<std::uint64_t>(rule.escapes_term_marks ? Escapes::SpaceAndTermMarks
+                                                                      : Escapes::Space));
+  return written.message();
+}
+
+/// Applies a rule, as a model does that is trained with it.
+class Normaliser {
+ public:
+  explicit Normaliser(const TextRule& rule, const std::vector<std::string>& user_symbols = {})
+      : rule_(rule), model_(model_of(rule, user_symbols, spec_)) {}
+
+  const TextRule& rule() const { return rule_; }
+  std::string operator()(std::string_view text) const { return model_.decode(model_.encode(text)); }
+  std::string apply_to(std::string_view model_bytes) const {
+    return with_rule(model_bytes, spec_, rule_);
+  }
+
+ private:
+  /// A model without pieces of text.
+  static Tokenizer model_of(const TextRule& rule, const std::vector<std::string>& user_symbols,
+                            std::string& spec) {
+    TokenizerConfig config;
+    config.type = TokenizerType::Bpe;
+    config.user_symbols = user_symbols;
+    config.vocab_size = kReservedPieces + std::ssize(user_symbols) + 2;
+    Options options = trainer_options(
+        config, 1.0, rule.keeps_white_space() ? Normalization::None : Normalization::NmtNfkc);
+    std::optional<RuleFile> file;
+    if (!rule.is_built_in()) {
+      std::optional<Normaliser> nmt_nfkc;
+      if (!rule.keeps_white_space()) nmt_nfkc.emplace(TextRule{Normalization::NmtNfkc});
+      file.emplace(rule_table(rule, [&nmt_nfkc](std::string_view character) {
+        // Between bars, since spaces at the ends are dropped.
+        const std::string text = (*nmt_nfkc)(join_text('|', character, '|'));
+        return text.substr(1, text.size() - 2);
+      }));
+      options["normalization_rule_tsv"] = file->path();
+    }
+    std::string model_bytes;
+    if (const std::string problem = train({"a"}, options, model_bytes); !problem.empty())
+      throw Error("the tokenizer cannot be trained: ", problem);
+    spec = named_spec(model_bytes, rule);
+    return Tokenizer(with_rule(model_bytes, spec, rule), "normaliser");
+  }
+
+  TextRule rule_;
+  std::string spec_;
+  Tokenizer model_;
+};
+
+/// Whether SentencePiece finds a character to make a piece of. Without any its training would end
+/// the process.
+bool has_characters(const std::vector<std::string_view>& lines, Normalization built_in) {
+  const Normaliser normalise(TextRule{built_in});
+  return std::any_of(lines.begin(), lines.end(), [&normalise](std::string_view line) {
+    for (const char32_t c : code_points(normalise(line)))
+      if (!is_space(c) && c != U'\0') return true;
+    return false;
+  });
+}
+
+/// The text that SentencePiece is to be trained on, and how it normalises it itself. A rule that it
+/// does not know is applied before, and so are the rules of sides that have different ones.
+class TrainingText {
+ public:
+  TrainingText(std::vector<SideLine> lines, std::span<const Normaliser> of_sides) {
+    const TextRule& first = of_sides.front().rule();
+    const bool is_one_rule =
+        of_sides.back().rule().normalization == first.normalization && first.is_built_in();
+    if (is_one_rule) built_in_ = first.normalization;
+    texts_.reserve(lines.size());
+    for (const SideLine& line : lines) texts_.push_back(line.text);
+    if (!is_one_rule) normalise(lines, of_sides);
+    texts_ = training_lines(texts_);
+    if (!has_characters(texts_, built_in_))
+      throw Error("the tokenizer cannot be trained: the text has no characters but white space");
+  }
+
+  const std::vector<std::string_view>& lines() const { return texts_; }
+  Normalization built_in() const { return built_in_; }
+
+ private:
+  void normalise(const std::vector<SideLine>& lines, std::span<const Normaliser> of_sides) {
+    normalised_.resize(lines.size());
+    parallel_for(std::ssize(lines), kThreads, [&](std::int64_t i) {
+      const auto line = static_cast<std::size_t>(i);
+      const Normaliser& normaliser =
+          lines[line].side == TextSide::Source ? of_sides.front() : of_sides.back();
+      if (normaliser.rule().name() == TextRule{}.name()) return;
+      normalised_[line] = normaliser(lines[line].text);
+      texts_[line] = normalised_[line];
+    });
+  }
+
+  std::vector<std::string> normalised_;
+  std::vector<std::string_view> texts_;
+  Normalization built_in_ = Normalization::None;
 };
 
 /// From SentencePiece's message "... required_chars. 300 vs 341. ...": ": at least 341 are needed".
@@ -208,6 +343,27 @@ std::string needed_pieces(const std::string& problem) {
   if (start == std::string::npos) return "";
   const std::size_t end = problem.find_first_not_of("0123456789", start + 4);
   return ": at least " + problem.substr(start + 4, end - start - 4) + " are needed";
+}
+
+TrainedTokenizer train_pieces(const TrainingText& text, const TokenizerConfig& config) {
+  std::string problem;
+  // Where the vocabulary cannot hold all characters, the rare ones are left to the byte pieces.
+  for (const double coverage : {1.0, 0.9999, 0.9995, 0.999, 0.995, 0.99, kSmallestCoverage}) {
+    TrainedTokenizer trained{.model_bytes = {},
+                             .vocab_size = 0,
+                             .character_coverage = std::min(coverage, config.character_coverage)};
+    problem =
+        train(text.lines(), trainer_options(config, trained.character_coverage, text.built_in()),
+              trained.model_bytes);
+    if (problem.empty()) {
+      trained.vocab_size = Tokenizer(trained.model_bytes, "the trained tokenizer").size();
+      return trained;
+    }
+    if (problem.find("required_chars") == std::string::npos)
+      throw Error("the tokenizer cannot be trained: ", problem);
+  }
+  throw UsageError("--vocab-size ", config.vocab_size, " is too small for the text's characters",
+                   needed_pieces(problem));
 }
 
 }  // namespace
@@ -243,34 +399,46 @@ void TokenizerConfig::check() const {
 
 std::uint64_t sample_key(std::string_view line) { return xxh3(line, 0x746F6B656E697A65u); }
 
-TrainedTokenizer train_tokenizer(std::vector<std::string_view> lines,
-                                 const TokenizerConfig& config) {
+TextRule text_rule(const TokenizerConfig& config, TextSide side) {
+  const bool is_source = side == TextSide::Source;
+  TextRule rule{
+      .normalization = is_source ? config.source_normalization : config.target_normalization,
+      .lowercase = config.lowercase};
+  rule.escapes_term_marks =
+      !is_source && rule.keeps_white_space() &&
+      std::ranges::find(config.user_symbols, kTermBegins) != config.user_symbols.end();
+  return rule;
+}
+
+TrainedTokenizer train_tokenizer(std::vector<std::string_view> lines, const TokenizerConfig& config,
+                                 TextSide side) {
   config.check();
   require_threads();
+  std::vector<SideLine> of_side;
+  append_lines(lines, side, of_side);
+  keep_sample(of_side, config.sample_lines);
+  const Normaliser normaliser(text_rule(config, side), config.user_symbols);
+  TrainedTokenizer trained =
+      train_pieces(TrainingText(std::move(of_side), {&normaliser, 1}), config);
+  trained.model_bytes = normaliser.apply_to(trained.model_bytes);
+  return trained;
+}
+
+JointTokenizers train_joint_tokenizers(std::vector<std::string_view> source_lines,
+                                       std::vector<std::string_view> target_lines,
+                                       const TokenizerConfig& config) {
+  config.check();
+  require_threads();
+  std::vector<SideLine> lines;
+  append_lines(source_lines, TextSide::Source, lines);
+  append_lines(target_lines, TextSide::Target, lines);
   keep_sample(lines, config.sample_lines);
-  lines = training_lines(lines);
-  if (!has_characters(lines))
-    throw Error("the tokenizer cannot be trained: the text has no characters but white space");
-  std::optional<LowercaseFile> lowercase;
-  if (config.lowercase) lowercase.emplace();
-  std::string problem;
-  // Where the vocabulary cannot hold all characters, the rare ones are left to the byte pieces.
-  for (const double coverage : {1.0, 0.9999, 0.9995, 0.999, 0.995, 0.99, kSmallestCoverage}) {
-    TrainedTokenizer trained{.model_bytes = {},
-                             .vocab_size = 0,
-                             .character_coverage = std::min(coverage, config.character_coverage)};
-    auto options = trainer_options(config, trained.character_coverage);
-    if (lowercase) options["normalization_rule_tsv"] = lowercase->path();
-    problem = train(lines, options, trained.model_bytes);
-    if (problem.empty()) {
-      trained.vocab_size = Tokenizer(trained.model_bytes, "the trained tokenizer").size();
-      return trained;
-    }
-    if (problem.find("required_chars") == std::string::npos)
-      throw Error("the tokenizer cannot be trained: ", problem);
-  }
-  throw UsageError("--vocab-size ", config.vocab_size, " is too small for the text's characters",
-                   needed_pieces(problem));
+  const std::array<Normaliser, 2> normalisers = {
+      Normaliser(text_rule(config, TextSide::Source), config.user_symbols),
+      Normaliser(text_rule(config, TextSide::Target), config.user_symbols)};
+  const std::string pieces =
+      train_pieces(TrainingText(std::move(lines), normalisers), config).model_bytes;
+  return {normalisers[0].apply_to(pieces), normalisers[1].apply_to(pieces)};
 }
 
 }  // namespace dragoman

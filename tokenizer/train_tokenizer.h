@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "tokenizer/text_rule.h"
 
 namespace dragoman {
 
@@ -23,6 +24,8 @@ struct TokenizerConfig {
   bool joint = true;  ///< one tokenizer for both sides
   double character_coverage =
       1.0;  ///< fraction of characters kept as pieces; the rest falls back to bytes
+  Normalization source_normalization = Normalization::NmtNfkc;
+  Normalization target_normalization = Normalization::None;
   bool lowercase = false;
   std::vector<std::string> user_symbols = {};
   std::int64_t sample_lines = 2'000'000;  ///< lines per tokenizer that training looks at
@@ -61,8 +64,18 @@ struct TokenizerConfig {
            .help = "fraction of the text's characters that become pieces of their own",
            .group = "Tokenizer"},
           character_coverage);
+    visit({.name = "source-normalization",
+           .help = "how the source is written before it is cut into pieces; nmt_nfkc: NFKC, and a "
+                   "run of white space is one space",
+           .group = "Tokenizer"},
+          source_normalization);
+    visit({.name = "target-normalization",
+           .help = "the same for the target; none: the model learns what the text has, byte for "
+                   "byte",
+           .group = "Tokenizer"},
+          target_normalization);
     visit({.name = "lowercase",
-           .help = "the tokenizer lower-cases text, so that the model reads and writes lower case "
+           .help = "both sides are also lower-cased, so that the model reads and writes lower case "
                    "alone",
            .group = "Tokenizer"},
           lowercase);
@@ -92,6 +105,11 @@ struct TokenizerConfig {
   }
 };
 
+enum class TextSide { Source, Target };
+
+/// What the configuration says of the text of a side.
+TextRule text_rule(const TokenizerConfig& config, TextSide side);
+
 struct TrainedTokenizer {
   std::string model_bytes;
   std::int64_t vocab_size;    ///< smaller than asked for where the text has no more pieces
@@ -100,12 +118,22 @@ struct TrainedTokenizer {
 
 /// Trains on `lines` (views stay valid during the call; order does not matter). If there are more
 /// than config.sample_lines, it takes those with the smallest sample_key(). Byte fallback is always
-/// on; ids: unknown 0, <s> 1, </s> 2, no padding, then user_symbols, bytes, pieces. Text is
-/// normalised by SentencePiece's nmt_nfkc, and lower-cased where the configuration says so. Lines
-/// longer than 2,000 bytes are cut into several. Throws Error where the text has no character,
-/// UsageError where the vocabulary is too small for any model.
-TrainedTokenizer train_tokenizer(std::vector<std::string_view> lines,
-                                 const TokenizerConfig& config);
+/// on; ids: unknown 0, <s> 1, </s> 2, no padding, then user_symbols, bytes, pieces. The tokenizer
+/// has the text_rule() of the side. Lines longer than 2,000 bytes are cut into several. Throws
+/// Error where the text has no character, UsageError where the vocabulary is too small for any
+/// model.
+TrainedTokenizer train_tokenizer(std::vector<std::string_view> lines, const TokenizerConfig& config,
+                                 TextSide side = TextSide::Source);
+
+/// Models with the same pieces; each has the rule of its side. Equal bytes if the rules are equal.
+struct JointTokenizers {
+  std::string source, target;
+};
+
+/// The same for one vocabulary of both sides.
+JointTokenizers train_joint_tokenizers(std::vector<std::string_view> source_lines,
+                                       std::vector<std::string_view> target_lines,
+                                       const TokenizerConfig& config);
 
 /// A number that depends on the line alone, uniform over 64 bits. Lines are chosen by it.
 std::uint64_t sample_key(std::string_view line);

@@ -11,7 +11,7 @@
 #include "inference/cpu/cpu_engine.h"
 #include "inference/torch/torch_engine.h"
 #include "inference/translate_text.h"
-#include "tokenizer/lowercase_rules.h"
+#include "tokenizer/text_rule.h"
 #include "training/split_update.h"
 
 namespace dragoman {

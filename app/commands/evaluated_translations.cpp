@@ -18,7 +18,7 @@
 #include "inference/translate_text.h"
 #include "inference/tune_search.h"
 #include "model/file/run_folder.h"
-#include "tokenizer/lowercase_rules.h"
+#include "tokenizer/text_rule.h"
 
 namespace dragoman {
 
@@ -41,6 +41,26 @@ void warn_of_case(const Tokenizer& tokenizer, const EvaluateConfig& metrics,
     log_warning(path +
                 " writes lower case alone: with --lowercase BLEU does not count the references' "
                 "capitals as errors (chrF: --chrf-lowercase)");
+}
+
+/// Warns of references that the model cannot write. Those of one that lower-cases are left to
+/// warn_of_case().
+void warn_of_references(const Tokenizer& target, const EvaluatedTexts& texts,
+                        const std::string& path) {
+  if (lower_cases(target)) return;
+  ChangedLines changed;
+  std::size_t lines = 0;
+  for (const Lines& references : texts.references) {
+    const ChangedLines here = changed_lines(target, references);
+    if (changed.count == 0) changed = {0, here.first, here.example};
+    changed.count += here.count;
+    lines += references.size();
+  }
+  if (changed.count > 0)
+    log_warning(join_text(path, " cannot write ", with_separators(changed.count), " of ",
+                          counted(static_cast<std::int64_t>(lines), "reference line"),
+                          " as they are, as its tokenizer changes text: line ", changed.first, ": ",
+                          changed.example));
 }
 
 /// Warns of lines that the model was trained on, or nearly so, if its run folder tells.
@@ -100,6 +120,7 @@ bool add_translations(EvaluatedTexts& texts, const EvaluateOptions& options, con
     const OpenedTranslator model = open_translator({path}, options.hardware, device_engine);
     if (!options.files.force) {
       warn_of_case(*model.tokenizers.target, options.metrics, path);
+      warn_of_references(*model.tokenizers.target, texts, path);
       warn_of_trained(texts, path);
     }
     texts.systems.push_back(path);

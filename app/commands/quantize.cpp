@@ -22,7 +22,7 @@
 #include "evaluation/evaluate.h"
 #include "inference/model_tokenizers.h"
 #include "inference/translate_text.h"
-#include "tokenizer/lowercase_rules.h"
+#include "tokenizer/text_rule.h"
 
 namespace dragoman {
 

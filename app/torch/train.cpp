@@ -144,6 +144,7 @@ PreparedData prepare(StartSettler& start, const Workplace& place, Communicator& 
   PreparedData data = prepare_in_turn(start.run(), place, ranks);
   start.learn(&StartFacts::tokenizers, data.tokenizers);
   log_data(data);
+  if (!start.has_begun()) warn_of_changed_targets(data);
   if (measures) find_corpus_facts(start, data, place);
   start.share(ranks);
   return data;
@@ -164,7 +165,7 @@ ModelAttachments attachments_of(RunConfig config, const Invocation& invocation,
                                 const PreparedData& data, InitialModel initial) {
   ModelAttachments attachments;
   attachments.tokenizer_source = data.tokenizers.source->model_bytes();
-  if (!data.tokenizers.joint())
+  if (data.tokenizers.target != data.tokenizers.source)
     attachments.tokenizer_target = data.tokenizers.target->model_bytes();
   attachments.provenance.command = invocation.command_line;
   attachments.provenance.configuration = config_text(config.fields());

@@ -168,6 +168,16 @@ void log_data(const PreparedData& data) {
                        with_separators(size), " pieces: the text allows no more"));
 }
 
+void warn_of_changed_targets(const PreparedData& data) {
+  const CorpusReport& report = data.report;
+  if (data.tokenizers_trained || report.changed_targets == 0) return;
+  log_warning(join_text("the tokenizer that was given changes ",
+                        with_separators(report.changed_targets), " of ",
+                        counted(report.kept, "target line"),
+                        ", so the model cannot learn to write them: ", data.changed_target,
+                        "; a tokenizer that is trained here keeps them"));
+}
+
 void log_run(const TrainingRun& run) {
   log_info(join_text(
       "model: ", with_separators(FlatLayout(run.model).parameters()), " parameters, d_model ",

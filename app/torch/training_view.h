@@ -11,6 +11,8 @@
 namespace dragoman {
 
 void log_data(const PreparedData& data);
+/// Warns if a tokenizer that was given changes target lines.
+void warn_of_changed_targets(const PreparedData& data);
 void log_run(const TrainingRun& run);
 void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder& folder,
              const TrainConfig& config);

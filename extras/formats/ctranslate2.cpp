@@ -285,7 +285,7 @@ void write_ctranslate2(const ModelFileReader& model, const fs::path& folder, Exp
   const Tokenizer source(std::string(model.tokenizer_source()), "the source tokenizer");
   const Tokenizer target(std::string(model.tokenizer_target()), "the target tokenizer");
   Exporter(model, type).run().write(part / "model.bin");
-  if (model.has_two_tokenizers()) {
+  if (source.facts().pieces_hash != target.facts().pieces_hash) {
     write_vocabulary(part / "source_vocabulary.json", source);
     write_vocabulary(part / "target_vocabulary.json", target);
   } else {

@@ -116,7 +116,7 @@ TEST_F(PrepareTest, TheFilesAreTheSameForAnyNumberOfThreads) {
     with_threads.cache_folder = folder / cache;
     prepare_data(with_threads);
   }
-  for (const std::string prefix : {"corpus-", "tokenizer-"}) {
+  for (const std::string prefix : {"corpus-", "tokenizer-source-", "tokenizer-target-"}) {
     const auto one = cache_file(prefix, "one"), three = cache_file(prefix, "three");
     EXPECT_EQ(one.filename(), three.filename());
     EXPECT_TRUE(read_file(one) == read_file(three)) << prefix;
@@ -146,7 +146,7 @@ TEST_F(PrepareTest, ADamagedCacheIsMadeAnewAndReported) {
 TEST_F(PrepareTest, ADamagedTokenizerIsTrainedAnew) {
   set_text(sample_text(200));
   prepare();
-  const auto path = cache_file("tokenizer-");
+  const auto path = cache_file("tokenizer-source-");
   const std::string bytes = read_file(path);
   for (const std::size_t size : {std::size_t{0}, std::size_t{5}, bytes.size() - 1}) {
     write_file(path, bytes.substr(0, size));
@@ -177,6 +177,7 @@ TEST_F(PrepareTest, ChangedTextFiltersOrTokenizersMakeAnotherCache) {
   EXPECT_TRUE(is_new([&] { tokenizer.vocab_size = 300; }));
   EXPECT_TRUE(is_new([&] { tokenizer.type = TokenizerType::Bpe; }));
   EXPECT_TRUE(is_new([&] { tokenizer.joint = false; }));
+  EXPECT_TRUE(is_new([&] { tokenizer.target_normalization = Normalization::NmtNfkc; }));
   lines[7] += " x";
   EXPECT_TRUE(is_new([&] { set_text(lines); }));
 }
@@ -347,6 +348,48 @@ TEST_F(PrepareTest, EachSideMayHaveATokenizerOfItsOwn) {
             prepared.tokenizers.target->encode("das " + sample_text(1)[0]));
 }
 
+TEST_F(PrepareTest, TheTargetIsLearnedAsItIsAndTheSourceNormalised) {
+  std::vector<std::string> lines = sample_text(300);
+  for (std::string& line : lines) line += "  10⁴ m²";
+  set_text(lines, lines);
+  const PreparedData prepared = prepare();
+  const TokenizerPair& tokenizers = prepared.tokenizers;
+  EXPECT_TRUE(tokenizers.joint());
+  EXPECT_NE(tokenizers.source, tokenizers.target);
+  EXPECT_EQ(tokenizers.target->decode(prepared.train.target(0)), lines[0]);
+  EXPECT_EQ(tokenizers.source->decode(prepared.train.source(0)), sample_text(1)[0] + " 104 m2");
+  EXPECT_EQ(prepared.report.changed_targets, 0);
+  tokenizer.target_normalization = Normalization::NmtNfkc;
+  const PreparedData normalised = prepare();
+  EXPECT_EQ(normalised.tokenizers.source, normalised.tokenizers.target);
+}
+
+TEST_F(PrepareTest, ALineOfWhiteSpaceAloneIsAnEmptySide) {
+  std::vector<std::string> lines = sample_text(300), target = lines;
+  data.keep_duplicates = true;
+  target[3] = "  ";
+  target[5] = "\u00A0\t";
+  lines[8] = " ";
+  set_text(lines, target);
+  EXPECT_EQ(prepare().report.empty, 3);
+  EXPECT_EQ(prepare().report.kept, 297);
+}
+
+TEST_F(PrepareTest, TargetLinesThatAGivenTokenizerChangesAreCountedAndOneIsShown) {
+  std::vector<std::string> lines = sample_text(300), target = lines;
+  data.keep_duplicates = true;
+  target[4] += " ";
+  target[7] = "it is 10⁴ m long";
+  target[9] = "½ of it";
+  target[11] = "";
+  set_text(lines, target);
+  tokenizer.source_model = write("given.model", train_on(lines, {.vocab_size = 300}).model_bytes());
+  const PreparedData prepared = prepare();
+  EXPECT_EQ(prepared.report.changed_targets, 3);
+  EXPECT_THAT(prepared.changed_target, testing::EndsWith("a.de:8: \"10⁴\" becomes \"104\""));
+  EXPECT_EQ(prepare().changed_target, prepared.changed_target) << "from the cache";
+}
+
 TEST_F(PrepareTest, GivenTokenizersAreUsed) {
   set_text(sample_text(300));
   const Tokenizer given = train_on({"another text than that"}, {.vocab_size = 290});
@@ -399,7 +442,7 @@ TEST_F(PrepareTest, AStoppedPreparationLeavesNothingBehind) {
     if (stage == "encoding") stop.request_stop();
   };
   EXPECT_THROW(prepare_data(stopped), PreparationStopped);
-  cache_file("tokenizer-");
+  cache_file("tokenizer-source-");
   for (const auto& entry : std::filesystem::directory_iterator(folder / "corpus"))
     EXPECT_THAT(entry.path().filename().string(), Not(HasSubstr("corpus-")));
 }

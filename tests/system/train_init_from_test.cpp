@@ -239,12 +239,18 @@ TEST_F(TrainInitFrom, AnotherArchitectureOrTokenizerIsRefused) {
   expect_refusal({"--tokenizer", path("other.model")}, 1, "has 310 pieces, but the model");
   const ModelFileReader first(path("first/model.safetensors"));
   write_file(path("first.model"), first.tokenizer_source());
+  write_file(path("first.target.model"), first.tokenizer_target());
   expect_refusal({"--vocab-size", "310"}, 2,
                  "--vocab-size 310: the tokenizer is that of --init-from, which has 300");
   expect_refusal({"--lowercase"}, 2, "--lowercase true: the tokenizer is that of --init-from");
+  expect_refusal({"--target-normalization", "nmt_nfkc"}, 2,
+                 "--target-normalization nmt_nfkc: the tokenizer is that of --init-from, which has "
+                 "none");
   expect_refusal({"--character-coverage", "0.99"}, 2, "--character-coverage 0.99: the tokenizer");
   const auto same =
-      run(fine_tuning("same", {"--tokenizer", path("first.model"), "--d-model", "32"}), "", kLimit);
+      run(fine_tuning("same", {"--tokenizer", path("first.model"), "--target-tokenizer",
+                               path("first.target.model"), "--d-model", "32"}),
+          "", kLimit);
   EXPECT_EQ(same.exit_code, 0) << same.errors;
 }
 

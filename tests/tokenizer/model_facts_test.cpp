@@ -18,11 +18,17 @@ const std::string kPiece = message(1, message(1, "a") + std::string("\x15\0\0\0\
 TEST(TokenizerFacts, FactsAreReadFromTheModel) {
   const std::string byte_fallback = "\x98\x02\x01";  // field 35
   const std::string bpe = "\x18\x02";
+  const std::string normalizer = message(1, "nfc") + std::string("\x20\0", 2);
+  const std::string escapes = "\xC8\x0C\x02";  // field 201
   const TokenizerFacts facts = tokenizer_facts(
-      kPiece + kPiece + message(2, bpe + byte_fallback) + message(3, "x") + kPiece, "a.model");
+      kPiece + kPiece + message(2, bpe + byte_fallback) + message(3, normalizer) + kPiece + escapes,
+      "a.model");
   EXPECT_EQ(facts.type, "bpe");
   EXPECT_EQ(facts.kinds, std::vector<PieceKind>(3, PieceKind::Normal));
   EXPECT_TRUE(facts.byte_fallback);
+  EXPECT_EQ(facts.normalizer, "nfc");
+  EXPECT_TRUE(facts.keeps_white_space);
+  EXPECT_EQ(facts.escapes, Escapes::SpaceAndTermMarks);
 }
 
 TEST(TokenizerFacts, DefaultsAreThoseOfTheFormat) {
@@ -30,6 +36,8 @@ TEST(TokenizerFacts, DefaultsAreThoseOfTheFormat) {
   EXPECT_EQ(facts.type, "unigram");
   EXPECT_EQ(facts.kinds.size(), 1u);
   EXPECT_FALSE(facts.byte_fallback);
+  EXPECT_FALSE(facts.keeps_white_space);
+  EXPECT_EQ(facts.escapes, Escapes::None);
 }
 
 TEST(TokenizerFacts, OtherBytesGiveAnErrorAndNoCrash) {

@@ -103,13 +103,13 @@ TEST(TrainTokenizer, TextWithoutCharactersIsAnErrorAndNoCrash) {
                                                 {"\x01\x02"},
                                                 {"▁▁"},
                                                 {"▅"},
-                                                {"▅a", "\u00A0"}})
+                                                {"▅ ▁", "\u00A0"}})
     for (const auto type : kTypes)
       EXPECT_THROW(train_tokenizer(views(lines), of_type(type, 300)), Error);
 }
 
 TEST(TrainTokenizer, TheSmallestTextsAreEnough) {
-  for (const std::string line : {"a", "ab", "a a", "漢", "⁇ <unk> </s>", "a\tb"})
+  for (const std::string line : {"a", "ab", "a a", "漢", "⁇ <unk> </s>", "a\tb", "▅a"})
     for (const auto type : kTypes) {
       const auto trained = train_tokenizer({line}, of_type(type, 300));
       EXPECT_GT(trained.vocab_size, 259) << line;

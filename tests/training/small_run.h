@@ -75,7 +75,7 @@ class SmallRun : public testing::Test {
             .device = torch::kCPU,
             .folder = {config.output},
             .attachments = {.tokenizer_source = data.tokenizers.source->model_bytes(),
-                            .tokenizer_target = {},
+                            .tokenizer_target = data.tokenizers.target->model_bytes(),
                             .provenance = {},
                             .decode_defaults = {}},
             .data = data,

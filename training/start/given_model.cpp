@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "tokenizer/lowercase_rules.h"
+#include "tokenizer/text_rule.h"
 
 namespace dragoman {
 
@@ -58,7 +58,7 @@ void take_tokenizers(const GivenModel& model, const std::optional<TokenizerPair>
   }
   config.source_bytes = source->model_bytes();
   config.source_eos = model.tokenizers.source_eos;
-  if (!model.tokenizers.joint()) config.target_bytes = target->model_bytes();
+  if (target != source) config.target_bytes = target->model_bytes();
 }
 
 void refuse_ignored_tokenizer_flags(const RunSettings& settings, const TokenizerPair& given,
@@ -68,6 +68,8 @@ void refuse_ignored_tokenizer_flags(const RunSettings& settings, const Tokenizer
       {"vocab-size", text_of(std::int64_t{source.size()})},
       {"tokenizer-type", std::string(source.facts().type)},
       {"joint-vocab", text_of(given.joint())},
+      {"source-normalization", normalization_of(source.facts())},
+      {"target-normalization", normalization_of(given.target->facts())},
       {"lowercase", text_of(lower_cases(source))},
       {"character-coverage", ""},
       {"user-symbols", ""},

@@ -5,6 +5,7 @@
 
 #include "base/amounts.h"
 #include "base/error.h"
+#include "tokenizer/text_rule.h"
 #include "training/start/expected_hashes.h"
 #include "training/start/given_model.h"
 #include "training/start/resume_changes.h"
@@ -78,13 +79,25 @@ void choose_by_text(SettledRun& run, RunSettings& settings, const TextFacts& tex
   }
 }
 
+/// The settings of a tokenizer that was given. Another system's may have a normalisation that has
+/// no flag.
+void take_facts(const TokenizerPair& given, RunSettings& settings) {
+  const std::string reason = "of the tokenizer that was given";
+  settings.choose("vocab-size", text_of(std::int64_t{given.source->size()}), reason);
+  const auto take = [&](const std::string& flag, const Tokenizer& tokenizer) {
+    const std::string normalization = normalization_of(tokenizer.facts());
+    if (std::ranges::count(names_of(Normalization{}), normalization) > 0)
+      settings.choose(flag, normalization, reason);
+  };
+  take("source-normalization", *given.source);
+  take("target-normalization", *given.target);
+}
+
 /// Chooses the settings that follow from the tokenizers: vocabularies, special ids, tying.
 void choose_by_tokenizers(SettledRun& run, RunSettings& settings, const StartFacts& facts) {
   const TokenizerPair& tokenizers = *facts.tokenizers;
   ModelConfig& model = run.config.model;
-  if (!run.config.tokenizer.trains())
-    settings.choose("vocab-size", text_of(std::int64_t{tokenizers.source->size()}),
-                    "of the tokenizer that was given");
+  if (!run.config.tokenizer.trains()) take_facts(tokenizers, settings);
   // The model of --init-from has them: an imported one may have no <s>, and two tokenizers of one
   // vocabulary.
   if (facts.model && !run.config.train.init_from.empty()) return;

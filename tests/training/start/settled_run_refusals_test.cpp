@@ -49,6 +49,14 @@ TEST_F(RunStart, FlagsOfATokenizerThatIsGivenAreRefused) {
   ask("vocab-size", "500");
   EXPECT_THAT(refusal(),
               HasSubstr("--vocab-size 500: the tokenizer is that of --tokenizer, which has 300"));
+  ask("vocab-size", "300");
+  ask("source-normalization", "nmt_nfkc");
+  EXPECT_EQ(refusal(), "") << "as it is";
+  ask("target-normalization", "none");
+  EXPECT_THAT(refusal(), HasSubstr("--target-normalization none: the tokenizer is that of "
+                                   "--tokenizer, which has nmt_nfkc"));
+  ask("target-normalization", "nmt_nfkc");
+  ask("vocab-size", "500");
   request.config.train.init_from = "first";
   facts.model = initial_model();
   EXPECT_THAT(refusal(),

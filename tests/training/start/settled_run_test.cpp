@@ -81,6 +81,7 @@ TEST_F(RunStart, TheTokenizersDecideTheModelsVocabulary) {
   run = settled();
   EXPECT_EQ(run.config.tokenizer.vocab_size, 300);
   EXPECT_EQ(reason(run, "vocab-size"), "of the tokenizer that was given");
+  EXPECT_EQ(run.config.tokenizer.target_normalization, Normalization::NmtNfkc) << "not the default";
 }
 
 TEST_F(RunStart, TwoVocabulariesAreNotTiedThreeWays) {
