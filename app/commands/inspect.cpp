@@ -16,7 +16,7 @@
 #include "base/json_depth.h"
 #include "base/threads.h"
 #include "model/file/model_file.h"
-#include "tokenizer/model_facts.h"
+#include "tokenizer/text_rule.h"
 
 namespace dragoman {
 
@@ -83,6 +83,9 @@ Json tokenizer_json(std::string_view bytes, const std::string& path) {
   const TokenizerFacts facts = tokenizer_facts(bytes, path + ": the tokenizer");
   return {{"type", facts.type},
           {"pieces", facts.kinds.size()},
+          {"normalization", normalization_of(facts)},
+          {"white_space", facts.keeps_white_space ? "kept" : "single spaces"},
+          {"lowercase", lower_cases(Tokenizer(std::string(bytes), path))},
           {"byte_fallback", facts.byte_fallback},
           {"bytes", bytes.size()}};
 }

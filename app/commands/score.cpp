@@ -23,6 +23,7 @@
 #include "base/stopwatch.h"
 #include "base/text_lines.h"
 #include "inference/search/decode_config.h"
+#include "tokenizer/text_rule.h"
 
 namespace dragoman {
 
@@ -180,10 +181,22 @@ void log_totals(const Totals& totals, double seconds) {
              {"seconds", seconds}});
 }
 
+/// Says which translations the model cannot write: it scores what its tokenizer makes of them.
+void tell_of_changed_lines(const Tokenizer& target, const std::vector<std::string>& lines) {
+  const ChangedLines changed = changed_lines(target, lines);
+  if (changed.count > 0)
+    log_warning(join_text("the model cannot write ", with_separators(changed.count), " of ",
+                          counted(std::ssize(lines), "line"),
+                          " of --tgt as they are, and scores what its tokenizer makes of them: "
+                          "line ",
+                          changed.first, ": ", changed.example));
+}
+
 int run_score(const ScoreConfig& config, const OpenScorer& open_scorer) {
   config.check();
   const Texts texts = read_texts(config);
   const OpenedScorer model = open_scorer(config.model);
+  tell_of_changed_lines(*model.tokenizers.target, texts.target);
   const Stopwatch watch;
   const Totals totals = ScoreRun(config, texts, model).run();
   log_totals(totals, watch.seconds());

@@ -27,6 +27,8 @@ TEST_F(Inspect, TextAndJsonTellTheSame) {
   EXPECT_EQ(facts["architecture"]["d-model"], 4);
   EXPECT_EQ(facts["tokenizer"]["source"]["type"], "unigram");
   EXPECT_EQ(facts["tokenizer"]["source"]["byte_fallback"], true);
+  EXPECT_EQ(facts["tokenizer"]["source"]["normalization"], "nmt_nfkc");
+  EXPECT_EQ(facts["tokenizer"]["source"]["lowercase"], false);
   EXPECT_EQ(facts["tokenizer"]["source"]["pieces"], facts["architecture"]["source-vocabulary"]);
   EXPECT_EQ(facts["provenance"]["seed"], 77);
   EXPECT_EQ(facts["checked"], true);
@@ -34,8 +36,8 @@ TEST_F(Inspect, TextAndJsonTellTheSame) {
   for (const auto& [part, count] : facts["parameters"].items())
     if (part != "total") sum += count.get<std::int64_t>();
   EXPECT_EQ(facts["parameters"]["total"], sum);
-  for (const char* word :
-       {"d-model", "unigram", "valid-bleu", "38.51", "77", "byte-fallback", "hash of the data"})
+  for (const char* word : {"d-model", "unigram", "valid-bleu", "38.51", "77", "byte-fallback",
+                           "nmt_nfkc", "single spaces", "hash of the data"})
     EXPECT_THAT(text.output, HasSubstr(word));
   EXPECT_THAT(text.output, Not(HasSubstr("byte_fallback")));
 }

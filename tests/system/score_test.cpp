@@ -69,6 +69,16 @@ TEST_P(Score, EachLineHasALineOfScores) {
   EXPECT_EQ(score({"--src", "-", "--tgt", target}, read_file(source)).output, plain.output);
 }
 
+TEST_P(Score, LinesThatTheModelCannotWriteAreCountedAndOneIsShown) {
+  write_file(run_ / "a.en", "the cat\nthe cat\nthe cat\n");
+  write_file(run_ / "a.de", "mat 7\nmat 10⁴ on\n½\n");
+  const auto scored = run({"score", "-m", run_.path(), "--device", "cpu", "--src", run_ / "a.en",
+                           "--tgt", run_ / "a.de"});
+  EXPECT_EQ(scored.exit_code, 0) << scored.errors;
+  EXPECT_THAT(scored.errors, AllOf(HasSubstr("the model cannot write 2 of 3 lines of --tgt"),
+                                   HasSubstr("line 2: \"10⁴\" becomes \"104\"")));
+}
+
 TEST_P(Score, SentencesAreScoredApartWhereBothSidesHaveAsMany) {
   write_file(run_ / "a.en", "The cat. The mat.\nThe cat. The mat.\nThe cat.\nThe mat.\n");
   write_file(run_ / "a.de", "Mat 7. On 3.  \nMat 7 on 3.\nMat 7.\nOn 3.\n");
