@@ -1,0 +1,130 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "base/files.h"
+#include "base/random.h"
+#include "tests/system/train_fixture.h"
+#include "tokenizer/tokenizer.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+
+/// Words of a made language, with signs that normalisation would change.
+const std::vector<std::string> kWords = {"10⁴",
+                                         "m²",
+                                         "½",
+                                         "می\u200Cروم",
+                                         "فارسی",
+                                         "ａｂ１",
+                                         "ｶﾞ",
+                                         "日本語",
+                                         "क\u094Dष",
+                                         "❤\uFE0F",
+                                         "a\u0323\u0302",
+                                         "a\u0302\u0323",
+                                         "ﬁn",
+                                         "two  blanks",
+                                         "non\u00A0break",
+                                         "▁mark▁",
+                                         "<s>",
+                                         "</s>",
+                                         "™",
+                                         "…"};
+
+class TrainFidelity : public Train {
+ protected:
+  /// Word i of the made language translates "word" and i.
+  static void write_text(int lines) {
+    std::string source, target;
+    RandomStream random(11);
+    for (int line = 0; line < lines; ++line)
+      for (int word = 0; word < 3; ++word) {
+        const std::uint64_t i = random.below(kWords.size());
+        const char* end = word == 2 ? "\n" : " ";
+        source += "word" + std::to_string(i) + end;
+        target += kWords[i] + end;
+      }
+    write_file(path("words.en"), source);
+    write_file(path("words.xx"), target);
+  }
+};
+
+TEST_F(TrainFidelity, WhatIsTaughtIsWrittenByteForByte) {
+  write_text(200);
+  const std::vector<std::string> train = {"train",
+                                          "-o",
+                                          path("exact"),
+                                          "--train-src",
+                                          path("words.en"),
+                                          "--train-tgt",
+                                          path("words.xx"),
+                                          "--valid-src",
+                                          path("words.en"),
+                                          "--valid-tgt",
+                                          path("words.xx"),
+                                          "--preset",
+                                          "tiny",
+                                          "--threads",
+                                          "1",
+                                          "--vocab-size",
+                                          "400",
+                                          "--d-model",
+                                          "64",
+                                          "--d-ff",
+                                          "128",
+                                          "--heads",
+                                          "4",
+                                          "--encoder-layers",
+                                          "1",
+                                          "--decoder-layers",
+                                          "1",
+                                          "--dropout",
+                                          "0",
+                                          "--augment-join",
+                                          "0",
+                                          "--keep-duplicates",
+                                          "--max-tokens",
+                                          "1000",
+                                          "--max-updates",
+                                          "400",
+                                          "--valid-every",
+                                          "400"};
+  const auto trained = run(train, "", kLimit);
+  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  const auto translated = run({"translate", "-m", path("exact"), "--threads", "1"},
+                              read_file(path("words.en")), kLimit);
+  EXPECT_EQ(translated.output, read_file(path("words.xx"))) << translated.errors;
+
+  const auto inspected = run({"inspect", path("exact")});
+  EXPECT_THAT(inspected.output, HasSubstr("target tokenizer"));
+  const ModelFileReader model(path("exact/model.safetensors"));
+  const Tokenizer source(std::string(model.tokenizer_source()), "source");
+  const Tokenizer target(std::string(model.tokenizer_target()), "target");
+  EXPECT_EQ(source.facts().pieces_hash, target.facts().pieces_hash);
+  EXPECT_EQ(model.config().tying, Tying::ThreeWay);
+}
+
+TEST_F(TrainFidelity, AGivenTokenizerThatChangesTheTargetIsNamed) {
+  write_text(50);
+  auto words = command("normalised", {"--target-normalization", "nmt_nfkc", "--max-updates", "1"});
+  ASSERT_EQ(run(words, "", kLimit).exit_code, 0);
+  const ModelFileReader model(path("normalised/model.safetensors"));
+  EXPECT_FALSE(model.has_two_tokenizers());
+  const auto evaluated = run({"evaluate", "-m", path("normalised"), "--src", path("words.en"),
+                              "--ref", path("words.xx"), "--max-length", "20"},
+                             "", kLimit);
+  EXPECT_THAT(evaluated.errors, HasSubstr("of 50 reference lines as they are"));
+  write_file(path("nfkc.model"), model.tokenizer_source());
+  const auto given = run({"train", "-o", path("given"), "--train-src", path("words.en"),
+                          "--train-tgt", path("words.xx"), "--preset", "tiny", "--tokenizer",
+                          path("nfkc.model"), "--max-updates", "1"},
+                         "", kLimit);
+  EXPECT_THAT(given.errors, HasSubstr("the tokenizer that was given changes "));
+  EXPECT_THAT(given.errors, HasSubstr("words.xx:"));
+}
+
+}  // namespace
+}  // namespace dragoman
