@@ -131,11 +131,13 @@ Answers submit(const std::shared_ptr<ResidentModel>& model, const Request& reque
       .lines = {}, .request = request.prepared, .first_line = first_line, .on_progress = [wake_up] {
         wake_up->wake();
       }};
-  const nb::gil_scoped_release release;
   for (std::size_t i = 0; i < lines.size(); ++i)
     submission.lines.push_back(
         {.text = one_line(lines[i]), .prefix = prefixes.empty() ? "" : one_line(prefixes[i])});
-  return {model, wake_up, model->service().submit(std::move(submission))};
+  return run_interruptibly([&](const std::stop_token& stop) {
+    submission.stop = stop;
+    return Answers(model, wake_up, model->service().submit(std::move(submission)));
+  });
 }
 
 std::shared_ptr<ResidentModel> open(const std::vector<std::string>& models,

@@ -2,8 +2,8 @@
 dragoman_extra(markup)       # documents in requests
 dragoman_extra(explanation)  # POST /explain
 dragoman_extra(report)       # its pages
-pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
-pkg_check_modules(NETTLE REQUIRED IMPORTED_TARGET nettle)
+dragoman_library(MICROHTTPD libmicrohttpd)
+dragoman_library(NETTLE nettle)
 find_library(CLD2 cld2 REQUIRED)
 dragoman_room(extras/server ROOMS extras/markup extras/report inference inference/search tokenizer base
   PRIVATE PkgConfig::MICROHTTPD PkgConfig::NETTLE ${CLD2})

@@ -4,13 +4,13 @@
 several references (an empty str or None: missing).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from . import _native
 from .options import named
-from .text import text_of
+from .text import rows_of, text_of
 
 Lines: TypeAlias = Iterable[str]
 References: TypeAlias = Iterable[str | None] | Iterable[Iterable[str | None]]
@@ -39,26 +39,29 @@ class MetricScore:
 Comparison: TypeAlias = dict[str, dict[str, MetricScore]]
 
 
-def _lines(lines: Iterable[str | None], what: str) -> list[str]:
-    if isinstance(lines, str):
-        raise TypeError(f"{what}: must be a list of str, not a str")
-    return ["" if line is None else text_of(line, f"{what}: a line") for line in lines]
+def _rows(lines: Iterable[object], name: str) -> Iterator[object]:
+    if isinstance(lines, Mapping):
+        raise TypeError(f"{name}: must be a list of str, not a {type(lines).__name__}, whose keys are no lines")
+    return rows_of(lines, name)
+
+
+def _lines(lines: Iterable[str], name: str) -> list[str]:
+    return [text_of(line, f"{name}[{row}]:") for row, line in enumerate(_rows(lines, name))]
+
+
+def _reference_lines(lines: Iterable[object], name: str) -> list[str]:
+    """None stands for a missing reference."""
+    return ["" if line is None else text_of(line, f"{name}[{row}]:") for row, line in enumerate(_rows(lines, name))]
 
 
 def _references(references: References) -> list[list[str]]:
-    if isinstance(references, str):
-        raise TypeError("references: must be a list of str, not a str")
-    lines, lists = [], []
-    for item in references:
-        if item is None or isinstance(item, str):
-            lines.append(item)
-        elif isinstance(item, Iterable):
-            lists.append(_lines(item, "references"))
-        else:
-            raise TypeError(f"references: a line must be str, not {type(item).__name__}")
-    if lines and lists:
+    items = list(_rows(references, "references"))
+    are_lists = [isinstance(item, Iterable) and not isinstance(item, str) for item in items]
+    if not any(are_lists):
+        return [_reference_lines(items, "references")]
+    if not all(are_lists):
         raise TypeError("references: has lines beside lists of lines")
-    return lists or [_lines(lines, "references")]
+    return [_reference_lines(cast(Iterable[object], item), f"references[{number}]") for number, item in enumerate(items)]
 
 
 def _evaluate(hypotheses: Lines, references: References, options: Mapping[str, Any]) -> list[MetricScore]:
@@ -66,35 +69,47 @@ def _evaluate(hypotheses: Lines, references: References, options: Mapping[str, A
     return [MetricScore(name, score[0], signature, details, *score[1:]) for name, signature, details, score in native]
 
 
+def _evaluate_as(metric: str, hypotheses: Lines, references: References, own: Mapping[str, Any],
+                 others: Mapping[str, Any]) -> MetricScore:
+    """`own`: options that the program has with the metric in front of their names. An error names them as here."""
+    options = {f"{metric}_{name}": value for name, value in own.items()}
+    try:
+        return _evaluate(hypotheses, references, {"metrics": [metric], **options, **others})[0]
+    except (TypeError, ValueError) as error:
+        text = str(error)
+        for name in own:
+            text = text.replace(f"{metric}_{name}", name)
+        raise type(error)(text) from None
+
+
 def bleu(hypotheses: Lines, references: References, *, tokenize: str = "auto", target_language: str = "",
          lowercase: bool = False, smooth_method: Smoothing = "exp", smooth_value: float = -1,
-         effective_order: bool = False, spm_model: str = "", confidence: bool = False,
+         effective_order: bool = False, spm_model: str = "", mecab_dictionary: str = "", confidence: bool = False,
          confidence_n: int = 1000) -> MetricScore:
     """BLEU of a corpus. `tokenize` is one of sacreBLEU's: 13a, intl, zh, char, none, spm, ja-mecab, ko-mecab."""
     return _evaluate(hypotheses, references, {
         "metrics": ["bleu"], "tokenize": tokenize, "target_language": target_language, "lowercase": lowercase,
         "smooth_method": smooth_method, "smooth_value": smooth_value, "effective_order": effective_order,
-        "spm_model": spm_model, "confidence": confidence, "confidence_n": confidence_n})[0]
+        "spm_model": spm_model, "mecab_dictionary": mecab_dictionary, "confidence": confidence, "confidence_n": confidence_n})[0]
 
 
 def chrf(hypotheses: Lines, references: References, *, word_order: int = 0, char_order: int = 6, beta: int = 2,
          lowercase: bool = False, whitespace: bool = False, eps_smoothing: bool = False, confidence: bool = False,
          confidence_n: int = 1000) -> MetricScore:
     """chrF of a corpus. With `word_order` 2 it is chrF++."""
-    return _evaluate(hypotheses, references, {
-        "metrics": ["chrf"], "chrf_word_order": word_order, "chrf_char_order": char_order, "chrf_beta": beta,
-        "chrf_lowercase": lowercase, "chrf_whitespace": whitespace, "chrf_eps_smoothing": eps_smoothing,
-        "confidence": confidence, "confidence_n": confidence_n})[0]
+    return _evaluate_as("chrf", hypotheses, references, {
+        "word_order": word_order, "char_order": char_order, "beta": beta, "lowercase": lowercase,
+        "whitespace": whitespace, "eps_smoothing": eps_smoothing},
+        {"confidence": confidence, "confidence_n": confidence_n})
 
 
 def ter(hypotheses: Lines, references: References, *, normalized: bool = False, no_punct: bool = False,
         asian_support: bool = False, case_sensitive: bool = False, confidence: bool = False,
         confidence_n: int = 1000) -> MetricScore:
     """Translation edit rate of a corpus, in percent; lower is better."""
-    return _evaluate(hypotheses, references, {
-        "metrics": ["ter"], "ter_normalized": normalized, "ter_no_punct": no_punct,
-        "ter_asian_support": asian_support, "ter_case_sensitive": case_sensitive, "confidence": confidence,
-        "confidence_n": confidence_n})[0]
+    return _evaluate_as("ter", hypotheses, references, {
+        "normalized": normalized, "no_punct": no_punct, "asian_support": asian_support,
+        "case_sensitive": case_sensitive}, {"confidence": confidence, "confidence_n": confidence_n})
 
 
 def sentence_scores(hypotheses: Lines, references: References, *, metric: str = "chrf",

@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, get_type_hints
+
+from .text import text_of
 
 
 class SearchOptions(TypedDict, total=False):
@@ -46,11 +48,20 @@ class TranslateOptions(SearchOptions, total=False):
     alignment: bool  # report each word's attention to the words of the source
 
 
+#: Options that are numbers or switches, for which "5" and "no" are no values.
+NUMBERS = {name for options in (SearchOptions, TranslateOptions) for name, kind in get_type_hints(options).items()
+           if kind in (int, float, bool)} | {
+    "threads", "batch_size", "confidence", "confidence_n", "smooth_value", "lowercase", "effective_order",
+    "chrf_word_order", "chrf_char_order", "chrf_beta", "chrf_lowercase", "chrf_whitespace", "chrf_eps_smoothing",
+    "ter_normalized", "ter_no_punct", "ter_asian_support", "ter_case_sensitive"}
+
 DEMANDS = ("terms_force", "protect", "number_format", "avoid", "word_scores", "alignment")
 
 
 def texts_of(name: str, value: Any) -> list[str]:
     """A value as the program's texts for it: one, or any number for a list."""
+    if name in NUMBERS and isinstance(value, str):
+        raise TypeError(f"{name}: must be a number or a bool, not the str {value!r}")
     if isinstance(value, bool):
         return ["true" if value else "false"]
     if isinstance(value, (str, int, float)) or not isinstance(value, Iterable):
@@ -64,6 +75,13 @@ def texts_of(name: str, value: Any) -> list[str]:
 def named(options: Mapping[str, Any]) -> dict[str, list[str]]:
     """Options by the names of the program's fields. None stands for an option that is left out."""
     return {name.replace("_", "-"): texts_of(name, value) for name, value in options.items() if value is not None}
+
+
+def term_of(source: object, target: object) -> tuple[str, str]:
+    for text in (source, target):
+        if not isinstance(text, str):
+            raise TypeError(f"terms: in {source!r}: {target!r} both must be str, not {type(text).__name__}")
+    return text_of(source, "terms: a key"), text_of(target, "terms: a value")
 
 
 class Settings:
@@ -80,6 +98,6 @@ class Settings:
         self.demands = named(demands)
         self.terms: list[tuple[str, str]] = []
         if isinstance(terms, Mapping):
-            self.terms = list(terms.items())
+            self.terms = [term_of(source, target) for source, target in terms.items()]
         elif terms is not None:
             self.demands["terms-file"] = [os.fspath(terms)]

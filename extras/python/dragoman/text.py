@@ -1,5 +1,18 @@
 """Texts as the native module takes them."""
 
+from collections.abc import Iterable, Iterator
+
+
+def rows_of(lines: Iterable[object], name: str) -> Iterator[object]:
+    """The lines, one by one. Raises TypeError for a str, whose characters are no lines, and for a table, whose columns
+    are none either."""
+    if isinstance(lines, str):
+        raise TypeError(f"{name}: must be a list of str, not a str")
+    if hasattr(lines, "columns"):
+        raise TypeError(f"{name}: must be a list of str, not a {type(lines).__name__}; give one column of it")
+    return iter(lines)
+
+
 
 def text_of(text: object, what: str) -> str:
     """The text itself. Half of a surrogate pair, which is no text, becomes U+FFFD."""

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, Unpack, overload
 
 from . import _native
 from .options import Settings, TranslateOptions, named
-from .text import text_of
+from .text import rows_of, text_of
 from .translation import Score, Translation, translation_of
 
 Path: TypeAlias = str | os.PathLike[str]
@@ -22,8 +22,8 @@ def paths_of(model: Path | Iterable[Path]) -> list[str]:
     return [os.fspath(path) for path in model]
 
 
-def next_texts(texts: Iterator[str], most: int | None, what: str) -> list[str]:
-    return [text_of(text, what) for text in islice(texts, most)]
+def next_texts(texts: Iterator[object], most: int | None, name: str, first: int = 0) -> list[str]:
+    return [text_of(text, f"{name}[{row}]:") for row, text in enumerate(islice(texts, most), first)]
 
 
 class Translator:
@@ -34,14 +34,31 @@ class Translator:
     of the weights in the file; "int8" and "bfloat16" round the weights and are faster. `batch_size`: hypotheses that
     are computed together; it changes speed and memory, not the result.
 
-    Raises dragoman.Error where a file is missing or damaged, and ValueError for a wrong argument.
+    Raises dragoman.Error where a file is missing or damaged, and ValueError for a wrong argument. As a context manager
+    it closes itself at the end of the block.
     """
 
     def __init__(self, model: Path | Iterable[Path], *, threads: int = 0, compute_type: ComputeType = "auto",
                  batch_size: int = 0) -> None:
         self._models = paths_of(model)
         self._options = {"threads": threads, "compute_type": compute_type, "batch_size": batch_size}
-        self._native = _native.open(self._models, named(self._options))
+        self._opened: _native.ResidentModel | None = _native.open(self._models, named(self._options))
+
+    @property
+    def _model(self) -> _native.ResidentModel:
+        if self._opened is None:
+            raise ValueError("this Translator is closed")
+        return self._opened
+
+    def close(self) -> None:
+        """Gives the memory of the model back, when the translations that are under way have been taken."""
+        self._opened = None
+
+    def __enter__(self) -> "Translator":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def __repr__(self) -> str:
         return f"dragoman.Translator({', '.join(map(repr, self._models))})"
@@ -82,29 +99,28 @@ class Translator:
         is faster.
         """
         settings = Settings(options)
-        request = self._native.prepare(settings.search, settings.demands, settings.terms)
+        request = self._model.prepare(settings.search, settings.demands, settings.terms)
         if read_ahead is None:
-            read_ahead = 8 * self._native.capacity(request) + 64
+            read_ahead = 8 * self._model.capacity(request) + 64
         if read_ahead < 1:
             raise ValueError(f"read_ahead {read_ahead}: must be at least 1")
-        if isinstance(lines, str):
-            raise TypeError("lines: must be an iterable of str, not a str")
-        return self._stream(iter(lines), None if prefixes is None else iter(prefixes), request, read_ahead)
+        return self._stream(rows_of(lines, "lines"), None if prefixes is None else rows_of(prefixes, "prefixes"), request,
+                            read_ahead)
 
-    def _stream(self, lines: Iterator[str], prefixes: Iterator[str] | None, request: _native.Request,
+    def _stream(self, lines: Iterator[object], prefixes: Iterator[object] | None, request: _native.Request,
                 read_ahead: int) -> Iterator[Translation]:
         under_way: deque[_native.Answers] = deque()
         submitted = given = 0
         ended = False
         while True:
             while not ended and submitted - given <= read_ahead:
-                batch = next_texts(lines, read_ahead, "a line")
+                batch = next_texts(lines, read_ahead, "lines", submitted)
                 ended = len(batch) < read_ahead
-                begins = [] if prefixes is None else next_texts(prefixes, len(batch), "a prefix")
+                begins = [] if prefixes is None else next_texts(prefixes, len(batch), "prefixes", submitted)
                 if prefixes is not None and (len(begins) < len(batch) or (ended and next(prefixes, None) is not None)):
                     raise ValueError("prefixes: must have as many texts as lines has")
                 if batch:
-                    under_way.append(_native.submit(self._native, request, (batch, begins), submitted))
+                    under_way.append(_native.submit(self._model, request, (batch, begins), submitted))
                 submitted += len(batch)
             if not under_way:
                 return
@@ -136,8 +152,8 @@ class Translator:
         return self._score(sources, targets, split_sentences)
 
     def _score(self, sources: Iterable[str], targets: Iterable[str], split_sentences: SplitSentences) -> list[Score]:
-        tokens = self._native.score(next_texts(iter(sources), None, "a line"),
-                                    next_texts(iter(targets), None, "a line"), split_sentences)
+        tokens = self._model.score(next_texts(rows_of(sources, "sources"), None, "sources"),
+                                    next_texts(rows_of(targets, "targets"), None, "targets"), split_sentences)
         return [Score(of_line) for of_line in tokens]
 
 

@@ -31,10 +31,20 @@ def run(*command, **environment):
         sys.exit(f"failed: {' '.join(str(part) for part in command)}")
 
 
+def expect_setup_is_named(sources, build):
+    """A build without its libraries says what installs them."""
+    result = subprocess.run(["cmake", "-S", sources, "-B", build / "without", "-D", "DRAGOMAN_PYTHON=ON"],
+                            env={**os.environ, "PKG_CONFIG_LIBDIR": "/nowhere", "PKG_CONFIG_PATH": ""},
+                            capture_output=True, text=True)
+    if result.returncode == 0 or "scripts/setup --lite" not in result.stderr:
+        sys.exit(f"failed: a build without libraries does not name scripts/setup --lite:\n{result.stderr}")
+
+
 def main():
     sources, build, random_model, *programs = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
     use_own_python(sources)
     packages, model = build / "packages", build / "model"
+    expect_setup_is_named(sources, build)
     run(sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "--upgrade",
         "--disable-pip-version-check", "--target", packages, f"--config-settings=build-dir={build / 'cmake'}", sources,
         CXX=os.environ.get("CXX", "c++"))  # CMake's own choice, whose objects ccache has

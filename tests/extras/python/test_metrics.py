@@ -1,6 +1,8 @@
 """dragoman.metrics gives sacreBLEU's scores and signatures."""
 
+import inspect
 import random
+import re
 
 import dragoman
 import pytest
@@ -81,6 +83,33 @@ def test_missing_references_may_be_none():
     assert with_none.score == 100
 
 
+class Table:
+    """Iterates over the names of its columns, as a DataFrame does."""
+
+    columns = ("source", "target")
+
+    def __iter__(self):
+        return iter(self.columns)
+
+
+@pytest.mark.parametrize("metric", [metrics.bleu, metrics.chrf, metrics.ter])
+def test_an_error_names_the_keywords_of_its_function(metric):
+    known = inspect.signature(metric).parameters
+    for name in known:
+        if name in ("hypotheses", "references"):
+            continue
+        for value in (-7, "no such", float("nan")):
+            try:
+                metric(["a"], ["a"], confidence=name == "confidence_n", **({name: value} if name != "confidence" else {}))
+            except (TypeError, ValueError, dragoman.Error) as error:
+                named = set(re.findall(r"\b[a-z]+(?:_[a-z0-9]+)+\b", str(error)))
+                assert named <= set(known), f"{name}: {error}"
+    try:
+        metric(["a"], ["a"], **({"tokenize": "ja-mecab"} if "tokenize" in known else {}))
+    except (ValueError, dragoman.Error) as error:
+        assert set(re.findall(r"\b[a-z]+_[a-z]+\b", str(error))) <= set(known), error
+
+
 @pytest.mark.parametrize(("call", "error", "message"), [
     (lambda: metrics.bleu("a", ["b"]), TypeError, "hypotheses: must be a list"),
     (lambda: metrics.bleu(["a"], "b"), TypeError, "references: must be a list"),
@@ -90,7 +119,16 @@ def test_missing_references_may_be_none():
     (lambda: metrics.bleu(["a"], ["b", "c"]), dragoman.Error, "1 line but reference 1 has 2 lines"),
     (lambda: metrics.bleu([], []), dragoman.Error, "nothing to score"),
     (lambda: metrics.bleu(["a"], ["a"], tokenize="13b"), ValueError, "did you mean 13a"),
-    (lambda: metrics.chrf(["a"], ["a"], char_order=-1), ValueError, "chrf_char_order -1"),
+    (lambda: metrics.bleu(["a", None], ["a", "b"]), TypeError, r"hypotheses\[1\]: must be str, not NoneType"),
+    (lambda: metrics.bleu(["a", "b"], ["a", 1.5]), TypeError, r"references\[1\]: must be str, not float"),
+    (lambda: metrics.bleu(["a"], [["a"], [2]]), TypeError, r"references\[1\]\[0\]: must be str, not int"),
+    (lambda: metrics.bleu({"a": 1}, ["a"]), TypeError, "hypotheses: must be a list of str, not a dict"),
+    (lambda: metrics.bleu(["a"], {"a": 1}), TypeError, "references: must be a list of str, not a dict"),
+    (lambda: metrics.bleu(Table(), ["a"]), TypeError, "not a Table; give one column of it"),
+    (lambda: metrics.compare({"x": Table()}, ["a"]), TypeError, "not a Table; give one column of it"),
+    (lambda: metrics.bleu(["a"], ["a"], confidence_n="5"), TypeError, "confidence_n: must be a number"),
+    (lambda: metrics.chrf(["a"], ["a"], char_order=-1), ValueError, "^char_order -1"),
+    (lambda: metrics.ter(["a"], ["a"], no_punct="x"), TypeError, "^no_punct: must be"),
     (lambda: metrics.compare({}, ["a"]), ValueError, "systems"),
     (lambda: metrics.compare({"x": ["a"]}, ["a"], metrics="bloo"), ValueError, "did you mean bleu"),
     (lambda: metrics.compare({"x": ["a"]}, ["a"], test="t"), ValueError, "none of bootstrap"),

@@ -61,6 +61,7 @@ def test_other_threads_run_meanwhile(model):
 @pytest.mark.parametrize("call", [
     'translator.translate(["a line of words"] * 100_000, beam_size=20)',
     'translator.translate("a line of words " * 60, beam_size=50, max_length=2000, max_length_ratio=50)',
+    'translator.translate("some words " * 1_500_000)',
     'translator.score(["a line of words"] * 200_000, ["another line of words"] * 200_000)',
     'metrics.bleu(["a line"] * 50_000, ["a line"] * 50_000, confidence=True, confidence_n=1_000_000)',
     'metrics.compare({"a": ["a line"] * 50_000, "b": ["a"] * 50_000}, ["a line"] * 50_000, samples=1_000_000)'])

@@ -239,6 +239,47 @@ def test_what_is_no_text_is_refused(translator, lines):
         translator.translate(lines)
 
 
+def test_an_error_names_the_row(translator):
+    with pytest.raises(TypeError, match=r"lines\[2\]: must be str, not float"):
+        translator.translate(["a", "b", float("nan")], **SHORT)
+    stream = translator.translate_iter(iter(["a", "b", "c", None]), read_ahead=1, **SHORT)
+    with pytest.raises(TypeError, match=r"lines\[3\]: must be str, not NoneType"):
+        list(stream)
+    with pytest.raises(TypeError, match=r"targets\[1\]: must be str"):
+        translator.score(["a", "b"], ["c", 5])
+
+
+def test_a_table_is_no_list_of_texts(translator):
+    class Table:
+        columns = ("source",)
+
+        def __iter__(self):
+            return iter(self.columns)
+
+    with pytest.raises(TypeError, match="lines: must be a list of str, not a Table; give one column of it"):
+        translator.translate(Table())
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"terms": {"house": 1}}, "terms: in 'house': 1 both must be str, not int"),
+    ({"terms": {1: "house"}}, "terms: in 1: 'house' both must be str"),
+    ({"beam_size": "5"}, "beam_size: must be a number"), ({"protect": "no"}, "protect: must be a number or a bool")])
+def test_values_of_another_type_are_named(translator, options, message):
+    with pytest.raises(TypeError, match=message):
+        translator.translate_iter(["a"], **options)
+
+
+def test_a_translator_is_a_context_manager(model):
+    with dragoman.Translator(model, threads=1) as translator:
+        stream = translator.translate_iter(["one", "two"], **SHORT)
+        first = next(stream).text
+        assert first == translator.translate("one", **SHORT).text
+    assert len(list(stream)) in (0, 1)  # what was under way may be taken
+    with pytest.raises(ValueError, match="this Translator is closed"):
+        translator.translate("one")
+    translator.close()
+
+
 def test_lists_of_texts_are_no_text(translator):
     for name in ("suppress", "avoid"):
         with pytest.raises(TypeError, match=name):
