@@ -97,7 +97,9 @@ void packed_attention(const PackedAttentionArguments& a, std::int64_t begin, std
   typedef typename E::Type T;
   const std::int64_t width = round_to_lanes(a.d_k), most = a.longest_keys;
   const std::int64_t output_stride = a.heads * a.d_k;
-  float* keys = DRAGOMAN_FRAME_FLOATS(2 * most * width + kQueries * (most + 3 * width));
+  const std::int64_t floats = 2 * most * width + kQueries * (most + 3 * width);
+  const BeyondFrame beyond(floats);
+  float* keys = beyond.floats ? beyond.floats : DRAGOMAN_FRAME_FLOATS(floats);
   float* values = keys + most * width;                // as keys [most, width]
   float* weights = values + most * width;             // [most, kQueries]
   float* queries = weights + kQueries * most;         // [kQueries, width]
@@ -152,7 +154,9 @@ void packed_attention_gradient(const PackedAttentionGradientArguments& g, std::i
   const PackedAttentionArguments& a = g.forward;
   const std::int64_t width = round_to_lanes(a.d_k), most = a.longest_keys;
   const std::int64_t output_stride = a.heads * a.d_k, area = most * width, part = kQueries * width;
-  float* keys = DRAGOMAN_FRAME_FLOATS(4 * area + 2 * kQueries * most + 5 * part);
+  const std::int64_t floats = 4 * area + 2 * kQueries * most + 5 * part;
+  const BeyondFrame beyond(floats);
+  float* keys = beyond.floats ? beyond.floats : DRAGOMAN_FRAME_FLOATS(floats);
   float *values = keys + area, *dk = values + area, *dv = dk + area;  // as keys [most, width]
   float *weights = dv + area, *d_scores = weights + kQueries * most;  // [most, kQueries]
   float* queries = d_scores + kQueries * most;                        // [kQueries, width]

@@ -2,7 +2,9 @@
 // storing, sums over lanes, exponentials.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <new>
 
 #include "kernels/isa.h"
 
@@ -12,6 +14,28 @@
   ((float*)__builtin_alloca_with_align(sizeof(float) * (count), 512))
 
 DRAGOMAN_BEGIN_KERNELS
+
+/// The most floats of DRAGOMAN_FRAME_FLOATS(count) where `count` has no small bound: the stack of a
+/// thread may be small. More come from BeyondFrame.
+constexpr std::int64_t kFloatsInFrame = 1 << 15;
+
+/// `count` floats of the heap, aligned as those of a frame; none if they fit into it.
+struct BeyondFrame {
+  float* floats = nullptr;
+
+  explicit BeyondFrame(std::int64_t count) {
+    if (count > kFloatsInFrame)
+      floats = (float*)::operator new((std::size_t)count * sizeof(float), kAlignment);
+  }
+  BeyondFrame(const BeyondFrame&) = delete;
+  BeyondFrame& operator=(const BeyondFrame&) = delete;
+  ~BeyondFrame() {
+    if (floats != nullptr) ::operator delete(floats, kAlignment);
+  }
+
+ private:
+  static constexpr std::align_val_t kAlignment{64};
+};
 
 constexpr std::int64_t kLanes = Isa::kLanes;
 typedef Isa::F32 F32;

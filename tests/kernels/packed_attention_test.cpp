@@ -1,5 +1,8 @@
+#include <pthread.h>
+
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "tests/kernels/kernel_test.h"
 
@@ -113,6 +116,37 @@ TEST_P(PackedAttentionKernel, ACausalMaskHidesLaterKeys) {
 
 TEST_P(PackedAttentionKernel, ASentenceMayReachOverTheBlocksOfDropout) {
   expect_formula({{.query_starts = {0, 2}, .key_starts = {0, 131}, .heads = 1, .d_k = 16}});
+}
+
+/// Runs the task on a thread with a stack of 256 KiB.
+void run_on_small_stack(std::function<void()> task) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  ASSERT_EQ(pthread_attr_setstacksize(&attributes, 256 << 10), 0);
+  pthread_t thread;
+  const auto body = [](void* call) -> void* {
+    (*static_cast<std::function<void()>*>(call))();
+    return nullptr;
+  };
+  ASSERT_EQ(pthread_create(&thread, &attributes, body, &task), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+}
+
+TEST_P(PackedAttentionKernel, ALargestSentenceFitsASmallStack) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer's frames are larger";
+#endif
+  const Shape shape{{.query_starts = {0, 1}, .key_starts = {0, 512}, .heads = 1, .d_k = 128}};
+  Tensors here = random_tensors(shape), there = here;
+  const auto run = [&](Tensors& t) {
+    table().packed_attention[index()](forward(shape, t, {.heads = 1}), 0, 1);
+    table().packed_attention_gradient[index()](backward(shape, t, {.heads = 1}), 0, 1);
+  };
+  run(here);
+  run_on_small_stack([&] { run(there); });
+  for (std::int64_t i = 0; i < here.output.size(); ++i)
+    EXPECT_EQ(there.output[i], here.output[i]);
 }
 
 TEST_P(PackedAttentionKernel, ALargestSentenceFitsTheStack) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <string>
@@ -168,6 +169,42 @@ TEST_P(RowAttention, AttentionToBytesIsExactWhereBytesAre) {
   table().row_attention[0](arguments);
   for (std::int64_t i = 0; i < order.width; ++i)
     ASSERT_NEAR(output[i], expected[i], 9 * 0.5 / 32767 * 127) << i;
+}
+
+/// A model that has diverged shows itself: a number of a head that is not finite, of the query, of
+/// one key or of one value, makes the head's output NaN, and leaves the other heads alone.
+TEST_P(RowAttention, NumbersThatAreNotFiniteShowInTheOutputOfTheirHead) {
+  const HeadOrder order(3, 10);
+  constexpr std::int64_t kPositions = 9, kWidth = 30, kHead = 1;
+  const std::vector<float> queries = values(kWidth), keys = values(kPositions * kWidth),
+                           contents = values(kPositions * kWidth);
+  for (const float broken : {NAN, INFINITY, -INFINITY})
+    for (const int place : {0, 1, 2})
+      for (const std::int64_t position : {0, 4, 8})
+        for (const std::size_t kind : {0, 1, 2}) {
+          std::array<std::vector<float>, 3> numbers = {queries, keys, contents};
+          numbers[place][(place == 0 ? 0 : position * kWidth) + kHead * 10 + 3] = broken;
+          const std::int64_t bytes = order.record_bytes(static_cast<NumberType>(kind));
+          std::vector<std::uint8_t> cache(static_cast<std::size_t>(kPositions * bytes));
+          for (std::int64_t p = 0; p < kPositions; ++p)
+            table().store_record[kind](order, in_order(order, numbers[1], p * kWidth).data(),
+                                       in_order(order, numbers[2], p * kWidth).data(),
+                                       cache.data() + p * bytes);
+          std::vector<float> scratch(static_cast<std::size_t>(order.scratch(kPositions))),
+              output(static_cast<std::size_t>(order.width));
+          table().row_attention[kind]({.order = order,
+                                       .q = in_order(order, numbers[0], 0).data(),
+                                       .cache = cache.data(),
+                                       .records = nullptr,
+                                       .length = kPositions,
+                                       .scale = 0.3F,
+                                       .scratch = scratch.data(),
+                                       .output = output.data()});
+          EXPECT_FALSE(std::isfinite(output[order.index(kHead, 3)]))
+              << broken << ", place " << place << ", position " << position << ", type " << kind;
+          for (const std::int64_t other : {0, 2})
+            EXPECT_TRUE(std::isfinite(output[order.index(other, 3)]));
+        }
 }
 
 DRAGOMAN_FOR_EACH_INFERENCE_TABLE(RowAttention);
