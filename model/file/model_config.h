@@ -137,19 +137,21 @@ struct ModelConfig {
   template <class Visit>
   void form_fields(Visit& visit) {
     visit({.name = "norm",
-           .help = "layer normalisation after (paper) or before each sub-layer; before-queries: as "
-                   "Marian 1.9 and 1.10, which leave out keys and values of self-attention",
+           .help = "layer normalisation after (paper) or before each sub-layer; export --format "
+                   "hf-marian and marian need after; before-queries: as Marian 1.9 and 1.10, which "
+                   "leave out keys and values of self-attention",
            .group = "Model"},
           norm);
     visit({.name = "activation",
            .help = "activation function of the feed-forward networks",
            .group = "Model"},
           activation);
-    visit({.name = "positions",
-           .help = "positional encoding; marian: sinusoidal with Marian's frequencies, for "
-                   "export --format marian",
-           .group = "Model"},
-          positions);
+    visit(
+        {.name = "positions",
+         .help = "positional encoding; marian: sinusoidal with Marian's frequencies, which export "
+                 "--format marian needs (hf-marian: sinusoidal)",
+         .group = "Model"},
+        positions);
     visit({.name = "max-positions",
            .help = "longest sentence with learned positions, in pieces, </s> included",
            .group = "Model"},

@@ -145,8 +145,7 @@ TEST_P(PackedAttentionKernel, ALargestSentenceFitsASmallStack) {
   };
   run(here);
   run_on_small_stack([&] { run(there); });
-  for (std::int64_t i = 0; i < here.output.size(); ++i)
-    EXPECT_EQ(there.output[i], here.output[i]);
+  for (std::int64_t i = 0; i < here.output.size(); ++i) EXPECT_EQ(there.output[i], here.output[i]);
 }
 
 TEST_P(PackedAttentionKernel, ALargestSentenceFitsTheStack) {
