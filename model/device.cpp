@@ -33,6 +33,11 @@ torch::Device parse_device(const std::string& text, int local_rank) {
   return {torch::kCUDA, static_cast<torch::DeviceIndex>(number)};
 }
 
+std::string unused_gpu_notice(const std::string& text) {
+  if (text != "auto" || !torch::cuda::is_available()) return "";
+  return "working on the CPU; --device cuda works on the GPU that is here, which is little tested";
+}
+
 int use_threads(std::int64_t threads, int processes) {
   const int count = threads_to_use(threads, processes);
   at::set_num_threads(count);

@@ -4,12 +4,14 @@
 #include <torch/version.h>
 
 #include "app/commands/commands.h"
+#include "app/frame/log.h"
 #include "app/frame/program.h"
+#include "app/torch/chosen_device.h"
 #include "app/torch/commands.h"
 #include "app/torch/torch_scorer.h"
+#include "base/amounts.h"
 #include "base/error.h"
 #include "inference/torch/torch_engine.h"
-#include "model/device.h"
 #include "model/load_transformer.h"
 
 namespace dragoman {
@@ -36,9 +38,14 @@ std::string libraries() { return join_text("LibTorch ", TORCH_VERSION, " (", cud
 
 std::unique_ptr<Engine> torch_engine(const std::string& device, const ModelFileReader& file,
                                      const std::vector<TokenId>& never_emitted) {
-  const torch::Device chosen = parse_device(device);
+  const torch::Device chosen = chosen_device(device);
   if (chosen.is_cpu()) return nullptr;
-  return std::make_unique<TorchEngine>(load_transformer(file, chosen), never_emitted);
+  const auto warn = [](std::int64_t rows) {
+    log_warning(join_text("the GPU's memory has run out; sentences begin again with ",
+                          counted(rows, "row"), " (--batch-size ", rows, ")"));
+  };
+  return std::make_unique<TorchEngine>(load_transformer(file, chosen), never_emitted,
+                                       SearchPlace::Auto, warn);
 }
 
 std::vector<Command> commands() {

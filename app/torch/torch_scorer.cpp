@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "app/torch/chosen_device.h"
 #include "inference/model_tokenizers.h"
 #include "inference/torch/scorer.h"
 #include "model/device.h"
@@ -10,7 +11,7 @@
 namespace dragoman {
 
 OpenedScorer open_torch_scorer(const ScorerChoice& choice) {
-  const torch::Device device = parse_device(choice.device);
+  const torch::Device device = chosen_device(choice.device);
   const int threads = use_threads(choice.threads);
   const ModelFileReader file(resolve_model_path(choice.model));
   return {.tokenizers = load_tokenizers(file),

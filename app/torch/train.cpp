@@ -13,6 +13,7 @@
 #include "app/frame/log.h"
 #include "app/frame/progress.h"
 #include "app/frame/signals.h"
+#include "app/torch/chosen_device.h"
 #include "app/torch/commands.h"
 #include "app/torch/config_toml.h"
 #include "app/torch/start_facts.h"
@@ -197,7 +198,7 @@ void plan(TrainOptions& options, const RankInfo& info) {
     if (!found) require_nothing_to_lose({asked.output});
   }
   StartSettler start(options.request(), found, alone, log_remark);
-  const torch::Device device = parse_device(start.run().config.train.device, info.local_rank);
+  const torch::Device device = chosen_device(start.run().config.train.device, info.local_rank);
   use_threads(start.run().config.train.threads, info.local_size);
   const PlanFolder folder(asked.output);
   start.find_models(found);
@@ -245,7 +246,7 @@ void train(TrainOptions& options, Communicator& ranks) {
   StartPoint point = ranks.leads() ? find_start(folder) : StartPoint{};
   StartSettler start(options.request(), point.found, ranks, log_remark);
   const TrainConfig config = start.run().config.train;  // as far as no text is known
-  const torch::Device device = parse_device(config.device, ranks.info().local_rank);
+  const torch::Device device = chosen_device(config.device, ranks.info().local_rank);
   const int threads = use_threads(config.threads, ranks.info().local_size);
   if (ranks.leads())
     lock_folder(folder, point);

@@ -27,6 +27,14 @@ TEST(Device, AGpuIsTakenOnlyWhereItIsAskedFor) {
   EXPECT_TRUE(parse_device("cuda").is_cuda());
 }
 
+TEST(Device, AGpuThatAutoLeavesAloneIsNamed) {
+  if (torch::cuda::is_available())
+    EXPECT_THAT(unused_gpu_notice("auto"), HasSubstr("--device cuda"));
+  else
+    EXPECT_EQ(unused_gpu_notice("auto"), "");
+  for (const char* text : {"cpu", "cuda", "cuda:0"}) EXPECT_EQ(unused_gpu_notice(text), "") << text;
+}
+
 TEST(Device, OtherTextsNameNoDevice) {
   for (const char* text : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cuda0", "CPU"})
     EXPECT_THROW(parse_device(text), UsageError) << text;

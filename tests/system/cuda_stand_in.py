@@ -2,7 +2,7 @@
 
     python3 cuda_stand_in.py DRAGOMAN LIBRARY FOLDER
 
-Trains, is killed and resumes, and ends with the bits of a run that nobody killed; translates as the CPU does.
+Trains, is killed and resumes, and ends with the bits of a run that nobody killed; has little memory; translates as the CPU does.
 """
 import json
 import os
@@ -71,6 +71,15 @@ def kill_and_resume():
         assert ("aten::_flash_attention_backward" in launches) == (name == "bf16"), launches.keys()
 
 
+def train_with_little_memory():
+    """Updates are made in parts, and the validation in fewer rows."""
+    sample, run = FOLDER / "sample", FOLDER / "little"
+    flags = ["--device", "cuda", "--max-tokens", "3000", "--valid-src", sample / "valid.en", "--valid-tgt", sample / "valid.de",
+             "--valid-every", "2", "--valid-beam-size", "4"]
+    said = call(train_command(run, 2, *flags), on_device(MIB=24)).stderr
+    assert "are trained on in parts" in said and "the validation's translations began again with" in said, said
+
+
 def translate():
     sample = FOLDER / "sample"
     models = [FOLDER / f"model-{seed}" for seed in (1, 2)]
@@ -86,13 +95,18 @@ def translate():
         there = call([*command, "--device", "cuda", "--batch-size", "32"], on_device())
         assert there.stdout == expected, (flags, expected, there.stdout)
         assert len(set(expected.splitlines())) > 6, expected
+    command = [PROGRAM, "translate", "-m", models[0], "-i", FOLDER / "lines", "--max-length", "30", "-b", "4"]
+    little = call([*command, "--device", "cuda"], on_device(MIB=12))
+    assert little.stdout == call(command).stdout and "the GPU's memory has run out" in little.stderr, little.stderr
+    auto = call(command, on_device()).stderr
+    assert "working on the CPU; --device cuda works on the GPU that is here" in auto, auto
 
 
 def main():
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     call([PROGRAM, "sample", "-o", FOLDER / "sample", "--train-size", "2000", "--valid-size", "10", "--test-size", "20"])
-    for check in (kill_and_resume, translate):
+    for check in (kill_and_resume, train_with_little_memory, translate):
         begin = time.monotonic()
         check()
         print(f"{check.__name__}: {time.monotonic() - begin:.1f} s")
