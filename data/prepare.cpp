@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Part of every file name: files of other versions of this code are not found.
-constexpr int kCacheVersion = 4;
+constexpr int kCacheVersion = 3;
 
 /// The lines of a side that a tokenizer is trained on: about as many as it will look at.
 std::vector<std::string_view> sample_of(const ParallelText& text, TextSide side,
