@@ -47,9 +47,18 @@ void ModelSelection::require_memory() const {
 
 Scores ModelSelection::scores_of(const torch::Tensor& weights, const ProgressRecord& progress,
                                  std::stop_token stop) {
-  Scores scores{.valid = validator_.run(model_, weights, stop)};
+  const auto scores_on = [&](const Validator& validator) {
+    ValidationResult result = validator.run(model_, weights, stop);
+    if (result.fewer_rows > 0)
+      observer_.warned(join_text("update ", progress.update,
+                                 ": memory has run out; the validation's translations began again "
+                                 "with ",
+                                 counted(result.fewer_rows, "row")));
+    return result;
+  };
+  Scores scores{.valid = scores_on(validator_)};
   if (keep_validator_.empty() || stop.stop_requested()) return scores;
-  scores.keep = keep_validator_.run(model_, weights, stop);
+  scores.keep = scores_on(keep_validator_);
   const BestMetric metric = run_.config.best_metric;
   scores.keep_has_fallen =
       progress.update > 0 && has_fallen(metric, scores.keep->value(metric), progress.keep_value,

@@ -23,16 +23,20 @@ constexpr std::int64_t kBootstrapSamples = 200;
 constexpr double kErrorsInInterval = 1.96;
 
 /// Engines with these weights. On the CPU there is one for each thread, in fp32 like the module
-/// tree; on other devices the module tree is the engine.
+/// tree; on other devices the module tree is the engine, and `fewer_rows` becomes the number of
+/// rows that are left where memory runs out.
 std::vector<std::unique_ptr<Engine>> engines_of(TrainingModel& model, const torch::Tensor& weights,
-                                                const std::vector<TokenId>& never_emitted) {
+                                                const std::vector<TokenId>& never_emitted,
+                                                std::int64_t& fewer_rows) {
   if (weights.is_cpu()) {
     const ParametersInMemory parameters(model.config(), model.layout().tensors(weights));
     return cpu_engines(std::make_shared<CpuModel>(parameters, ComputeType::Float32), never_emitted,
                        at::get_num_threads());
   }
   std::vector<std::unique_ptr<Engine>> engines;
-  engines.push_back(std::make_unique<TorchEngine>(model.master(), never_emitted));
+  engines.push_back(
+      std::make_unique<TorchEngine>(model.master(), never_emitted, SearchPlace::Auto,
+                                    [&fewer_rows](std::int64_t rows) { fewer_rows = rows; }));
   return engines;
 }
 
@@ -112,7 +116,8 @@ ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weigh
   DecodeConfig decode;
   decode.beam_size = beam_size_;
   decode.translate_all = !data_.report.copy_counts;  // as runs of earlier versions have begun
-  const auto engines = engines_of(model, weights, data_.tokenizers.target->never_emitted());
+  const auto engines =
+      engines_of(model, weights, data_.tokenizers.target->never_emitted(), result.fewer_rows);
   result.attention = recorder_.record(*engines.front());
   TranslationService service(pointers_to(engines), data_.tokenizers,
                              {.several_sentences = data_.report.several_sentences_fraction(),

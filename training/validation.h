@@ -36,6 +36,7 @@ struct ValidationResult {
   /// Standard errors of BLEU and chrF by bootstrap over the validation lines: the change that other
   /// lines would make.
   double bleu_error = 0, chrf_error = 0;
+  std::int64_t fewer_rows = 0;  ///< that translations had at last, if memory had run out; else 0
   double seconds = 0;
   std::vector<std::string> translations;  ///< of all validation lines
   RecordedAttention attention;            ///< of one pair; empty where none is short enough
