@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/files.h"
-#include "tests/system/serve_fixture.h"
+#include "tests/extras/server/system/serve_fixture.h"
 #include "tests/tokenizer/translatable_examples.h"
 
 namespace dragoman {
