@@ -179,7 +179,7 @@ TEST_F(StartSettlerTest, OneTokenizerFileServesBothSidesUnlessTheTargetHasItsOwn
   ask(asked, "target-tokenizer", write_tokenizer());
   StartSettler two = settler(asked);
   two.find_models({});
-  EXPECT_FALSE(two.facts().tokenizer_files->joint());
+  EXPECT_NE(two.facts().tokenizer_files->target, two.facts().tokenizer_files->source);
 }
 
 TEST_F(StartSettlerTest, AModelOrTokenizerThatCannotBeReadIsAnError) {
