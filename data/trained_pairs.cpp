@@ -14,7 +14,7 @@ namespace {
 
 // 20 bits a hash, and 12 of them looked at: (1 - e^(-12/20))^12 is 6.6e-5.
 constexpr std::uint64_t kBits = 20, kBitsOfHash = 12;
-constexpr std::string_view kMagic = "dragpair";
+constexpr std::string_view kFilterMagic = "dragpair";
 
 /// The upper half of a product: a number from 0 to `end` - 1 for a hash.
 std::uint64_t scaled(std::uint64_t hash, std::uint64_t end) {
@@ -35,15 +35,15 @@ HashFilter::HashFilter(std::int64_t hashes)
 
 HashFilter::HashFilter(std::string_view bytes, const std::string& name) {
   constexpr std::size_t kWord = sizeof(std::uint64_t);
-  const std::size_t around = kMagic.size() + kWord;
+  const std::size_t around = kFilterMagic.size() + kWord;
   std::uint64_t checksum = 0;
   const bool is_long = bytes.size() > around && (bytes.size() - around) % kWord == 0;
   if (is_long) std::memcpy(&checksum, bytes.data() + bytes.size() - kWord, kWord);
-  if (!is_long || !bytes.starts_with(kMagic) ||
+  if (!is_long || !bytes.starts_with(kFilterMagic) ||
       checksum != xxh3(bytes.substr(0, bytes.size() - kWord)))
     throw Error(name, ": is damaged, or no filter of trained pairs");
   words_.resize((bytes.size() - around) / kWord);
-  std::memcpy(words_.data(), bytes.data() + kMagic.size(), words_.size() * kWord);
+  std::memcpy(words_.data(), bytes.data() + kFilterMagic.size(), words_.size() * kWord);
 }
 
 template <class Visit>
@@ -73,7 +73,7 @@ bool HashFilter::contains(std::uint64_t hash) const {
 }
 
 std::string HashFilter::bytes() const {
-  std::string bytes(kMagic);
+  std::string bytes(kFilterMagic);
   bytes.append(reinterpret_cast<const char*>(words_.data()), words_.size() * sizeof words_[0]);
   const std::uint64_t checksum = xxh3(bytes);
   return bytes.append(reinterpret_cast<const char*>(&checksum), sizeof checksum);
