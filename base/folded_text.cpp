@@ -16,8 +16,8 @@ bool is_ascii(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-/// The text in the form that utf8proc's options ask for.
-std::string in_form(std::string_view text, int options) {
+/// The text, which is short, in the form that utf8proc's options ask for.
+std::string short_in_form(std::string_view text, int options) {
   utf8proc_uint8_t* bytes = nullptr;
   const auto size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
                                  static_cast<utf8proc_ssize_t>(text.size()), &bytes,
@@ -25,6 +25,23 @@ std::string in_form(std::string_view text, int options) {
   const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(bytes, &std::free);
   if (size < 0) return std::string(text);
   return {reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size)};
+}
+
+/// The text in the form that utf8proc's options ask for. utf8proc takes time that grows with the
+/// square of a run of marks. So a long text is cut in front of ASCII characters, which join nothing
+/// before them; one that has none is cut anywhere between characters.
+std::string in_form(std::string_view text, int options) {
+  constexpr std::size_t kShort = 256, kLongest = 1024;
+  std::string form;
+  while (!text.empty()) {
+    std::size_t end = std::min(text.size(), kShort);
+    while (end < text.size() && end < kLongest && static_cast<unsigned char>(text[end]) >= 0x80)
+      ++end;
+    if (end < text.size()) end = character_start(text, end);
+    form += short_in_form(text.substr(0, end), options);
+    text.remove_prefix(end);
+  }
+  return form;
 }
 
 }  // namespace

@@ -14,6 +14,20 @@
 
 namespace dragoman {
 
+std::string translated_text(const PreparedPart& part, const Hypothesis& hypothesis,
+                            const Tokenizer& target) {
+  std::string text;
+  if (part.unseen.copies.empty())
+    text = target.decode(hypothesis.tokens);
+  else
+    for (const WrittenUnit& unit : place_copies(part, hypothesis, target)) text += unit.text;
+  text = with_exact_texts(std::move(text), part.required, target);
+  if (part.prefix_text.empty()) return text;
+  const std::string prefix = target.decode(part.prefix.tokens);
+  if (text.starts_with(prefix)) text.replace(0, prefix.size(), part.prefix_text);
+  return text;
+}
+
 namespace {
 
 /// Appends the words of a part.
@@ -41,7 +55,8 @@ void append_words(const PreparedLine& line, const PreparedPart& part, const Hypo
   }
 }
 
-/// Appends the words of a part with copies. One that the model has not read looks at its source.
+/// Appends the words of a part with copies. One that the model has not read looks at its source,
+/// and so do the second and later words of a copied name.
 void append_words(const PreparedLine& line, const PreparedPart& part, const Hypothesis& hypothesis,
                   const std::vector<WrittenUnit>& units, std::vector<TranslatedWord>& words) {
   const std::size_t first = words.size();
@@ -62,7 +77,7 @@ void append_words(const PreparedLine& line, const PreparedPart& part, const Hypo
   };
   for (const WrittenUnit& unit : units) {
     std::string_view rest = unit.text;
-    for (bool is_first = true; !rest.empty(); is_first = false) {
+    for (std::size_t word = 0; !rest.empty(); ++word) {
       const std::size_t blanks = std::min(rest.find_first_not_of(' '), rest.size());
       if (blanks > 0 || words.size() == first) {
         words.push_back({.text = {}, .attention = std::vector<float>(line.words)});
@@ -72,7 +87,13 @@ void append_words(const PreparedLine& line, const PreparedPart& part, const Hypo
       const std::size_t end = std::min(rest.find(' '), rest.size());
       words.back().text += rest.substr(0, end);
       rest.remove_prefix(end);
-      if (is_first) add_tokens(unit);
+      if (word == 0) {
+        add_tokens(unit);
+      } else if (const auto copy = unit.copy ? unit.copy : unit.word;
+                 copy && line.request->reports_attention) {
+        const std::size_t source = part.unseen.copies[*copy].word + word;
+        words.back().attention[std::min(source, line.words - 1)] = tokens.back() = 1;
+      }
     }
   }
   for (std::size_t w = first; w < words.size(); ++w)
@@ -160,22 +181,6 @@ std::vector<TranslatedWord> words_of(const PreparedLine& line, std::size_t rank,
   std::vector<TranslatedWord> words;
   for (const PreparedPart& part : line.parts) append_words(line, part, rank, target, words);
   return words;
-}
-
-/// The prefix and copied texts stand as they were given. The tokenizer may write them otherwise:
-/// "m²" as "m2".
-std::string translated_text(const PreparedPart& part, const Hypothesis& hypothesis,
-                            const Tokenizer& target) {
-  std::string text;
-  if (part.unseen.copies.empty())
-    text = target.decode(hypothesis.tokens);
-  else
-    for (const WrittenUnit& unit : place_copies(part, hypothesis, target)) text += unit.text;
-  text = with_exact_texts(std::move(text), part.required, target);
-  if (part.prefix_text.empty()) return text;
-  const std::string prefix = target.decode(part.prefix.tokens);
-  if (text.starts_with(prefix)) text.replace(0, prefix.size(), part.prefix_text);
-  return text;
 }
 
 /// With the text around the translation; empty if the part has no text for the tokenizer.

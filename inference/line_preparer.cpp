@@ -95,11 +95,13 @@ bool asks_for_more(const PreparedLine& line, std::string_view text) {
          });
 }
 
-/// A text without words; its numbers are written as the target's language writes them.
+/// A text without words; its numbers are written as the target's language writes them, unless it
+/// is longer than people write.
 std::string copy_of(const PreparedLine& line, std::string_view text) {
   std::string copy(text);
+  constexpr std::size_t kLongest = 4096;  // the search for numbers takes time like its square
   const auto& numbers = line.request->demands->numbers;
-  if (!numbers || copied_kind(text) != CopiedKind::Number) return copy;
+  if (!numbers || text.size() > kLongest || copied_kind(text) != CopiedKind::Number) return copy;
   std::vector<RequiredText> found = protected_texts(text);
   for (const RequiredText& number : found | std::views::reverse)
     copy.replace(number.begin, number.end - number.begin, (*numbers)(number.text));
@@ -232,14 +234,23 @@ void LinePreparer::copy(const PreparedLine& line, std::string_view tag, Prepared
   part.tag = tag;
 }
 
-/// `tag`: at the beginning of the part's text. Terms and protected texts are read as they are.
+/// `tag`: at the beginning of the part's text. Terms, protected and avoided texts are read as they
+/// are, and so is a line with a prefix: somebody has begun to translate it.
 void LinePreparer::find_unseen(const PreparedLine& line, std::string_view tag,
                                PreparedPart& part) const {
   const DecodeConfig& config = line.request->settings->config;
-  if (!model_.seen || config.unknown_words == UnknownWords::Translate || config.sampling) return;
+  if (!model_.seen || config.unknown_words == UnknownWords::Translate || config.sampling ||
+      !strip(line.prefix).empty())
+    return;
   std::vector<LineStretch> kept;
   if (!tag.empty()) kept.push_back({0, tag.size()});
   for (const RequiredText& text : part.required) kept.push_back({text.begin, text.end});
+  for (const std::string& avoided : line.request->demands->avoided)
+    for (std::size_t at = 0;
+         !avoided.empty() && (at = part.text.text.find(avoided, at)) != part.text.text.npos;
+         at += avoided.size())
+      kept.push_back({at, at + avoided.size()});
+  std::ranges::sort(kept, {}, &LineStretch::begin);
   part.unseen = unseen_text(part.text.text, *model_.seen, kept);
   if (!part.unseen.is_all) return;
   const auto begin = static_cast<std::size_t>(part.text.text.data() - line.text.data());

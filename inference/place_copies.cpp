@@ -87,12 +87,13 @@ class CopyPlacer {
         hypothesis_(hypothesis),
         units_(units_of(hypothesis.tokens, target)),
         taken_(units_.size(), false),
+        replaced_(units_.size(), false),
         placed_(units_.size() + 1) {}
 
   std::vector<WrittenUnit> placed() {
     const std::vector<Copy>& copies = part_.unseen.copies;
     for (std::size_t c = 0; c < copies.size(); ++c)
-      if (copies[c].kind == Copy::Kind::Sign || !replace_word(copies[c])) place_beside(c);
+      if (copies[c].kind == Copy::Kind::Sign || !replace_word(c)) place_beside(c);
     return written();
   }
 
@@ -187,14 +188,27 @@ class CopyPlacer {
     return true;
   }
 
-  /// The unit that has the stand-in as a word, or with an ending of one letter.
-  std::optional<std::size_t> unit_with(const std::string& stand_in) const {
+  /// Where a unit has the stand-in between other characters than letters and digits ("X-29"), or
+  /// with an ending of one letter.
+  struct Place {
+    std::size_t unit, begin;
+  };
+  std::optional<Place> place_of(const std::string& stand_in) const {
     for (const std::size_t ending : {std::size_t{0}, std::size_t{1}})
       for (std::size_t u = 0; u < units_.size(); ++u) {
-        const Bytes core = core_of(units_[u].text);
-        if (!taken_[u] && units_[u].text.compare(core.begin, stand_in.size(), stand_in) == 0 &&
-            core.end - core.begin == stand_in.size() + ending)
-          return u;
+        if (replaced_[u]) continue;
+        const std::string_view text = units_[u].text;
+        for (Bytes word{0, 0}; word.begin < text.size(); word.begin = word.end) {
+          while (word.end < text.size()) {
+            std::size_t behind = word.end;
+            if (!makes_words(next_code_point(text, behind))) break;
+            word.end = behind;
+          }
+          if (word.end - word.begin == stand_in.size() + ending &&
+              text.substr(word.begin).starts_with(stand_in))
+            return Place{u, word.begin};
+          if (word.end < text.size()) next_code_point(text, word.end);
+        }
       }
     return std::nullopt;
   }
@@ -221,11 +235,13 @@ class CopyPlacer {
   }
 
   /// False where the translation has no word for it.
-  bool replace_word(const Copy& word) {
-    if (const auto unit = word.stand_in.empty() ? std::nullopt : unit_with(word.stand_in)) {
-      std::string& text = units_[*unit].text;
-      text.replace(core_of(text).begin, word.stand_in.size(), text_of(word));
-      taken_[*unit] = true;
+  bool replace_word(std::size_t number) {
+    const Copy& word = copy_of(number);
+    if (const auto place = word.stand_in.empty() ? std::nullopt : place_of(word.stand_in)) {
+      WrittenUnit& unit = units_[place->unit];
+      unit.text.replace(place->begin, word.stand_in.size(), text_of(word));
+      if (!unit.word) unit.word = number;
+      taken_[place->unit] = true;
       return true;
     }
     const auto units = units_for(read_bytes(word));
@@ -235,8 +251,9 @@ class CopyPlacer {
     first.text.resize(std::min(core_of(first.text).begin, first.text.size()));
     first.text += text_of(word);
     first.text += last.substr(core_of(last).end);
+    first.word = number;
     for (std::size_t u = units->first; u <= units->last; ++u) {
-      taken_[u] = true;
+      taken_[u] = replaced_[u] = true;
       if (u == units->first) continue;
       first.end = units_[u].end;
       units_[u] = {.begin = units_[u].end, .end = units_[u].end, .text = {}};
@@ -323,6 +340,7 @@ class CopyPlacer {
   const Hypothesis& hypothesis_;
   std::vector<WrittenUnit> units_;
   std::vector<bool> taken_;         // by a word that is copied
+  std::vector<bool> replaced_;      // by one that has no stand-in in the translation
   std::vector<Neighbours> placed_;  // of each unit; the last one is the end
 };
 

@@ -20,6 +20,7 @@ struct WrittenUnit {
   std::size_t begin, end;  ///< tokens of the hypothesis; none of a copied sign
   std::string text;        ///< with the blanks in front of it
   std::optional<std::size_t> copy = std::nullopt;  ///< of a copied sign, in UnseenText::copies
+  std::optional<std::size_t> word = std::nullopt;  ///< of the copied word that begins in it
 };
 
 /// The translation with the copies of the part. The texts of all units are its text.

@@ -14,14 +14,15 @@ namespace {
 
 /// Adds the hypotheses that a search has found. Returns a wider search while the list is too short.
 /// None takes the place of the best one, which is that of the beam that was asked for.
-std::optional<SourceSentence> fill_up(NBestList& list, std::vector<Hypothesis> found,
+std::optional<SourceSentence> fill_up(PreparedPart& part, std::vector<Hypothesis> found,
                                       const Tokenizer& target) {
   constexpr int kWiderSearches = 2;
+  NBestList& list = *part.n_best;
   const bool is_first = list.wider_searches == 0;
   if (is_first) list.wanted = found.size();
   for (Hypothesis& hypothesis : found) {
     if (list.hypotheses.size() == list.wanted) break;
-    std::string text = one_line(std::string(strip(target.decode(hypothesis.tokens))));
+    std::string text = one_line(std::string(strip(translated_text(part, hypothesis, target))));
     if (std::ranges::find(list.texts, text) != list.texts.end() ||
         (!is_first && hypothesis.score > list.hypotheses.front().score))
       continue;
@@ -97,11 +98,11 @@ std::optional<SourceSentence> TranslationJob::look_up(PreparedLine& line, Source
 std::optional<SourceSentence> TranslationJob::finish(FinishedSentence sentence) {
   const auto line = static_cast<std::size_t>(sentence.line - first_line_);
   const auto part = static_cast<std::size_t>(sentence.part);
-  if (auto& list = lines_[line]->parts[part].n_best) {
-    if (auto wider = fill_up(*list, std::move(sentence.hypotheses), target_))
+  if (PreparedPart& its_part = lines_[line]->parts[part]; its_part.n_best) {
+    if (auto wider = fill_up(its_part, std::move(sentence.hypotheses), target_))
       return addressed(*std::move(wider));
-    sentence.hypotheses = std::move(list->hypotheses);
-    list.reset();
+    sentence.hypotheses = std::move(its_part.n_best->hypotheses);
+    its_part.n_best.reset();
   }
   if (auto key = std::exchange(lines_[line]->parts[part].cache_key, std::nullopt))
     cache_.keep(*std::move(key), sentence.hypotheses);

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "base/stopwatch.h"
+
 namespace dragoman {
 namespace {
 
@@ -20,6 +24,24 @@ TEST(FoldedText, LettersAndDigitsStandWithoutSignsAndAccents) {
   EXPECT_EQ(letters_and_digits("Ein Café, \u201Cwo?\u201D 7!"), "eincafewo7");
   EXPECT_EQ(letters_and_digits("A cat, 7."), "acat7");
   EXPECT_EQ(letters_and_digits("...\u2026"), "");
+}
+
+TEST(FoldedText, ALongRunOfMarksTakesNoQuadraticTime) {
+  std::string marks = "a";
+  for (int i = 0; i < 100'000; ++i) marks += i % 2 == 0 ? "\u0323" : "\u0301";
+  const Stopwatch watch;
+  EXPECT_FALSE(folded(marks).empty());
+  EXPECT_EQ(letters_and_digits(marks), "a");
+  EXPECT_LT(watch.seconds(), 5);
+}
+
+TEST(FoldedText, ALongTextIsFoldedAsItsParts) {
+  std::string text, expected;
+  for (int i = 0; i < 1000; ++i) {
+    text += "Cafe\u0301 \uFF11\u20DD ";
+    expected += i == 0 ? "caf\u00E9 1\u20DD" : " caf\u00E9 1\u20DD";
+  }
+  EXPECT_EQ(folded(text), expected);
 }
 
 }  // namespace

@@ -193,6 +193,18 @@ TEST(LinePreparer, TermsAndProtectedTextsAreReadAsTheyAre) {
   EXPECT_TRUE(line.parts[0].unseen.copies.empty());
 }
 
+TEST(LinePreparer, UnseenTextIsNotCopiedIfTheLineHasAPrefixOrMustAvoidIt) {
+  const std::string text = "one \u041C two.";
+  const LinePreparer knowing = preparer_that_has_seen("onetw. X");
+  PreparedLine begun(0, request({}));
+  const auto sentences = knowing.prepare({.text = text, .prefix = "six"}, begun);
+  EXPECT_EQ(sentences[0].tokens, with_end(text));
+  EXPECT_EQ(begun.facts.unknown, 0);
+  PreparedLine avoiding(1, request({}, {.terms = {}, .avoided = {"\u041C"}}));
+  EXPECT_EQ(knowing.prepare({text}, avoiding)[0].tokens, with_end(text));
+  EXPECT_EQ(avoiding.facts.unknown, 0);
+}
+
 TEST(LinePreparer, PiecesKnowTheirWords) {
   PreparedLine line(0, request({}, {}, true));
   preparer().prepare({"one two. three"}, line);

@@ -75,6 +75,12 @@ TEST(PlaceCopies, AWordTakesThePlaceOfTheWordThatLooksAtItsStandIn) {
       << "and of its article";
 }
 
+TEST(PlaceCopies, WhatTouchesAStandInStays) {
+  EXPECT_EQ(placed("one \u041C\u043E two", "one (X)six two", {0, 1, 2}),
+            "one (\u041C\u043E)six two");
+  EXPECT_EQ(placed("\u041C one \u0391", "one (X)Y", {1, 0}), "one (\u041C)\u0391");
+}
+
 TEST(PlaceCopies, ASignStandsBehindTheTranslationOfTheWordBeforeIt) {
   EXPECT_EQ(placed("one \U0001F355 two three", "three one two", {2, 0, 1}),
             "three one \U0001F355 two");
