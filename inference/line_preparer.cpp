@@ -185,7 +185,7 @@ void LinePreparer::split(PreparedLine& line, std::string_view text, std::string_
           ? SentenceCuts::InAllLines
           : SentenceCuts::InLongLines;
   const auto encode = [&](std::string_view part) {
-    if (stop.stop_requested()) throw Error("stopped");
+    if (stop.stop_requested()) throw Stopped();
     return tokenizers_.source->encode(part.data() == text.data() ? std::string(part)
                                                                  : tagged(tag, part));
   };

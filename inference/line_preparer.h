@@ -22,6 +22,9 @@ namespace dragoman {
 
 class LinePreparer {
  public:
+  /// Thrown if a stop is requested while a line is prepared.
+  struct Stopped {};
+
   struct Model {
     std::int64_t max_positions;               ///< Engine::max_positions
     std::optional<double> several_sentences;  ///< splits_sentences()
@@ -33,7 +36,7 @@ class LinePreparer {
   LinePreparer(TokenizerPair tokenizers, const Model& model);
 
   /// Fills `line`, which has a number and a request, and returns its sentences: one; several if the
-  /// line is split; none if it is empty or has nothing to translate. Throws Error if the stop is
+  /// line is split; none if it is empty or has nothing to translate. Throws Stopped if the stop is
   /// requested before it is done.
   std::vector<SourceSentence> prepare(LineInput input, PreparedLine& line,
                                       const std::stop_token& stop = {}) const;

@@ -51,17 +51,21 @@ std::vector<SourceSentence> TranslationJob::begin(Submission submission) {
   first_line_ = submission.first_line;
   std::vector<SourceSentence> sentences;
   MutexLock lock(mutex_);
-  for (LineInput& input : submission.lines) {
-    const auto number = submission.first_line + static_cast<std::int64_t>(lines_.size());
-    auto request = input.request ? std::move(input.request) : submission.request;
-    if (request->settings->config.sampling && !input.terms.empty())
-      throw UsageError("--sampling: draws cannot be made to have terms");
-    auto& line = lines_.emplace_back(std::make_unique<PreparedLine>(number, std::move(request)));
-    const std::size_t before = sentences.size();
-    for (SourceSentence& sentence : preparer_.prepare(std::move(input), *line, submission.stop))
-      if (auto searched = look_up(*line, std::move(sentence)))
-        sentences.push_back(addressed(*std::move(searched)));
-    order_.add(sentences.size() - before);
+  try {
+    for (LineInput& input : submission.lines) {
+      const auto number = submission.first_line + static_cast<std::int64_t>(lines_.size());
+      auto request = input.request ? std::move(input.request) : submission.request;
+      if (request->settings->config.sampling && !input.terms.empty())
+        throw UsageError("--sampling: draws cannot be made to have terms");
+      auto& line = lines_.emplace_back(std::make_unique<PreparedLine>(number, std::move(request)));
+      const std::size_t before = sentences.size();
+      for (SourceSentence& sentence : preparer_.prepare(std::move(input), *line, submission.stop))
+        if (auto searched = look_up(*line, std::move(sentence)))
+          sentences.push_back(addressed(*std::move(searched)));
+      order_.add(sentences.size() - before);
+    }
+  } catch (const LinePreparer::Stopped&) {
+    lines_.pop_back();  // no answer to it will be asked for
   }
   on_progress_ = std::move(submission.on_progress);
   if (order_.ready() && on_progress_) on_progress_();
