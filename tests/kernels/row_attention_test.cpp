@@ -172,7 +172,7 @@ TEST_P(RowAttention, AttentionToBytesIsExactWhereBytesAre) {
 }
 
 /// A model that has diverged shows itself: a number of a head that is not finite, of the query, of
-/// one key or of one value, makes the head's output NaN, and leaves the other heads alone.
+/// one key or of one value, makes the head's output not finite, and leaves the other heads alone.
 TEST_P(RowAttention, NumbersThatAreNotFiniteShowInTheOutputOfTheirHead) {
   const HeadOrder order(3, 10);
   constexpr std::int64_t kPositions = 9, kWidth = 30, kHead = 1;
@@ -184,6 +184,9 @@ TEST_P(RowAttention, NumbersThatAreNotFiniteShowInTheOutputOfTheirHead) {
         for (const std::size_t kind : {0, 1, 2}) {
           std::array<std::vector<float>, 3> numbers = {queries, keys, contents};
           numbers[place][(place == 0 ? 0 : position * kWidth) + kHead * 10 + 3] = broken;
+          // A score of -infinity would be a weight of 0, as in the formula.
+          if (place == 1 && std::isinf(broken))
+            numbers[0][kHead * 10 + 3] = std::copysign(1.0F, broken);
           const std::int64_t bytes = order.record_bytes(static_cast<NumberType>(kind));
           std::vector<std::uint8_t> cache(static_cast<std::size_t>(kPositions * bytes));
           for (std::int64_t p = 0; p < kPositions; ++p)
