@@ -65,7 +65,7 @@ std::vector<SourceSentence> TranslationJob::begin(Submission submission) {
       order_.add(sentences.size() - before);
     }
   } catch (const LinePreparer::Stopped&) {
-    lines_.pop_back();  // no answer to it will be asked for
+    order_.add(1);  // it is never finished, so neither it nor a line after it is answered
   }
   on_progress_ = std::move(submission.on_progress);
   if (order_.ready() && on_progress_) on_progress_();

@@ -21,8 +21,19 @@ TEST(TrainConfig, AnErrorNamesTheFlagThatIsWrong) {
   };
   EXPECT_EQ(message([](TrainConfig&) {}), "");
   EXPECT_EQ(message([](TrainConfig& c) { c.lr = 0; }), "--lr must be above 0");
-  EXPECT_TRUE(message([](TrainConfig& c) { c.output = ""; }).starts_with("-o/--output"));
   EXPECT_TRUE(message([](TrainConfig& c) { c.max_time = "5 minutes"; }).starts_with("--max-time"));
+}
+
+TEST(TrainConfig, ARunNeedsAFolderAndAPlanDoesNot) {
+  TrainConfig config;
+  config.output = "";
+  config.check();
+  try {
+    config.check_output();
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("-o/--output"));
+  }
 }
 
 TEST(TrainConfig, TheRateEndsWithTheRunUnlessItIsSaid) {

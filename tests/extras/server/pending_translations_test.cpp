@@ -29,7 +29,7 @@ double seconds_of(const std::function<void()>& work) {
 std::string long_text() {
   std::string text;
   for (int line = 0; line < 30; ++line) {
-    for (int i = 0; i < 300; ++i) text += "😀";
+    for (int i = 0; i < 300; ++i) text += "𐍈";
     text += " " + std::to_string(line) + "\n";
   }
   return text;
