@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -68,6 +69,11 @@ void report_host_search(const OpenedTranslator& model, std::size_t models, const
 /// -m takes a list, so in `-m run/ "A man walks."` it has taken the text, too. A word without a
 /// blank may be a mistyped model.
 void take_text_from_models(TranslateFiles& files) {
+  const std::string ending = std::filesystem::path(files.text).extension();
+  const bool is_word = files.text.find_first_of(" \t\n:") == std::string::npos;
+  if (is_word && ending.size() > 1 && std::isalpha(static_cast<unsigned char>(ending[1])))
+    throw UsageError("there is the text '", files.text, "'; did you mean --input ", files.text,
+                     "? A text that looks like the name of a file goes to standard input");
   if (files.models.size() < 2) return;
   const std::string last = files.models.back();
   if (std::filesystem::is_regular_file(last) && !is_safetensors(last))

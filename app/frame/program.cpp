@@ -134,11 +134,18 @@ bool asks_for_json(const std::vector<std::string>& arguments) {
   return false;
 }
 
+void write_error(const Program& program, const std::string& text) {
+  const std::string line = join_text(program.name, ": error: ", text);
+  // A stream that lacks memory for its text ends early, without an exception.
+  if (!line.ends_with(text)) throw std::bad_alloc();
+  Terminal::standard_error().write_line(line);
+}
+
 int report(const Program& program, int code, std::string_view text) {
   if (log_format() == LogFormat::Json)
     log_error(text);
   else
-    Terminal::standard_error().write_line(join_text(program.name, ": error: ", printable(text)));
+    write_error(program, printable(text));
   return code;
 }
 

@@ -59,7 +59,8 @@ TEST_F(Lite, AnyLimitOfMemoryIsAnErrorThatSaysSoOrEnough) {
     EXPECT_EQ(result.exit_code, 1) << limit << ": " << result.errors;
     EXPECT_THAT(result.errors,
                 testing::AnyOf(HasSubstr("not enough memory"), HasSubstr("Cannot allocate memory"),
-                               HasSubstr("cannot start another thread")));
+                               HasSubstr("cannot start another thread")))
+        << limit << " KiB";
   }
   EXPECT_GT(refusals, 0);
   EXPECT_LT(refusals, calls);
