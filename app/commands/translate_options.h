@@ -37,11 +37,7 @@ struct TranslateFiles {
            .aliases = "models",
            .placeholder = "FILE"},
           models);
-    visit({.name = "text",
-           .help = "a text to translate; it may stand in the command without the flag, after the "
-                   "others",
-           .group = kFiles},
-          text);
+    visit({.name = "text", .help = "one text, in place of --input", .group = kFiles}, text);
     visit({.name = "input",
            .help = "text, translated line by line; - for standard input",
            .group = kFiles,
