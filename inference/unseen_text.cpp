@@ -335,7 +335,7 @@ class StandIns {
 
   std::string next(char32_t first) {
     while (is_decimal_digit(first) && numbers_ + 1 < digits_.size()) {
-      const std::string number = digits_.substr(numbers_++, 2);
+      std::string number = digits_.substr(numbers_++, 2);
       if (text_.find(number) == text_.npos) return number;
     }
     return words_ < letters_.size() ? std::string(1, letters_[words_++]) : std::string();
