@@ -270,7 +270,7 @@ std::vector<TokenId> LinePreparer::mark(const PreparedLine& line, PreparedPart& 
   changes.insert(changes.end(), part.unseen.changes.begin(), part.unseen.changes.end());
   std::ranges::stable_sort(changes, {}, &TextChange::begin);
   const bool is_read_as_it_is = changes.empty();
-  part.marked = MarkedText(part.text.text, std::move(changes));
+  part.marked = MarkedText(part.text.text, changes);
   std::vector<TokenId> tokens = is_read_as_it_is
                                     ? std::move(part.text.tokens)
                                     : tokenizer.encode(tagged(part.tag, part.marked.text()));

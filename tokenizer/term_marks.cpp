@@ -23,7 +23,7 @@ std::vector<TextChange> marks_of(std::span<const RequiredText> terms) {
   return marks;
 }
 
-MarkedText::MarkedText(std::string_view text, std::vector<TextChange> changes) {
+MarkedText::MarkedText(std::string_view text, const std::vector<TextChange>& changes) {
   std::size_t copied = 0;
   for (const TextChange& change : changes) {
     text_ += text.substr(copied, change.begin - copied);

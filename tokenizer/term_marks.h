@@ -38,7 +38,7 @@ class MarkedText {
  public:
   MarkedText() = default;
   /// `changes` are in the order of the text and do not overlap.
-  explicit MarkedText(std::string_view text, std::vector<TextChange> changes = {});
+  explicit MarkedText(std::string_view text, const std::vector<TextChange>& changes = {});
 
   const std::string& text() const { return text_; }
   /// The offset in the marked text of a byte of the original text. The end of a term's stretch lies

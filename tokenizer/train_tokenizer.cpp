@@ -303,7 +303,7 @@ bool has_characters(const std::vector<std::string_view>& lines, Normalization bu
 /// does not know is applied before, and so are the rules of sides that have different ones.
 class TrainingText {
  public:
-  TrainingText(std::vector<SideLine> lines, std::span<const Normaliser> of_sides) {
+  TrainingText(const std::vector<SideLine>& lines, std::span<const Normaliser> of_sides) {
     const TextRule& first = of_sides.front().rule();
     const bool is_one_rule =
         of_sides.back().rule().normalization == first.normalization && first.is_built_in();
@@ -410,22 +410,21 @@ TextRule text_rule(const TokenizerConfig& config, TextSide side) {
   return rule;
 }
 
-TrainedTokenizer train_tokenizer(std::vector<std::string_view> lines, const TokenizerConfig& config,
-                                 TextSide side) {
+TrainedTokenizer train_tokenizer(const std::vector<std::string_view>& lines,
+                                 const TokenizerConfig& config, TextSide side) {
   config.check();
   require_threads();
   std::vector<SideLine> of_side;
   append_lines(lines, side, of_side);
   keep_sample(of_side, config.sample_lines);
   const Normaliser normaliser(text_rule(config, side), config.user_symbols);
-  TrainedTokenizer trained =
-      train_pieces(TrainingText(std::move(of_side), {&normaliser, 1}), config);
+  TrainedTokenizer trained = train_pieces(TrainingText(of_side, {&normaliser, 1}), config);
   trained.model_bytes = normaliser.apply_to(trained.model_bytes);
   return trained;
 }
 
-JointTokenizers train_joint_tokenizers(std::vector<std::string_view> source_lines,
-                                       std::vector<std::string_view> target_lines,
+JointTokenizers train_joint_tokenizers(const std::vector<std::string_view>& source_lines,
+                                       const std::vector<std::string_view>& target_lines,
                                        const TokenizerConfig& config) {
   config.check();
   require_threads();
@@ -436,8 +435,7 @@ JointTokenizers train_joint_tokenizers(std::vector<std::string_view> source_line
   const std::array<Normaliser, 2> normalisers = {
       Normaliser(text_rule(config, TextSide::Source), config.user_symbols),
       Normaliser(text_rule(config, TextSide::Target), config.user_symbols)};
-  const std::string pieces =
-      train_pieces(TrainingText(std::move(lines), normalisers), config).model_bytes;
+  const std::string pieces = train_pieces(TrainingText(lines, normalisers), config).model_bytes;
   return {normalisers[0].apply_to(pieces), normalisers[1].apply_to(pieces)};
 }
 

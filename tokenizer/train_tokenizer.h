@@ -122,8 +122,8 @@ struct TrainedTokenizer {
 /// has the text_rule() of the side. Lines longer than 2,000 bytes are cut into several. Throws
 /// Error where the text has no character, UsageError where the vocabulary is too small for any
 /// model.
-TrainedTokenizer train_tokenizer(std::vector<std::string_view> lines, const TokenizerConfig& config,
-                                 TextSide side = TextSide::Source);
+TrainedTokenizer train_tokenizer(const std::vector<std::string_view>& lines,
+                                 const TokenizerConfig& config, TextSide side = TextSide::Source);
 
 /// Models with the same pieces; each has the rule of its side. Equal bytes if the rules are equal.
 struct JointTokenizers {
@@ -131,8 +131,8 @@ struct JointTokenizers {
 };
 
 /// The same for one vocabulary of both sides.
-JointTokenizers train_joint_tokenizers(std::vector<std::string_view> source_lines,
-                                       std::vector<std::string_view> target_lines,
+JointTokenizers train_joint_tokenizers(const std::vector<std::string_view>& source_lines,
+                                       const std::vector<std::string_view>& target_lines,
                                        const TokenizerConfig& config);
 
 /// A number that depends on the line alone, uniform over 64 bits. Lines are chosen by it.
