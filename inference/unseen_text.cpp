@@ -132,6 +132,9 @@ class Forms {
   /// A form that the model has seen; "" where the character says nothing. None: there is none.
   std::optional<std::string> of(const Cluster& cluster) const {
     const std::string_view own = text_.substr(cluster.begin, cluster.end - cluster.begin);
+    // More marks than people write: to put them in order takes time like their square.
+    constexpr std::size_t kLongest = 256;
+    if (own.size() > kLongest) return std::nullopt;
     if (is_space(cluster.base)) return " ";
     const char kind = major_category(cluster.base);
     if (kind == 'C' && general_category(cluster.base) != "Co" &&

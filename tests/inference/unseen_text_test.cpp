@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "base/stopwatch.h"
+
 namespace dragoman {
 namespace {
 
@@ -131,6 +133,16 @@ TEST(UnseenText, ATextWithoutAnythingElseIsAllCopied) {
   EXPECT_TRUE(is_all("(\u041C) - \U0001F355"));
   EXPECT_FALSE(is_all("\u041C\u043E\u0441\u043A\u0432\u0430 42"));
   EXPECT_FALSE(is_all("\u201C!\u201D"));
+}
+
+TEST(UnseenText, ALongRunOfMarksTakesNoQuadraticTime) {
+  std::string text = "one a";
+  for (int i = 0; i < 100'000; ++i) text += i % 2 == 0 ? "\u0323" : "\u0301";
+  CharacterSet seen;
+  seen.add_all("one aX");
+  const Stopwatch watch;
+  EXPECT_FALSE(unseen_text(text, seen).copies.empty());
+  EXPECT_LT(watch.seconds(), 5);
 }
 
 TEST(UnseenText, StretchesAreKept) {
