@@ -179,7 +179,7 @@ void bind_translator(nb::module_& module) {
   nb::class_<Answers>(module, "Answers", "Translations in the order of their lines.")
       .def("next", &Answers::next,
            nb::sig("def next(self) -> tuple[list[tuple[str, float, float, list[tuple[str, float, "
-                   "list[float]]]]], list[str], bool, list[str]] | None"),
+                   "list[float]]]]], list[str], bool, bool, list[str]] | None"),
            "Waits for the next translation: (n best of (text, score, log-probability, words of "
            "(text, log-probability, attention)), unmet texts, cut, copied, texts copied as "
            "unknown); None behind the last.");
