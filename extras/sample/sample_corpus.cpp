@@ -3,40 +3,33 @@
 #include <map>
 #include <unordered_set>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/hash.h"
-#include "base/random.h"
-#include "extras/sample/grammar.h"
 
 namespace dragoman {
 namespace {
 
-/// After so many pairs in a row that are known already, the grammar counts as used up.
-constexpr int kMostRepeats = 10'000;
-
 using Lines = std::unordered_set<std::string>;
 
-/// The next pairs of the endless corpus with both lines new; they become known.
-std::vector<SamplePair> held_out_pairs(const SampleConfig& config, std::int64_t count,
-                                       std::uint64_t& index, Lines& known) {
-  std::vector<SamplePair> pairs;
-  int repeats = 0;
-  while (static_cast<std::int64_t>(pairs.size()) < count) {
-    SamplePair pair = sample_pair(static_cast<std::uint64_t>(config.seed), index++);
-    if (known.contains(pair.source) || known.contains(pair.target)) {
-      if (++repeats == kMostRepeats) {
-        throw Error("the sample grammar has no more than about ", known.size() / 2,
-                    " different sentences to hold out: lower --valid-size or --test-size");
-      }
+/// The next `count` pairs of the endless corpus, from `index` on, that have no line in `held_out`.
+/// `keep` is called with each.
+template <class Keep>
+void draw_pairs(std::int64_t seed, std::int64_t count, const Lines& held_out, std::uint64_t& index,
+                Keep&& keep) {
+  constexpr int kMostRepeats = 10'000;  // then the grammar counts as used up
+  for (int repeats = 0; count > 0; ++index) {
+    SamplePair pair = sample_pair(static_cast<std::uint64_t>(seed), index);
+    if (held_out.contains(pair.source) || held_out.contains(pair.target)) {
+      if (++repeats == kMostRepeats)
+        throw Error(
+            "the sample grammar has no further sentences: lower --valid-size or --test-size");
       continue;
     }
     repeats = 0;
-    known.insert(pair.source);
-    known.insert(pair.target);
-    pairs.push_back(std::move(pair));
+    --count;
+    keep(std::move(pair));
   }
-  return pairs;
 }
 
 /// By name.
@@ -77,33 +70,21 @@ void SampleConfig::check() const {
   if (test_pairs < 0) throw UsageError("--test-size must not be negative");
 }
 
-SamplePair sample_pair(std::uint64_t seed, std::uint64_t index) {
-  RandomStream random(seed, index);
-  Phrase sentence = draw_sentence(random);
-  return {std::move(sentence.english), std::move(sentence.german)};
-}
-
 SampleCorpus make_sample_corpus(const SampleConfig& config) {
   config.check();
   SampleCorpus corpus;
-  std::uint64_t index = 0;
   Lines held_out;
-  corpus.valid = held_out_pairs(config, config.valid_pairs, index, held_out);
-  corpus.test = held_out_pairs(config, config.test_pairs, index, held_out);
-  int repeats = 0;
-  while (static_cast<std::int64_t>(corpus.train.size()) < config.train_pairs) {
-    SamplePair pair = sample_pair(static_cast<std::uint64_t>(config.seed), index++);
-    if (held_out.contains(pair.source) || held_out.contains(pair.target)) {
-      if (++repeats == kMostRepeats) {
-        throw Error(
-            "the sample grammar has no sentences left for training: lower --valid-size or "
-            "--test-size");
-      }
-      continue;
-    }
-    repeats = 0;
-    corpus.train.push_back(std::move(pair));
-  }
+  std::uint64_t index = 0;
+  const auto hold_out = [&](std::vector<SamplePair>& part) {
+    return [&](SamplePair pair) {
+      held_out.insert({pair.source, pair.target});
+      part.push_back(std::move(pair));
+    };
+  };
+  draw_pairs(config.seed, config.valid_pairs, held_out, index, hold_out(corpus.valid));
+  draw_pairs(config.seed, config.test_pairs, held_out, index, hold_out(corpus.test));
+  draw_pairs(config.seed, config.train_pairs, held_out, index,
+             [&](SamplePair pair) { corpus.train.push_back(std::move(pair)); });
   return corpus;
 }
 
