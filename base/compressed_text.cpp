@@ -17,13 +17,13 @@ using std::string_view_literals::operator""sv;
 
 constexpr std::size_t kDecompressorBlock = std::size_t{1} << 18;
 
-constexpr char kAnyDigit = '#';  // of 1 to 9, in a signature
+constexpr char kAnyDigit = '#';  // in a signature: one of 1 to 9
 
 struct Signature {
   std::string_view bytes;
   TextCoding coding;
-  std::string_view
-      refused;  ///< the format and the way to convert it; empty for formats that are read
+  /// The format and the way to convert it; empty for formats that are read.
+  std::string_view refused;
 };
 
 constexpr std::string_view kUtf32 = "UTF-32, not UTF-8; convert it (iconv -f UTF-32 -t UTF-8)";
@@ -79,7 +79,7 @@ struct WideUnits {
 constexpr WideUnits kWideUnits[] = {
     {2, 0, "UTF-16LE"}, {2, 1, "UTF-16BE"}, {4, 0, "UTF-32LE"}, {4, 3, "UTF-32BE"}};
 
-/// Throws Error where the bytes are such text. Otherwise returns whether more bytes may show it.
+/// Throws Error if the bytes are such text. Otherwise returns whether more bytes may show it.
 bool may_be_wide(std::string_view first, bool is_all, const std::string& name) {
   bool may_be = false;
   for (const WideUnits& units : kWideUnits) {
@@ -92,7 +92,7 @@ bool may_be_wide(std::string_view first, bool is_all, const std::string& name) {
   return may_be;
 }
 
-/// Throws Error where a text begins as an archive of tar does: a header with a mark in its middle.
+/// Throws Error if a text begins as an archive of tar does: a header with a mark in its middle.
 void refuse_tar(std::string_view first, const std::string& name) {
   constexpr std::size_t kMarkAt = 257;
   if (first.size() > kMarkAt && first.substr(kMarkAt).starts_with("ustar"))
@@ -120,7 +120,7 @@ class GzipDecompressor : public Decompressor {
     stream_.avail_in = static_cast<uInt>(bytes.size());
     stream_.avail_out = 0;
     while (stream_.avail_in > 0 || stream_.avail_out == 0) {
-      // As gzip and Python do: zero bytes behind a member fill up a block of a tape or disk.
+      // As gzip and Python do: zero bytes after a member fill up a block of a tape or disk.
       for (; is_complete_ && stream_.avail_in > 0 && *stream_.next_in == 0; --stream_.avail_in)
         ++stream_.next_in;
       if (is_complete_ && stream_.avail_in == 0) return;

@@ -16,12 +16,13 @@ enum class TextCoding {
   Zstd,
 };
 
-/// The coding that the first bytes of a text show; `is_all`: they are the whole text. Throws Error
-/// that begins with `name` for other compressed files, for archives, PDF and office documents, for
-/// pointers of Git LFS, and for UTF-16 and UTF-32, with or without a byte order mark.
+/// The coding that the first bytes of a text show; `is_all`: they are the whole text. Throws an
+/// Error that begins with `name` for other compressed files, for archives, PDF and office
+/// documents, for pointers of Git LFS, and for UTF-16 and UTF-32, with or without a byte order
+/// mark.
 TextCoding coding_of(std::string_view first, bool is_all, const std::string& name);
 
-/// Throws Error that begins with `name` if a file, of which these are the first bytes, is the text
+/// Throws an Error that begins with `name` if these first bytes of a file are those of the text
 /// that a clone without Git LFS has in place of a large file. coding_of() refuses it, too.
 void refuse_lfs_pointer(std::string_view first, const std::string& name);
 
@@ -31,16 +32,16 @@ using TextSink = std::function<void(std::string_view)>;
 class Decompressor {
  public:
   virtual ~Decompressor() = default;
-  /// Decompresses the next bytes and gives their text to the sink. Throws Error where they are
+  /// Decompresses the next bytes and gives their text to the sink. Throws Error if they are
   /// damaged.
   virtual void add(std::string_view bytes, const TextSink& sink) = 0;
-  /// To be called behind the last bytes. Throws Error where some are missing.
+  /// To be called after the last bytes. Throws Error if some are missing.
   void finish() const;
 
  protected:
   explicit Decompressor(std::string name) : name_(std::move(name)) {}
 
-  /// Gives text to the sink. Throws Error where the text begins as an archive of tar does.
+  /// Gives text to the sink. Throws Error if the text begins as an archive of tar does.
   void give(std::string_view text, const TextSink& sink);
 
   std::string name_;         ///< for messages
@@ -53,7 +54,7 @@ class Decompressor {
 /// Null for plain text.
 std::unique_ptr<Decompressor> make_decompressor(TextCoding coding, const std::string& name);
 
-/// The text of a whole file: `bytes` themselves where they are plain.
+/// The text of a whole file: `bytes` themselves if they are plain.
 std::string plain_text(std::string bytes, const std::string& name);
 
 }  // namespace dragoman

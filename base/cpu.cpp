@@ -1,9 +1,18 @@
 #include "base/cpu.h"
 
 #include <fstream>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
-#include "base/cpu_architecture.h"
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+#include <initializer_list>
+#elif defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
 
 namespace dragoman {
 
@@ -19,16 +28,134 @@ std::string processor_model() {
   return "unknown processor";
 }
 
-CpuFeatures detect() {
-  CpuFeatures features = find_cpu_features();
-  features.model = processor_model();
-  return features;
+}  // namespace
+
+// Each architecture defines cpu_supports(), and features_found() with all but the model's name.
+
+#if defined(__x86_64__)
+
+namespace {
+
+/// Half floats; clang's builtin does not know their name.
+bool has_f16c() {
+  unsigned eax, ebx, ecx, edx = 0;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx & bit_F16C);
+}
+
+struct Amx {
+  bool bf16 = false, int8 = false;
+};
+
+Amx find_amx() {
+  unsigned eax, ebx, ecx, edx = 0;
+  if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) return {};
+  const bool tiles = edx >> 24 & 1;
+  return {.bf16 = tiles && (edx >> 22 & 1), .int8 = tiles && (edx >> 25 & 1)};
+}
+
+std::string text_of(std::initializer_list<std::pair<const char*, bool>> features) {
+  std::string text;
+  for (const auto& [name, there] : features) {
+    if (!there) continue;
+    if (!text.empty()) text += ' ';
+    text += name;
+  }
+  return text.empty() ? "none of AVX2, AVX-512, AMX" : text;
 }
 
 }  // namespace
 
+bool cpu_supports(std::string_view instructions) {
+  __builtin_cpu_init();
+  // GCC's builtin takes only literals, so it is asked for all known sets.
+  const std::pair<std::string_view, bool> known[] = {
+      {"sse2", __builtin_cpu_supports("sse2")},
+      {"avx2", __builtin_cpu_supports("avx2")},
+      {"fma", __builtin_cpu_supports("fma")},
+      {"f16c", has_f16c()},
+      {"bmi", __builtin_cpu_supports("bmi")},
+      {"bmi2", __builtin_cpu_supports("bmi2")},
+      {"avx512f", __builtin_cpu_supports("avx512f")},
+      {"avx512bw", __builtin_cpu_supports("avx512bw")},
+      {"avx512dq", __builtin_cpu_supports("avx512dq")},
+      {"avx512vl", __builtin_cpu_supports("avx512vl")},
+      {"avx512vnni", __builtin_cpu_supports("avx512vnni")},
+      {"avx512bf16", __builtin_cpu_supports("avx512bf16")}};
+  for (const auto& [name, there] : known)
+    if (name == instructions) return there;
+  throw std::logic_error("not known of x86-64: " + std::string(instructions));
+}
+
+namespace {
+
+CpuFeatures features_found() {
+  const bool avx2 = supports_all("avx2,fma,f16c,bmi,bmi2", cpu_supports);
+  const bool avx512 = avx2 && supports_all("avx512f,avx512bw,avx512dq,avx512vl", cpu_supports);
+  const bool bf16 = avx512 && cpu_supports("avx512bf16");
+  const Amx amx = avx512 ? find_amx() : Amx{};
+  CpuFeatures cpu;
+  cpu.instructions = text_of({{"AVX2", avx2},
+                              {"AVX-512", avx512},
+                              {"VNNI", avx512 && cpu_supports("avx512vnni")},
+                              {"BF16", bf16},
+                              {"AMX-INT8", amx.int8},
+                              {"AMX-BF16", amx.bf16}});
+  cpu.amx_bf16 = amx.bf16;
+  cpu.bf16_is_faster = amx.bf16 || (bf16 && !__builtin_cpu_is("intel"));
+  return cpu;
+}
+
+}  // namespace
+
+#elif defined(__aarch64__)
+
+bool cpu_supports(std::string_view instructions) {
+  const unsigned long has = getauxval(AT_HWCAP);
+  // The extensions of ARMv8.1 and ARMv8.2 that a compiler may use.
+  constexpr unsigned long kArmv82 = HWCAP_ASIMD | HWCAP_CRC32 | HWCAP_ATOMICS | HWCAP_ASIMDRDM;
+  const std::pair<std::string_view, bool> known[] = {{"simd", has & HWCAP_ASIMD},
+                                                     {"arch=armv8.2-a", (has & kArmv82) == kArmv82},
+                                                     {"dotprod", has & HWCAP_ASIMDDP}};
+  for (const auto& [name, there] : known)
+    if (name == instructions) return there;
+  throw std::logic_error("not known of 64-bit ARM: " + std::string(instructions));
+}
+
+namespace {
+
+CpuFeatures features_found() {
+  CpuFeatures cpu;
+  cpu.instructions = cpu_supports("simd") ? "NEON" : "no NEON";
+  if (cpu_supports("dotprod")) cpu.instructions += " DotProd";
+  return cpu;
+}
+
+}  // namespace
+
+#else
+
+bool cpu_supports(std::string_view instructions) {
+  throw std::logic_error("not known of this processor: " + std::string(instructions));
+}
+
+namespace {
+
+CpuFeatures features_found() {
+  CpuFeatures cpu;
+  cpu.instructions = "no vector instructions that Dragoman knows";
+  return cpu;
+}
+
+}  // namespace
+
+#endif
+
 const CpuFeatures& cpu_features() {
-  static const CpuFeatures features = detect();
+  static const CpuFeatures features = [] {
+    CpuFeatures found = features_found();
+    found.model = processor_model();
+    return found;
+  }();
   return features;
 }
 

@@ -1,5 +1,5 @@
-// The features of the processor, found once: on x86-64 by CPUID (cpu_x86_64.cpp), on 64-bit ARM
-// from the kernel's auxiliary vector (cpu_aarch64.cpp). Of any other processor nothing is known.
+// The features of the processor, found once: on x86-64 by CPUID, on 64-bit ARM from the kernel's
+// auxiliary vector. Nothing is known about any other processor.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ const CpuFeatures& cpu_features();
 
 /// Whether the processor has some instructions and the system lets programs use them, by GCC's name
 /// ("avx2", "dotprod"). A virtual machine may lack any of them. Throws std::logic_error for a name
-/// that is not known on this architecture.
+/// that is unknown on this architecture.
 bool cpu_supports(std::string_view instructions);
 
 /// Whether `supports` is true for every one of GCC's target options in the list: "avx2,fma" on

@@ -8,9 +8,11 @@
 
 namespace dragoman {
 
+/// The parts as `<<` writes them, one after the other.
 template <class... Parts>
 std::string join_text(const Parts&... parts) {
   std::ostringstream text;
+  text.exceptions(std::ios::badbit);  // a stream otherwise swallows std::bad_alloc
   (text << ... << parts);
   return text.str();
 }

@@ -7,7 +7,7 @@ namespace dragoman {
 
 namespace {
 
-/// Parses `digits`; the messages name `text`, which the user has written.
+/// Parses `digits`. The messages name `text`, which the user has written.
 template <class T>
 T parse_with_from_chars(std::string_view flag, const std::string& digits, const std::string& text,
                         const char* type_name) {

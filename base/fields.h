@@ -40,7 +40,7 @@ enum class OnResume {
 
 struct FieldInfo {
   std::string_view name;          ///< flag without dashes and TOML key: "max-tokens"
-  std::string_view help;          ///< one line, with unit and default where not obvious
+  std::string_view help;          ///< one line, with unit and default if not obvious
   std::string_view group = "";    ///< heading in --help
   std::string_view aliases = "";  ///< other spellings, comma separated: "mini-batch-words,b"
   OnResume on_resume = OnResume::Refused;
@@ -55,7 +55,7 @@ struct Field {
   Kind kind;
   std::vector<std::string_view> choices;             ///< of Kind::Choice
   std::function<std::vector<std::string>()> values;  ///< one text, or any number for Kind::List
-  /// Throws UsageError naming the flag where a text cannot be parsed.
+  /// Throws UsageError naming the flag if a text cannot be parsed.
   std::function<void(const std::vector<std::string>&)> assign;
 
   std::string text() const;  ///< as text_of() writes the value
@@ -64,7 +64,7 @@ struct Field {
 std::string text_of(bool value);
 std::string text_of(std::int64_t value);
 std::string text_of(double value);  ///< the shortest text that reads back as the same number
-/// Joined by commas. A backslash stands in front of each comma and backslash of a text.
+/// Joined by commas. Each comma and backslash of a text gets a backslash in front.
 std::string text_of(const std::vector<std::string>& list);
 
 /// Throw UsageError that names the flag. A whole number may have "_" between its digits, and "k"
@@ -75,7 +75,7 @@ double parse_number(std::string_view flag, const std::string& text);
 std::size_t parse_choice(std::string_view flag, const std::vector<std::string_view>& choices,
                          const std::string& text);
 
-/// The candidate with the smallest edit distance to `word`; empty when none is near.
+/// The candidate with the smallest edit distance to `word`; empty if none is near.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
 
 namespace detail {

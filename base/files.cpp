@@ -6,15 +6,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <set>
+#include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
-#include "base/read_all.h"
-#include "base/unfinished.h"
+#include "base/mutex.h"
 
 namespace dragoman {
 
@@ -24,52 +30,17 @@ constexpr std::string_view kTemporary = ".tmp.";
 
 std::string reason() { return std::strerror(errno); }
 
-/// Whether it is a device or a pipe. Text is written through it, and no file may take its place.
+/// Whether the path is a device or a pipe. Text is written through it, and no file may take its
+/// place.
 bool is_device(const std::filesystem::path& path) {
   std::error_code none;
   const auto status = std::filesystem::status(path, none);
   return std::filesystem::is_other(status);
 }
 
-/// The permissions of a regular file that is there. The file that takes its place gets them.
-std::optional<mode_t> mode_of(const std::filesystem::path& path) {
-  struct stat status {};
-  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  return status.st_mode & 0777;
-}
-
-/// The file's descriptor, or below 0. At no time may more read it than `mode` says.
-int create(const std::filesystem::path& path, std::optional<mode_t> mode) {
-  unlink(path.c_str());  // a file that a killed process of this number may have left
-  const int descriptor =
-      open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode.value_or(0644));
-  if (descriptor >= 0 && mode) fchmod(descriptor, *mode);
-  return descriptor;
-}
-
 }  // namespace
 
-std::filesystem::path folder_of(const std::filesystem::path& path) {
-  const auto folder = path.parent_path();
-  return folder.empty() ? std::filesystem::path(".") : folder;
-}
-
-std::filesystem::path resolved_links(std::filesystem::path path) {
-  std::error_code none;
-  for (int links = 0; links < 40 && std::filesystem::is_symlink(path, none); ++links)
-    path = path.parent_path() / std::filesystem::read_symlink(path);
-  return path;
-}
-
-void sync_folder(const std::filesystem::path& folder) {
-  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) throw Error(folder.string(), ": cannot open the folder: ", reason());
-  const int fault = fsync(descriptor) == 0 ? 0 : errno;
-  close(descriptor);
-  // Some file systems (of FUSE, CIFS) cannot sync a folder.
-  if (fault != 0 && fault != EINVAL)
-    throw Error(folder.string(), ": cannot sync the folder: ", std::strerror(fault));
-}
+// ---- reading ----
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -112,6 +83,79 @@ void MappedFile::give_back(std::string_view bytes) {
   const std::size_t whole = (bytes.size() - before) / page * page;
   madvise(const_cast<char*>(bytes.data()) + before, whole, MADV_DONTNEED);
 }
+
+std::string read_file(const std::filesystem::path& path) {
+  if (!is_device(path)) return std::string(MappedFile(path).bytes());
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) throw Error(path.string(), ": cannot open: ", reason());
+  std::string text;
+  try {
+    text = read_all(descriptor, path.string());
+  } catch (...) {
+    close(descriptor);
+    throw;
+  }
+  close(descriptor);
+  return text;
+}
+
+std::string read_all(int descriptor, std::string_view name) {
+  std::string bytes;
+  std::vector<char> block(1 << 16);
+  while (true) {
+    const ssize_t size = read(descriptor, block.data(), block.size());
+    if (size == 0) return bytes;
+    if (size > 0)
+      bytes.append(block.data(), static_cast<std::size_t>(size));
+    else if (errno != EINTR)
+      throw Error(name, ": cannot read: ", reason());
+  }
+}
+
+namespace {
+
+std::int64_t nanoseconds(const timespec& time) {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+}  // namespace
+
+std::optional<FileStamp> stamp_if_there(const std::filesystem::path& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return std::nullopt;
+  return FileStamp{.size = status.st_size,
+                   .inode = static_cast<std::int64_t>(status.st_ino),
+                   .modified = nanoseconds(status.st_mtim),
+                   .changed = nanoseconds(status.st_ctim)};
+}
+
+FileStamp stamp_of(const std::filesystem::path& path) {
+  if (const auto stamp = stamp_if_there(path)) return *stamp;
+  throw Error(path.string(), ": cannot open: ", reason());
+}
+
+// ---- writing ----
+
+namespace {
+
+/// The permissions of a regular file, for the file that takes its place. Nothing if there is none.
+std::optional<mode_t> mode_of(const std::filesystem::path& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return status.st_mode & 0777;
+}
+
+/// The new file's descriptor, or a number below 0. At no time may anyone read the file whom `mode`
+/// does not let.
+int create(const std::filesystem::path& path, std::optional<mode_t> mode) {
+  unlink(path.c_str());  // a file that a killed process of this number may have left
+  const int descriptor =
+      open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode.value_or(0644));
+  if (descriptor >= 0 && mode) fchmod(descriptor, *mode);
+  return descriptor;
+}
+
+}  // namespace
 
 AtomicFile::AtomicFile(std::filesystem::path path, Links links)
     : path_(links == Links::Follow && !is_device(path) ? resolved_links(std::move(path))
@@ -165,6 +209,12 @@ void AtomicFile::commit() {
   sync_folder(folder_of(path_));
 }
 
+void write_file(const std::filesystem::path& path, std::string_view text, Links links) {
+  AtomicFile file(path, links);
+  file.write(text);
+  file.commit();
+}
+
 void remove_leftovers(const std::filesystem::path& folder) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
@@ -176,25 +226,85 @@ void remove_leftovers(const std::filesystem::path& folder) {
   }
 }
 
-void write_file(const std::filesystem::path& path, std::string_view text, Links links) {
-  AtomicFile file(path, links);
-  file.write(text);
-  file.commit();
+namespace {
+
+int opened(const std::filesystem::path& path, int flags) {
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0644);
+  if (descriptor < 0) throw Error(path.string(), ": cannot write: ", reason());
+  return descriptor;
 }
 
-std::string read_file(const std::filesystem::path& path) {
-  if (!is_device(path)) return std::string(MappedFile(path).bytes());
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) throw Error(path.string(), ": cannot open: ", reason());
-  std::string text;
-  try {
-    text = read_all(descriptor, path.string());
-  } catch (...) {
-    close(descriptor);
-    throw;
+}  // namespace
+
+AppendFile::AppendFile(const std::filesystem::path& path)
+    : descriptor_(opened(path, O_APPEND)),
+      is_shared_(true),
+      bytes_(lseek(descriptor_, 0, SEEK_END)) {}
+
+AppendFile::AppendFile(const std::filesystem::path& path, std::int64_t keep_bytes)
+    : descriptor_(opened(path, 0)), is_shared_(false) {
+  const off_t size = lseek(descriptor_, 0, SEEK_END);
+  bytes_ = std::min<std::int64_t>(keep_bytes, size);
+  if (ftruncate(descriptor_, bytes_) != 0 || lseek(descriptor_, bytes_, SEEK_SET) < 0) {
+    const std::string why = reason();
+    close(descriptor_);
+    throw Error(path.string(), ": cannot cut back: ", why);
   }
+}
+
+AppendFile::~AppendFile() { close(descriptor_); }
+
+bool AppendFile::append(std::string_view record) {
+  if (!is_shared_) return write_record(record);
+  // The lock is for taking a part of a record back. Without one (some file systems have none) whole
+  // records still follow each other.
+  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    throw FileLocked("another process has the file locked");
+  bytes_ = lseek(descriptor_, 0, SEEK_END);
+  const bool is_whole = write_record(record);
+  flock(descriptor_, LOCK_UN);
+  return is_whole;
+}
+
+bool AppendFile::write_record(std::string_view record) {
+  if (write(descriptor_, record.data(), record.size()) == static_cast<ssize_t>(record.size())) {
+    bytes_ += static_cast<std::int64_t>(record.size());
+    return true;
+  }
+  if (ftruncate(descriptor_, bytes_) == 0) lseek(descriptor_, bytes_, SEEK_SET);
+  return false;
+}
+
+void AppendFile::sync() { fdatasync(descriptor_); }
+
+// ---- folders ----
+
+void create_folders(const std::filesystem::path& folder) {
+  std::error_code code;
+  std::filesystem::create_directories(folder, code);
+  if (code) throw Error(folder.string(), ": cannot create the folder: ", code.message());
+}
+
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+  const auto folder = path.parent_path();
+  return folder.empty() ? std::filesystem::path(".") : folder;
+}
+
+std::filesystem::path resolved_links(std::filesystem::path path) {
+  std::error_code none;
+  for (int links = 0; links < 40 && std::filesystem::is_symlink(path, none); ++links)
+    path = path.parent_path() / std::filesystem::read_symlink(path);
+  return path;
+}
+
+void sync_folder(const std::filesystem::path& folder) {
+  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) throw Error(folder.string(), ": cannot open the folder: ", reason());
+  const int fault = fsync(descriptor) == 0 ? 0 : errno;
   close(descriptor);
-  return text;
+  // Some file systems (of FUSE, CIFS) cannot sync a folder.
+  if (fault != 0 && fault != EINVAL)
+    throw Error(folder.string(), ": cannot sync the folder: ", std::strerror(fault));
 }
 
 FolderLock::FolderLock(const std::filesystem::path& folder, std::string_view in_use)
@@ -207,10 +317,82 @@ FolderLock::FolderLock(const std::filesystem::path& folder, std::string_view in_
 
 FolderLock::~FolderLock() { close(descriptor_); }
 
-void create_folders(const std::filesystem::path& folder) {
-  std::error_code code;
-  std::filesystem::create_directories(folder, code);
-  if (code) throw Error(folder.string(), ": cannot create the folder: ", code.message());
+// ---- temporary files and folders ----
+
+ScratchFolder::ScratchFolder(const std::filesystem::path& begin) {
+  std::string name = begin.string() + "XXXXXX";
+  if (mkdtemp(name.data()) == nullptr) throw Error(name, ": cannot create the folder: ", reason());
+  path_ = name;
+  add_unfinished(path_);
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+  forget_unfinished(path_);
+}
+
+UnnamedFile::UnnamedFile(const std::filesystem::path& folder) : folder_(folder) {
+  std::string name = (folder / "unnamed.XXXXXX").string();
+  const int descriptor = mkostemp(name.data(), O_CLOEXEC);
+  if (descriptor < 0) throw Error(folder.string(), ": cannot write: ", reason());
+  unlink(name.c_str());
+  file_ = fdopen(descriptor, "w+");
+  if (file_ == nullptr) {
+    const int why = errno;
+    close(descriptor);
+    throw Error(folder.string(), ": cannot write: ", std::strerror(why));
+  }
+}
+
+UnnamedFile::~UnnamedFile() { std::fclose(file_); }
+
+void UnnamedFile::append(const void* bytes, std::size_t size) {
+  if (std::fwrite(bytes, 1, size, file_) != size)
+    throw Error(folder_.string(), ": cannot write: ", reason());
+}
+
+MappedFile UnnamedFile::map() {
+  if (std::fflush(file_) != 0) throw Error(folder_.string(), ": cannot write: ", reason());
+  return MappedFile("/proc/self/fd/" + std::to_string(fileno(file_)));
+}
+
+namespace {
+
+/// The list is never destroyed, as a signal may come while main returns.
+struct Unfinished {
+  Mutex mutex;
+  std::set<std::filesystem::path> paths GUARDED_BY(mutex);
+};
+
+Unfinished& unfinished() {
+  static auto* const all = new Unfinished;
+  return *all;
+}
+
+}  // namespace
+
+void add_unfinished(const std::filesystem::path& path) {
+  Unfinished& all = unfinished();
+  const MutexLock lock(all.mutex);
+  all.paths.insert(path);
+}
+
+void forget_unfinished(const std::filesystem::path& path) noexcept {
+  Unfinished& all = unfinished();
+  const MutexLock lock(all.mutex);
+  all.paths.erase(path);
+}
+
+void remove_unfinished() noexcept {
+  Unfinished& all = unfinished();
+  const MutexLock lock(all.mutex);
+  std::error_code ignored;
+  constexpr int kTries = 100;  // another thread may be writing to a folder
+  for (const auto& path : all.paths)
+    for (int i = 0; i < kTries && std::filesystem::exists(path, ignored); ++i)
+      std::filesystem::remove_all(path, ignored);
+  all.paths.clear();
 }
 
 }  // namespace dragoman

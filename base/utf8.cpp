@@ -3,16 +3,19 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 namespace dragoman {
+
+// ---- bytes ----
 
 namespace {
 
 bool is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
 
-/// Length of the valid sequence at text[0], or 0 with `invalid` set to how many bytes form the
-/// maximal invalid run (at least 1).
+/// The length of the valid sequence at text[0]. If there is none, 0, and `invalid` is the number of
+/// bytes of the maximal invalid run (at least 1).
 std::size_t sequence_length(std::string_view text, std::size_t& invalid) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
@@ -28,32 +31,6 @@ std::size_t sequence_length(std::string_view text, std::size_t& invalid) {
     invalid = i + 1;
   }
   return length;
-}
-
-bool is_cased(char32_t c) {
-  const std::string_view category = general_category(c);
-  return category == "Lu" || category == "Ll" || category == "Lt" || c == 0x00AA || c == 0x00BA ||
-         (c >= 0x2160 && c <= 0x217F) || (c >= 0x24B6 && c <= 0x24E9) ||
-         (c >= 0x02B0 && c <= 0x02B8) || (c >= 0x02E0 && c <= 0x02E4) ||
-         (c >= 0x1F130 && c <= 0x1F149) || (c >= 0x1F150 && c <= 0x1F169) ||
-         (c >= 0x1F170 && c <= 0x1F189);
-}
-
-bool is_case_ignorable(char32_t c) {
-  const std::string_view category = general_category(c);
-  return category == "Mn" || category == "Me" || category == "Cf" || category == "Lm" ||
-         category == "Sk" || c == '\'' || c == '.' || c == ':' || c == 0x00B7 || c == 0x0387 ||
-         c == 0x055F || c == 0x05F4 || c == 0x2018 || c == 0x2019 || c == 0x2024 || c == 0x2027 ||
-         c == 0xFE13 || c == 0xFE52 || c == 0xFE55 || c == 0xFF07 || c == 0xFF0E || c == 0xFF1A;
-}
-
-bool is_final_sigma(std::u32string_view text, std::size_t at) {
-  std::size_t before = at;
-  while (before > 0 && is_case_ignorable(text[before - 1])) --before;
-  if (before == 0 || !is_cased(text[before - 1])) return false;
-  std::size_t after = at + 1;
-  while (after < text.size() && is_case_ignorable(text[after])) ++after;
-  return after == text.size() || !is_cased(text[after]);
 }
 
 }  // namespace
@@ -102,6 +79,54 @@ std::size_t character_start(std::string_view text, std::size_t offset) {
   return offset;
 }
 
+namespace {
+
+/// The start of Unicode's last private area, in which 80 to FF stand for bytes.
+constexpr char32_t kBytes = 0x100000;
+
+bool stands_for_byte(char32_t c) { return c >= kBytes + 0x80 && c <= kBytes + 0xFF; }
+
+/// The number of bytes at the start that may stay: valid UTF-8 in which nothing stands for a byte.
+std::size_t plain_prefix(std::string_view bytes) {
+  const std::size_t valid = std::min(find_invalid_utf8(bytes), bytes.size());
+  for (std::size_t offset = 0; offset < valid;) {
+    const std::size_t begin = offset;
+    if (stands_for_byte(next_code_point(bytes, offset))) return begin;
+  }
+  return valid;
+}
+
+}  // namespace
+
+std::string utf8_of_bytes(std::string_view bytes) {
+  std::string text;
+  while (!bytes.empty()) {
+    const std::size_t plain = plain_prefix(bytes);
+    text.append(bytes, 0, plain);
+    bytes.remove_prefix(plain);
+    if (bytes.empty()) break;
+    const auto byte = static_cast<unsigned char>(bytes.front());
+    append_utf8(text, kBytes + byte);
+    bytes.remove_prefix(1);
+  }
+  return text;
+}
+
+std::string bytes_of_utf8(std::string_view text) {
+  std::string bytes;
+  for (std::size_t offset = 0; offset < text.size();) {
+    const std::size_t begin = offset;
+    const char32_t c = next_code_point(text, offset);
+    if (stands_for_byte(c))
+      bytes += static_cast<char>(c - kBytes);
+    else
+      bytes.append(text, begin, offset - begin);
+  }
+  return bytes;
+}
+
+// ---- code points ----
+
 char32_t next_code_point(std::string_view text, std::size_t& offset) {
   const auto byte = [&](std::size_t i) {
     return static_cast<char32_t>(static_cast<unsigned char>(text[offset + i]));
@@ -136,20 +161,6 @@ std::size_t count_code_points(std::string_view text) {
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
-std::string ascii_lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  return result;
-}
-
-std::string ascii_upper(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 32);
-  return result;
-}
-
 void append_utf8(std::string& text, char32_t c) {
   const auto put = [&](char32_t byte) { text.push_back(static_cast<char>(byte)); };
   if (c < 0x80) {
@@ -170,6 +181,95 @@ std::string to_utf8(std::u32string_view code_points) {
   for (char32_t c : code_points) append_utf8(text, c);
   return text;
 }
+
+std::string_view general_category(char32_t code_point) {
+  return utf8proc_category_string(static_cast<utf8proc_int32_t>(code_point));
+}
+
+bool is_space(char32_t c) {
+  return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 ||
+         c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
+         c == 0x205F || c == 0x3000;
+}
+
+bool has_control_character(std::string_view text) {
+  for (std::size_t offset = 0; offset < text.size();) {
+    const char32_t c = next_code_point(text, offset);
+    if (c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029) return true;
+  }
+  return false;
+}
+
+std::string_view strip(std::string_view text) {
+  std::size_t begin = 0;
+  for (std::size_t next = 0; begin < text.size(); begin = next)
+    if (!is_space(next_code_point(text, next))) break;
+  text.remove_prefix(begin);
+  while (!text.empty()) {
+    const std::size_t last = character_start(text, text.size() - 1);
+    std::size_t next = last;
+    if (!is_space(next_code_point(text, next))) break;
+    text.remove_suffix(text.size() - last);
+  }
+  return text;
+}
+
+bool is_word_character(char32_t c) {
+  const char kind = general_category(c)[0];
+  return (kind == 'L' || kind == 'N' || kind == 'M') && !is_unspaced(c);
+}
+
+bool is_unspaced(char32_t c) {
+  const bool is_south_east_asian = (c >= 0x0E00 && c < 0x10A0) ||  // Thai, Lao, Tibetan, Myanmar
+                                   (c >= 0x1780 && c < 0x1800);    // Khmer
+  return is_south_east_asian || (c >= 0x2E80 && c < 0xE0000 && !(c >= 0xA000 && c < 0xF900));
+}
+
+// ---- upper and lower case ----
+
+std::string ascii_lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+  return result;
+}
+
+std::string ascii_upper(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 32);
+  return result;
+}
+
+namespace {
+
+bool is_cased(char32_t c) {
+  const std::string_view category = general_category(c);
+  return category == "Lu" || category == "Ll" || category == "Lt" || c == 0x00AA || c == 0x00BA ||
+         (c >= 0x2160 && c <= 0x217F) || (c >= 0x24B6 && c <= 0x24E9) ||
+         (c >= 0x02B0 && c <= 0x02B8) || (c >= 0x02E0 && c <= 0x02E4) ||
+         (c >= 0x1F130 && c <= 0x1F149) || (c >= 0x1F150 && c <= 0x1F169) ||
+         (c >= 0x1F170 && c <= 0x1F189);
+}
+
+bool is_case_ignorable(char32_t c) {
+  const std::string_view category = general_category(c);
+  return category == "Mn" || category == "Me" || category == "Cf" || category == "Lm" ||
+         category == "Sk" || c == '\'' || c == '.' || c == ':' || c == 0x00B7 || c == 0x0387 ||
+         c == 0x055F || c == 0x05F4 || c == 0x2018 || c == 0x2019 || c == 0x2024 || c == 0x2027 ||
+         c == 0xFE13 || c == 0xFE52 || c == 0xFE55 || c == 0xFF07 || c == 0xFF0E || c == 0xFF1A;
+}
+
+bool is_final_sigma(std::u32string_view text, std::size_t at) {
+  std::size_t before = at;
+  while (before > 0 && is_case_ignorable(text[before - 1])) --before;
+  if (before == 0 || !is_cased(text[before - 1])) return false;
+  std::size_t after = at + 1;
+  while (after < text.size() && is_case_ignorable(text[after])) ++after;
+  return after == text.size() || !is_cased(text[after]);
+}
+
+}  // namespace
 
 std::string lower_case(std::string_view text) {
   const std::u32string source = code_points(text);
@@ -216,38 +316,6 @@ std::string title_case(std::string_view text) {
     append_utf8(result, c);
   }
   return result;
-}
-
-std::string_view general_category(char32_t code_point) {
-  return utf8proc_category_string(static_cast<utf8proc_int32_t>(code_point));
-}
-
-bool is_space(char32_t c) {
-  return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 ||
-         c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
-         c == 0x205F || c == 0x3000;
-}
-
-bool has_control_character(std::string_view text) {
-  for (std::size_t offset = 0; offset < text.size();) {
-    const char32_t c = next_code_point(text, offset);
-    if (c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029) return true;
-  }
-  return false;
-}
-
-std::string_view strip(std::string_view text) {
-  std::size_t begin = 0;
-  for (std::size_t next = 0; begin < text.size(); begin = next)
-    if (!is_space(next_code_point(text, next))) break;
-  text.remove_prefix(begin);
-  while (!text.empty()) {
-    const std::size_t last = character_start(text, text.size() - 1);
-    std::size_t behind = last;
-    if (!is_space(next_code_point(text, behind))) break;
-    text.remove_suffix(text.size() - last);
-  }
-  return text;
 }
 
 }  // namespace dragoman

@@ -19,11 +19,8 @@
 #include "base/threads.h"
 #include "kernels/kernels.h"
 #include "model/file/model_config.h"
-#include "model/ops/add_norm.h"
 #include "model/ops/attention.h"
-#include "model/ops/embedding.h"
-#include "model/ops/feed_forward.h"
-#include "model/ops/linear.h"
+#include "model/ops/layers.h"
 #include "model/ops/products.h"
 #include "training/loss/loss.h"
 

@@ -28,18 +28,17 @@
 
 #include "base/cpu.h"
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/machine.h"
 #include "base/threads.h"
 #include "bench/device_times.h"
 #include "bench/part_times.h"
-#include "data/random_batch.h"
+#include "data/packed_batch.h"
 #include "model/device.h"
-#include "training/common_state.h"
-#include "training/launched_updates.h"
 #include "training/ranks/communicator.h"
 #include "training/ranks/rank_info.h"
-#include "training/spike_limits.h"
+#include "training/trainer.h"
 #include "training/training_model.h"
+#include "training/update.h"
 
 namespace {
 

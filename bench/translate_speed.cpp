@@ -26,16 +26,16 @@
 #include "base/cpu.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/memory.h"
+#include "base/machine.h"
 #include "base/threads.h"
 #include "inference/cpu/cpu_engine.h"
-#include "inference/model_tokenizers.h"
+#include "inference/model_settings.h"
 #include "inference/workers.h"
 #ifdef DRAGOMAN_TORCH
 #include "bench/device_times.h"
 #include "inference/torch/torch_engine.h"
 #include "model/device.h"
-#include "model/load_transformer.h"
+#include "model/transformer.h"
 #endif
 
 namespace {

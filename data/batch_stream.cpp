@@ -1,5 +1,6 @@
 #include "data/batch_stream.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -9,8 +10,148 @@
 
 #include "base/error.h"
 #include "base/mutex.h"
+#include "base/threads.h"
 
 namespace dragoman {
+
+namespace {
+
+/// The number of pairs that are encoded again to see how much longer they become.
+constexpr std::int64_t kPairsMeasured = 2000;
+constexpr double kRoomToVary = 1.03;
+
+/// The number of pieces of the last sentence of a side, which has not ended yet.
+std::size_t pieces_at_end(const PackedSide& side) {
+  return side.tokens.size() - static_cast<std::size_t>(side.starts.back());
+}
+
+void end_sentence(PackedSide& side) {
+  side.starts.push_back(static_cast<std::int32_t>(side.size()));
+}
+
+/// Training keeps its threads busy, so one in four encodes.
+int encoding_threads(const PackingConfig& config) {
+  return std::max(1, (config.threads > 0 ? config.threads : available_cores()) / 4);
+}
+
+/// Numbers of tokens. The </s> of each sentence counts, even if a model's sources have none.
+struct Tokens {
+  std::int64_t source = 0, target = 0;
+
+  void add(PairLengths lengths) {
+    source += lengths.source + 1;
+    target += lengths.target + 1;
+  }
+  void remove(PairLengths lengths) {
+    source -= lengths.source + 1;
+    target -= lengths.target + 1;
+  }
+};
+
+PairLengths lengths_of(const EncodedSides& sides) {
+  return {.source = static_cast<std::int32_t>(sides.source.size()),
+          .target = static_cast<std::int32_t>(sides.target.size())};
+}
+
+}  // namespace
+
+PackedBatch pack_batch(const Corpus& corpus, std::span<const std::uint32_t> pairs, EndIds ends) {
+  return BatchPacker(corpus, ends, {}, {}).pack(pairs, {});
+}
+
+std::vector<PackedBatch> all_batches(const Corpus& corpus, std::int64_t max_tokens, EndIds ends) {
+  const EpochPlan plan = plan_in_length_order(corpus, {.max_tokens = max_tokens});
+  std::vector<PackedBatch> batches;
+  for (std::int64_t i = 0; i < plan.batches(); ++i)
+    batches.push_back(pack_batch(corpus, plan.batch(i), ends));
+  return batches;
+}
+
+BatchPacker::BatchPacker(const Corpus& corpus, EndIds ends, PackingConfig config,
+                         PairSupplements supplements)
+    : corpus_(corpus),
+      ends_(ends),
+      config_(config),
+      encoder_(std::move(supplements.encoder)),
+      alignments_(std::move(supplements.alignments)),
+      planned_tokens_(find_planned_tokens()) {}
+
+std::int64_t BatchPacker::find_planned_tokens() const {
+  if (!encoder_) return config_.max_tokens;
+  Tokens own, fresh;
+  const std::int64_t step = std::max<std::int64_t>(1, corpus_.pairs() / kPairsMeasured);
+  for (std::int64_t pair = 0; pair < corpus_.pairs(); pair += step) {
+    const auto sides = encoder_->encode(corpus_, pair, {});
+    own.add(corpus_.lengths(pair));
+    fresh.add(sides ? lengths_of(*sides) : corpus_.lengths(pair));
+  }
+  const auto ratio = [](std::int64_t longer, std::int64_t shorter) {
+    return static_cast<double>(longer) / static_cast<double>(std::max<std::int64_t>(1, shorter));
+  };
+  const double factor =
+      std::max({1.0, ratio(fresh.source, own.source), ratio(fresh.target, own.target)});
+  return std::max<std::int64_t>(
+      1,
+      static_cast<std::int64_t>(static_cast<double>(config_.max_tokens) / (factor * kRoomToVary)));
+}
+
+PackedBatch BatchPacker::pack(std::span<const std::uint32_t> pairs, Turn turn) const {
+  std::vector<std::optional<EncodedSides>> fresh(pairs.size());
+  if (encoder_) {
+    encoder_->require_unchanged_text();
+    parallel_for(std::ssize(pairs), encoding_threads(config_), [&](std::int64_t i) {
+      const auto at = static_cast<std::size_t>(i);
+      fresh[at] = encoder_->encode(corpus_, pairs[at], turn);
+    });
+    Tokens tokens;
+    for (std::size_t i = 0; i < pairs.size(); ++i)
+      tokens.add(fresh[i] ? lengths_of(*fresh[i]) : corpus_.lengths(pairs[i]));
+    for (std::size_t i = pairs.size();
+         i-- > 0 && std::max(tokens.source, tokens.target) > config_.max_tokens;) {
+      if (!fresh[i]) continue;
+      tokens.remove(lengths_of(*fresh[i]));
+      tokens.add(corpus_.lengths(pairs[i]));
+      fresh[i].reset();
+    }
+  }
+  PackedBatch batch;
+  batch.sentences.assign(pairs.begin(), pairs.end());
+  batch.source.starts.push_back(0);
+  batch.target.starts.push_back(0);
+  const auto append = [](PackedSide& side, const std::vector<TokenId>& tokens) {
+    side.tokens.insert(side.tokens.end(), tokens.begin(), tokens.end());
+  };
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (fresh[i]) {
+      append(batch.source, fresh[i]->source);
+      append(batch.target, fresh[i]->target);
+    } else {
+      corpus_.append_source(pairs[i], batch.source.tokens);
+      corpus_.append_target(pairs[i], batch.target.tokens);
+    }
+    if (ends_.ends_source(pieces_at_end(batch.source))) batch.source.tokens.push_back(ends_.source);
+    end_sentence(batch.source);
+    batch.target.tokens.push_back(ends_.target);
+    end_sentence(batch.target);
+  }
+  if (alignments_) add_links(batch);
+  return batch;
+}
+
+void BatchPacker::add_links(PackedBatch& batch) const {
+  const auto pieces = [](const PackedSide& side, std::size_t sentence, TokenId eos) {
+    const auto begin = static_cast<std::size_t>(side.starts[sentence]);
+    const auto end = static_cast<std::size_t>(side.starts[sentence + 1]);
+    return std::span(side.tokens).subspan(begin, end - begin - (side.tokens[end - 1] == eos));
+  };
+  batch.links.resize(batch.sentences.size());
+  parallel_for(std::ssize(batch.sentences), encoding_threads(config_), [&](std::int64_t i) {
+    const auto at = static_cast<std::size_t>(i);
+    batch.links[at] = alignments_->links(corpus_.line(batch.sentences[at]),
+                                         pieces(batch.source, at, ends_.source),
+                                         pieces(batch.target, at, ends_.target));
+  });
+}
 
 namespace {
 
@@ -22,7 +163,7 @@ struct Place {
 struct ReadyBatch {
   PackedBatch batch;
   Place first;  ///< of the `size` batches that it belongs to
-  Place after;  ///< of the first batch behind them
+  Place after;  ///< of the first batch after them
 };
 
 }  // namespace
@@ -48,7 +189,7 @@ struct BatchStream::Producer {
   void run(const std::stop_token& stop, DataPosition at) {
     try {
       EpochPlan plan = plan_epoch(corpus, config, at.epoch);
-      const auto enter = [&] {  // goes to the next epoch with batches at the end of this one
+      const auto enter = [&] {  // at the end of an epoch, goes to the next one that has batches
         while (at.batch >= plan.batches()) {
           if (stop.stop_requested()) return false;
           at = {.epoch = at.epoch + 1, .batch = 0};
@@ -77,7 +218,7 @@ struct BatchStream::Producer {
     }
   }
 
-  /// Waits until the batch before has been taken; false when stopped.
+  /// Waits until the batch before has been taken. Returns false if a stop was requested.
   bool offer(ReadyBatch batch, const std::stop_token& stop) {
     MutexLock lock(mutex);
     if (!changed.wait(lock, stop, [this]() REQUIRES(mutex) { return !ready; })) return false;
@@ -86,7 +227,7 @@ struct BatchStream::Producer {
     return true;
   }
 
-  /// Waits until a batch is ready. Throws the error that has prevented it.
+  /// Waits until a batch is ready. Throws the error that prevents it.
   const ReadyBatch& wait(MutexLock& lock) const REQUIRES(mutex) {
     while (!ready && !failure) changed.wait(lock);
     if (!ready) std::rethrow_exception(failure);

@@ -1,11 +1,249 @@
 #include "data/corpus.h"
 
-#include "data/corpus_file.h"
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/threads.h"
 
 namespace dragoman {
 
 namespace {
+
+static_assert(std::endian::native == std::endian::little, "the corpus file is little-endian");
+
 constexpr std::size_t kSourceSide = 0, kTargetSide = 1;
+
+constexpr std::size_t kPairsPerStoredBlock = 1024;
+constexpr std::size_t kStretchBytes = std::size_t{1} << 20;  ///< hashed by itself, on any thread
+
+struct Trailer {
+  char magic[8];
+  std::uint64_t pairs, table, json, json_size;
+  std::uint64_t wide;                 ///< 0: tokens are uint16, 1: uint32
+  std::uint64_t checksum_of_rest;     ///< of the hashes of kStretchBytes each before the trailer
+  std::uint64_t checksum_of_trailer;  ///< of the fields above
+};
+constexpr char kMagic[8] = {'d', 'r', 'a', 'g', 'c', 'o', 'r', '1'};
+
+std::uint64_t checksum(const Trailer& trailer) {
+  return xxh3(&trailer, offsetof(Trailer, checksum_of_trailer));
+}
+
+std::uint64_t checksum(const std::vector<std::uint64_t>& stretch_hashes) {
+  return xxh3(stretch_hashes.data(), stretch_hashes.size() * sizeof(std::uint64_t));
+}
+
+/// Visits the numbers of a report with their names.
+template <class Report, class Visit>
+void for_each_count(Report& report, Visit&& visit) {
+  visit("read", report.read);
+  visit("kept", report.kept);
+  visit("held_out", report.held_out);
+  visit("invalid", report.invalid);
+  visit("empty", report.empty);
+  visit("in_validation", report.in_validation);
+  visit("duplicates", report.duplicates);
+  visit("too_long", report.too_long);
+  visit("ratio", report.ratio);
+  visit("several_sentences", report.several_sentences);
+  visit("same_text", report.same_text);
+  visit("changed_targets", report.changed_targets);
+  visit("changed_target", report.changed_target);
+  visit("source_tokens", report.source_tokens);
+  visit("target_tokens", report.target_tokens);
+}
+
+std::string json_of(const CorpusFacts& facts) {
+  nlohmann::json json;
+  for_each_count(facts.report,
+                 [&json](const char* name, std::int64_t count) { json["report"][name] = count; });
+  if (facts.report.copy_counts)
+    for (const auto& [pairs, copies] : *facts.report.copy_counts)
+      json["copy_counts"].push_back({pairs, copies});
+  json["held_out_source"] = facts.held_out_source;
+  json["held_out_target"] = facts.held_out_target;
+  json["held_out_lines"] = facts.held_out_lines;
+  if (facts.characters)
+    json["characters"] = {{"source", facts.characters->source.ranges()},
+                          {"target", facts.characters->target.ranges()}};
+  return json.dump();
+}
+
+CorpusFacts facts_of(std::string_view text) {
+  const auto json = nlohmann::json::parse(text, check_json_depth<nlohmann::json>);
+  CorpusFacts facts;
+  for_each_count(facts.report, [&json](const char* name, std::int64_t& count) {
+    // A file of an earlier version lacks the newest numbers.
+    count = json.at("report").value(name, std::int64_t{0});
+  });
+  if (json.contains("copy_counts")) {
+    CopyCounts& counts = facts.report.copy_counts.emplace();
+    for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+      const auto& count = json["copy_counts"].at(kind);
+      counts[kind] = {count.at(0).get<std::int64_t>(), count.at(1).get<std::int64_t>()};
+    }
+  }
+  facts.held_out_source = json.at("held_out_source").get<std::vector<std::string>>();
+  facts.held_out_target = json.at("held_out_target").get<std::vector<std::string>>();
+  facts.held_out_lines = json.value("held_out_lines", std::vector<std::int64_t>());
+  if (const auto found = json.find("characters"); found != json.end())
+    facts.characters = {CharacterSet::from_ranges(found->at("source").get<std::string>()),
+                        CharacterSet::from_ranges(found->at("target").get<std::string>())};
+  return facts;
+}
+
+}  // namespace
+
+CorpusWriter::CorpusWriter(Sink sink, std::int64_t vocab_size)
+    : sink_(std::move(sink)), wide_(vocab_size > std::int64_t{1} << 16) {}
+
+void CorpusWriter::write(const void* bytes, std::size_t size) {
+  const char* next = static_cast<const char*>(bytes);
+  size_ += size;
+  while (size > 0) {
+    const std::size_t taken = std::min(size, kStretchBytes - stretch_.size());
+    stretch_.append(next, taken);
+    next += taken;
+    size -= taken;
+    if (stretch_.size() == kStretchBytes) pass_on_stretch();
+  }
+}
+
+void CorpusWriter::pass_on_stretch() {
+  stretch_hashes_.push_back(xxh3(stretch_));
+  sink_(stretch_);
+  stretch_.clear();
+}
+
+void CorpusWriter::add(std::int64_t line, std::span<const TokenId> source,
+                       std::span<const TokenId> target) {
+  if (lines_.empty()) table_.push_back({.offset = size_, .first_line = line});
+  for (const auto side : {source, target}) {
+    tokens_.insert(tokens_.end(), side.begin(), side.end());
+    if (tokens_.size() > std::numeric_limits<std::uint32_t>::max())
+      throw Error("the training text has lines of too many pieces near line ", line + 1,
+                  ": limit them with --max-length");
+    starts_.push_back(static_cast<std::uint32_t>(tokens_.size()));
+  }
+  const std::int64_t in_block = line - table_.back().first_line;
+  if (in_block > std::numeric_limits<std::uint32_t>::max())
+    throw Error("more than four billion lines without a usable pair, up to line ", line + 1);
+  lines_.push_back(static_cast<std::uint32_t>(in_block));
+  ++pairs_;
+  if (lines_.size() == kPairsPerStoredBlock) write_block();
+}
+
+void CorpusWriter::write_block() {
+  write(starts_.data(), starts_.size() * sizeof starts_[0]);
+  write(lines_.data(), lines_.size() * sizeof lines_[0]);
+  if (wide_) {
+    write(tokens_.data(), tokens_.size() * sizeof tokens_[0]);
+  } else {
+    const std::vector<std::uint16_t> narrow(tokens_.begin(), tokens_.end());
+    write(narrow.data(), narrow.size() * sizeof narrow[0]);
+  }
+  constexpr char kPadding[8] = {};
+  write(kPadding, (8 - size_ % 8) % 8);
+  starts_.assign(1, 0);
+  lines_.clear();
+  tokens_.clear();
+}
+
+void CorpusWriter::finish(const CorpusFacts& facts) {
+  if (!lines_.empty()) write_block();
+  Trailer trailer{.magic = {},
+                  .pairs = pairs_,
+                  .table = size_,
+                  .json = 0,
+                  .json_size = 0,
+                  .wide = wide_,
+                  .checksum_of_rest = 0,
+                  .checksum_of_trailer = 0};
+  std::copy(std::begin(kMagic), std::end(kMagic), trailer.magic);
+  write(table_.data(), table_.size() * sizeof table_[0]);
+  const std::string json = json_of(facts);
+  trailer.json = size_;
+  trailer.json_size = json.size();
+  write(json.data(), json.size());
+  pass_on_stretch();
+  trailer.checksum_of_rest = checksum(stretch_hashes_);
+  trailer.checksum_of_trailer = checksum(trailer);
+  sink_({reinterpret_cast<const char*>(&trailer), sizeof trailer});
+}
+
+std::shared_ptr<const Corpus::Storage> Corpus::Storage::open(const std::filesystem::path& path,
+                                                             int threads) {
+  std::shared_ptr<Storage> storage(new Storage);
+  storage->file_ = MappedFile(path);
+  storage->bytes_ = storage->file_.bytes();
+  storage->check(path.string(), threads);
+  return storage;
+}
+
+std::shared_ptr<const Corpus::Storage> Corpus::Storage::from_bytes(std::string bytes) {
+  std::shared_ptr<Storage> storage(new Storage);
+  storage->memory_ = std::move(bytes);
+  storage->bytes_ = storage->memory_;
+  storage->check("corpus in memory", 1);
+  return storage;
+}
+
+void Corpus::Storage::check(const std::string& name, int threads) {
+  Trailer trailer;
+  if (bytes_.size() < sizeof trailer) throw Error(name, ": is cut short");
+  const std::string_view rest = bytes_.substr(0, bytes_.size() - sizeof trailer);
+  std::memcpy(&trailer, bytes_.data() + rest.size(), sizeof trailer);
+  if (!std::equal(std::begin(kMagic), std::end(kMagic), trailer.magic) ||
+      trailer.checksum_of_trailer != checksum(trailer))
+    throw Error(name, ": is cut short or its end is damaged");
+  // An empty last stretch is hashed too, as the writer does.
+  std::vector<std::uint64_t> hashes(rest.size() / kStretchBytes + 1);
+  parallel_for(static_cast<std::int64_t>(hashes.size()), threads, [&](std::int64_t i) {
+    const auto stretch = static_cast<std::size_t>(i);
+    hashes[stretch] = xxh3(rest.substr(stretch * kStretchBytes, kStretchBytes));
+  });
+  if (trailer.checksum_of_rest != checksum(hashes))
+    throw Error(name, ": is damaged (checksum mismatch)");
+  pairs_ = static_cast<std::int64_t>(trailer.pairs);
+  wide_ = trailer.wide != 0;
+  table_ = trailer.table;
+  facts_ = facts_of(rest.substr(trailer.json, trailer.json_size));
+}
+
+Corpus::Storage::Block Corpus::Storage::block_of(std::int64_t pair) const {
+  const std::size_t block = static_cast<std::size_t>(pair) / kPairsPerStoredBlock;
+  std::uint64_t offset;
+  std::int64_t first_line;
+  const char* entry = bytes_.data() + table_ + block * 16;
+  std::memcpy(&offset, entry, sizeof offset);
+  std::memcpy(&first_line, entry + 8, sizeof first_line);
+  const std::size_t pairs = std::min(
+      kPairsPerStoredBlock, static_cast<std::size_t>(pairs_) - block * kPairsPerStoredBlock);
+  const auto* starts = reinterpret_cast<const std::uint32_t*>(bytes_.data() + offset);
+  const std::uint32_t* lines = starts + 2 * pairs + 1;
+  return {.starts = starts,
+          .lines = lines,
+          .tokens = reinterpret_cast<const char*>(lines + pairs),
+          .first_line = first_line,
+          .pair = static_cast<std::size_t>(pair) % kPairsPerStoredBlock};
+}
+
+void Corpus::Storage::append(const Block& block, std::size_t side,
+                             std::vector<TokenId>& tokens) const {
+  const std::uint32_t begin = block.starts[2 * block.pair + side];
+  const std::uint32_t end = block.starts[2 * block.pair + side + 1];
+  if (wide_) {
+    const auto* wide = reinterpret_cast<const std::uint32_t*>(block.tokens);
+    tokens.insert(tokens.end(), wide + begin, wide + end);
+  } else {
+    const auto* narrow = reinterpret_cast<const std::uint16_t*>(block.tokens);
+    tokens.insert(tokens.end(), narrow + begin, narrow + end);
+  }
 }
 
 Corpus::Corpus() = default;

@@ -4,21 +4,20 @@
 #include <optional>
 #include <utility>
 
-#include "base/amounts.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/formatted_text.h"
 #include "base/utf8.h"
 #include "data/pair_selection.h"
-#include "data/source_tags.h"
 #include "data/trained_pairs.h"
 #include "tokenizer/sentence_splitter.h"
-#include "tokenizer/text_rule.h"
+#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 
 namespace {
 
-/// A line of more bytes than this, and than 64 times --max-length, is not encoded.
+/// A line is not encoded if it has more bytes than this, and than 64 times --max-length.
 constexpr std::int64_t kLongestLine = std::int64_t{1} << 20;
 constexpr std::int64_t kMostBytesPerPiece = 64;  ///< 16 characters of 4 bytes
 
@@ -28,10 +27,10 @@ struct EncodedPair {
   std::int64_t line = 0;
   std::uint64_t hash = 0;
   bool several_sentences = false;  ///< on a side or both
-  bool same_text = false;          ///< both sides are alike
+  bool same_text = false;          ///< on both sides
   bool has_empty_side = false;
   std::optional<CopiedKind> copied_kind = {};  ///< of the source
-  bool is_copy = false;                        ///< white space around left aside
+  bool is_copy = false;                        ///< apart from white space around the lines
   bool in_validation = false;                  ///< or nearly so
   enum class Change { None, Space, Text } target_change = Change::None;  ///< by the tokenizer
   std::size_t source_begin = 0, target_begin = 0, end = 0;  ///< in the tokens of the block
@@ -205,7 +204,7 @@ struct BlockEncoder {
     pair.target_change = change_of(target, block.target(pair));
   }
 
-  /// What the tokenizer changes in a target line. One with escapes changes nothing but what its
+  /// What the tokenizer changes in a target line. A tokenizer with escapes changes only what its
   /// rule says.
   EncodedPair::Change change_of(std::string_view target, std::span<const TokenId> tokens) const {
     using Change = EncodedPair::Change;
@@ -225,8 +224,8 @@ struct BlockEncoder {
   }
 };
 
-/// The characters and those that the tokenizer makes of them, which the model has seen, too: in a
-/// text of full-width letters, the plain ones.
+/// The characters, and what the tokenizer makes of them, because the model has seen that, too: the
+/// plain letters of a text in full-width letters.
 CharacterSet with_normalised(const CharacterSet& characters, const Tokenizer& tokenizer) {
   CharacterSet all = characters;
   for (const char32_t c : characters.characters())

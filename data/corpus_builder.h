@@ -7,11 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "data/blocks.h"
-#include "data/corpus_file.h"
+#include "data/corpus.h"
 #include "data/data_config.h"
 #include "data/parallel_text.h"
-#include "tokenizer/tokenizer_pair.h"
+#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 
@@ -25,8 +24,8 @@ struct PairChoice {
 
 /// Writes the corpus of the training text, whole or not at all. The bytes are the same for any
 /// number of threads. A pair is dropped for the first of these reasons: invalid, empty, a pair of
-/// the validation, duplicate, too long, ratio. Throws Error where no pair is left or a line has too
-/// many pieces, UsageError where the tokenizer lacks a tag, and PreparationStopped.
+/// the validation, duplicate, too long, ratio. Throws Error if no pair is left or a line has too
+/// many pieces, UsageError if the tokenizer lacks a tag, and PreparationStopped.
 void build_corpus(const std::filesystem::path& path, const ParallelText& text,
                   const TokenizerPair& tokenizers, const PairChoice& choice,
                   const WorkContext& context);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/amounts.h"
+#include "base/formatted_text.h"
 #include "base/utf8.h"
 #include "tokenizer/train_tokenizer.h"
 
@@ -99,6 +99,24 @@ bool passes_ratio(std::int64_t source, std::int64_t target, double max_ratio) {
   if (max_ratio == 0 || longer <= kRatioFreeLength) return true;
   return static_cast<double>(longer) <=
          max_ratio * static_cast<double>(std::max<std::int64_t>(shorter, 1));
+}
+
+SourceTags::SourceTags(const DataConfig& data, const Tokenizer& tokenizer) : tags_(data.tags()) {
+  for (const std::string& tag : tags_) {
+    const std::vector<TokenId> pieces = tokenizer.encode(tag);
+    pieces_.push_back(pieces.size());
+    const auto is_tag = [&](TokenId id) { return tokenizer.piece(id) == tag; };
+    if (!tag.empty() && std::none_of(pieces.begin(), pieces.end(), is_tag))
+      throw UsageError(
+          "--corpus-tags ", tag,
+          ": the tokenizer has no such piece; let one be trained, or give one that has "
+          "it as a user-defined symbol");
+  }
+}
+
+std::string SourceTags::tagged(std::size_t file, std::string_view line) const {
+  const std::string& tag = tags_[file];
+  return tag.empty() ? std::string(line) : join_text(tag, " ", line);
 }
 
 }  // namespace dragoman

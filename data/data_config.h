@@ -1,4 +1,5 @@
-// The settings for the training text: its files, and the pairs that are left out.
+// The settings for the training text: its files, which pairs are left out, and how pairs are
+// changed in each epoch.
 #pragma once
 
 #include <array>
@@ -8,28 +9,30 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 
-/// The fate of a pair with a line that is invalid UTF-8 or has a NUL byte.
+/// What happens to a pair if a line of it is invalid UTF-8 or has a NUL byte.
 enum class InvalidLines {
   Error,  ///< the run ends before any training, with file and line
   Skip,   ///< the pair is left out and counted
 };
 constexpr std::array<std::string_view, 2> names_of(InvalidLines) { return {"error", "skip"}; }
 
-/// The pairs that are one: of copies one is trained on, and none of a pair that is held out.
+/// When two pairs are copies. The first of them is trained on, or none if the pair is held out.
 enum class PairIdentity {
   Text,   ///< equal after normalisation, whatever their case and white space
   Bytes,  ///< equal byte for byte
 };
 constexpr std::array<std::string_view, 2> names_of(PairIdentity) { return {"text", "bytes"}; }
 
-/// The fate of validation pairs that are trained on too, or nearly so (likeness_hash).
+/// What happens to validation pairs that the training text has too, exactly or nearly
+/// (likeness_hash).
 enum class ValidOverlap {
   Unscored,   ///< they are left out of the validation, unless fewer than half of it would remain
   Untrained,  ///< they are left out of the training
-  Ignored,    ///< nothing: an earlier version's rule
+  Ignored,    ///< they are trained on and scored, as in earlier versions
 };
 constexpr std::array<std::string_view, 3> names_of(ValidOverlap) {
   return {"unscored", "untrained", "ignored"};
@@ -240,12 +243,31 @@ struct DataConfig {
   }
 };
 
-/// Pairs with no more pieces than this on either side pass any --max-ratio: the lengths of short
-/// sentences differ by nature.
+/// Pairs with no more pieces than this on either side pass any --max-ratio, because the lengths of
+/// short sentences vary widely.
 inline constexpr std::int64_t kRatioFreeLength = 10;
 
 /// Whether the longer side has at most kRatioFreeLength pieces, or at most max_ratio times as many
 /// as the shorter side.
 bool passes_ratio(std::int64_t source, std::int64_t target, double max_ratio);
+
+/// The tokens that --corpus-tags puts in front of source lines. They tell the model which corpus a
+/// line comes from (tagged back-translation, Caswell et al. 2019), or which language is wanted.
+class SourceTags {
+ public:
+  /// Throws UsageError if the tokenizer would split a tag.
+  SourceTags(const DataConfig& data, const Tokenizer& tokenizer);
+
+  const std::string& tag(std::size_t file) const { return tags_[file]; }
+  /// The text that is encoded for a source line: the tag of its file, a space and the line, or the
+  /// line alone if there is no tag. In translation the same text has the same tokens.
+  std::string tagged(std::size_t file, std::string_view line) const;
+  /// The number of pieces that the tag adds to a line.
+  std::size_t pieces(std::size_t file) const { return pieces_[file]; }
+
+ private:
+  std::vector<std::string> tags_;    ///< [files]
+  std::vector<std::size_t> pieces_;  ///< [files]
+};
 
 }  // namespace dragoman

@@ -20,8 +20,8 @@ std::uint32_t half_bits(std::uint64_t key, int round, std::uint32_t half) {
                                     0xFFFF);
 }
 
-/// A random bijection of 32-bit numbers (a Feistel network, Luby and Rackoff 1988), so that a
-/// random order needs a number in the sort key and no table.
+/// A random bijection of 32-bit numbers (a Feistel network, Luby and Rackoff 1988). With it a
+/// random order needs a number in the sort key, but no table.
 std::uint32_t permute(std::uint32_t x, std::uint64_t key) {
   std::uint32_t left = x >> 16, right = x & 0xFFFF;
   for (int round = 0; round < kRounds; ++round) {
@@ -42,7 +42,7 @@ std::uint32_t permute_back(std::uint32_t x, std::uint64_t key) {
   return left << 16 | right;
 }
 
-/// Makes the random numbers for each use of a seed different.
+/// Gives each use of a seed its own random numbers.
 enum Purpose : std::uint64_t { kPairOrder = 1, kBatchOrder = 2, kFraction = 3 };
 
 /// The weights by range of pairs, with the end of the corpus as the last element.

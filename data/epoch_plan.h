@@ -25,7 +25,7 @@ struct PlanConfig {
   std::int64_t max_sentences = 0;  ///< 0: no limit
   std::uint64_t seed = 1;
   std::vector<WeightedPairs> weights = {};  ///< from pair 0 on; none: all pairs once
-  int threads = 0;                          ///< that sort; 0: all cores
+  int threads = 0;                          ///< of the sorting; 0: all cores
 };
 
 /// How often a pair is seen in an epoch: floor(weight) or ceil(weight) times. The mean over the
@@ -36,10 +36,10 @@ std::int64_t times_seen(double weight, std::uint64_t seed, std::int64_t epoch, s
 class EpochPlan {
  public:
   std::int64_t batches() const { return static_cast<std::int64_t>(ranges_.size()); }
-  /// The corpus numbers of the pairs of a batch, which have like lengths.
+  /// The corpus numbers of the pairs of a batch, which have similar lengths.
   std::span<const std::uint32_t> batch(std::int64_t index) const;
-  /// The round of the batch: how often its pairs were in an earlier round of this epoch. 0 except
-  /// for pairs of a weight above 1.
+  /// The round of the batch: how often its pairs have been seen earlier in this epoch. Only pairs
+  /// of a weight above 1 have rounds after 0.
   std::int64_t round(std::int64_t index) const;
 
  private:

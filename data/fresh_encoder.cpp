@@ -1,14 +1,89 @@
 #include "data/fresh_encoder.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "tokenizer/term_marks.h"
+#include "base/error.h"
+#include "base/utf8.h"
+#include "tokenizer/terms.h"
 
 namespace dragoman {
 
 namespace {
 
-/// Makes the random numbers for each use of a key different.
+/// The text with change() applied between the occurrences of `kept`.
+template <class Change>
+std::string change_around(std::string_view text, std::span<const std::string> kept,
+                          Change&& change) {
+  std::string changed;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t longest = 0;
+    for (const std::string& word : kept)
+      if (text.substr(at).starts_with(word)) longest = std::max(longest, word.size());
+    if (longest == 0) {
+      ++at;
+      continue;
+    }
+    changed += change(text.substr(begin, at - begin));
+    changed += text.substr(at, longest);
+    begin = at += longest;
+  }
+  return changed + change(text.substr(begin));
+}
+
+bool is_end_punctuation(char32_t c) {
+  constexpr std::u32string_view kMarks =
+      U".!?\u2026\u3002\uFF01\uFF1F\uFF0E\uFF61\u061F\u06D4\u0964\u0965";
+  return kMarks.find(c) != kMarks.npos;
+}
+
+std::string_view without_end_punctuation(std::string_view text) {
+  std::size_t end = 0;
+  for (std::size_t offset = 0; offset < text.size();) {
+    const char32_t c = next_code_point(text, offset);
+    if (!is_end_punctuation(c) && !is_space(c)) end = offset;
+  }
+  return text.substr(0, end);
+}
+
+}  // namespace
+
+std::optional<TextPair> change_case(const TextPair& pair, CaseChange change,
+                                    std::span<const std::string> kept) {
+  const auto changed = [&](const std::string& text) {
+    return change_around(text, kept, [change](std::string_view part) {
+      return change == CaseChange::Upper ? upper_case(part) : title_case(part);
+    });
+  };
+  TextPair result{changed(pair.source), changed(pair.target)};
+  if (result.source == pair.source) return std::nullopt;
+  return result;
+}
+
+std::optional<TextPair> drop_end_punctuation(const TextPair& pair) {
+  const TextPair result{std::string(without_end_punctuation(pair.source)),
+                        std::string(without_end_punctuation(pair.target))};
+  if (result.source.empty() || result.target.empty() || strip(result.source) == strip(pair.source))
+    return std::nullopt;
+  return result;
+}
+
+TextPair concatenated(const TextPair& first, const TextPair& second) {
+  const auto join = [](std::string_view before, std::string_view after) {
+    before = strip(before);
+    after = strip(after);
+    std::size_t offset = 0;
+    const bool spaced =
+        !before.empty() && !after.empty() && !is_unspaced(next_code_point(after, offset));
+    return join_text(before, spaced ? " " : "", after);
+  };
+  return {join(first.source, second.source), join(first.target, second.target)};
+}
+
+namespace {
+
+/// Gives each use of a key its own random numbers.
 enum Use : std::uint64_t { kFreshEncoding = 0x6672657368, kText = 1, kSource = 2, kTarget = 3 };
 
 }  // namespace
@@ -89,7 +164,7 @@ std::optional<TextPair> FreshEncoder::changed_text(const Corpus& corpus, std::in
   return changed ? std::optional(std::move(text)) : std::nullopt;
 }
 
-/// Another pair of the same file; the pair itself where there is no other.
+/// Another pair of the same file; the pair itself if there is no other.
 std::int64_t FreshEncoder::another_of_the_file(const Corpus& corpus, std::int64_t pair,
                                                RandomStream& random) const {
   const std::size_t file = text_->file_of(corpus.line(pair));
@@ -101,8 +176,8 @@ std::int64_t FreshEncoder::another_of_the_file(const Corpus& corpus, std::int64_
   return drawn < pair ? drawn : drawn + 1;
 }
 
-/// The source with translations written behind some of its terms, one at least. Only terms whose
-/// translations the target has count; returns nothing where there are none.
+/// The source with the translations of some of its terms, one at least, written after them. Takes
+/// only terms whose translations the target has; returns nothing if there are none.
 std::optional<std::string> FreshEncoder::with_terms(const TextPair& pair,
                                                     RandomStream& random) const {
   std::vector<RequiredText> terms = terms_.find(pair.source);

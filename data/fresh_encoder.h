@@ -1,24 +1,51 @@
-// Pairs encoded anew in each epoch: changed text (data/augment.h, tokenizer/term_marks.h) and other
-// segmentations into pieces (tokenizer/subword_sampler.h). The result is a pure function of the
-// seed, the epoch, the round of the pair in that epoch, and the pair.
+// Pairs that are encoded again in each epoch, from changed text or in other pieces. Text is changed
+// to forms that users write: all in upper case, as a title, without the last punctuation mark, with
+// two sentences on a line, or with terms marked (tokenizer/terms.h). A model that sees such
+// pairs in training can translate such text. tokenizer/subword_sampler.h makes the other pieces.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/random.h"
-#include "data/augment.h"
 #include "data/corpus.h"
+#include "data/data_config.h"
 #include "data/parallel_text.h"
-#include "data/source_tags.h"
 #include "tokenizer/subword_sampler.h"
 #include "tokenizer/terms.h"
-#include "tokenizer/tokenizer_pair.h"
+#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
+
+struct TextPair {
+  std::string source, target;
+
+  bool operator==(const TextPair&) const = default;
+};
+
+enum class CaseChange {
+  Upper,  ///< every letter
+  Title,  ///< the first letter of every word; the others do not change
+};
+
+/// Changes the case of both sides alike, except occurrences of `kept`. Returns nothing if the
+/// source would not change, as the model could then not know when to change the target.
+std::optional<TextPair> change_case(const TextPair& pair, CaseChange change,
+                                    std::span<const std::string> kept);
+
+/// Both sides without full stops, exclamation and question marks (also Chinese, Arabic and Indian
+/// ones) and white space at their ends. Returns nothing if the source has none, or a side would be
+/// empty.
+std::optional<TextPair> drop_end_punctuation(const TextPair& pair);
+
+/// The first pair and then the second, with a space between them, or without one in scripts that
+/// have none.
+TextPair concatenated(const TextPair& first, const TextPair& second);
 
 /// The tokens of both sides, without </s>.
 struct EncodedSides {
@@ -31,19 +58,21 @@ struct Turn {
   std::int64_t epoch, round;
 };
 
-/// All calls are safe from several threads at once.
+/// Its results are a pure function of the seed, the turn and the pair. All calls are safe from
+/// several threads at once.
 class FreshEncoder {
  public:
-  /// Whether the settings ask for pairs to be encoded anew.
+  /// Whether the settings ask for pairs to be encoded in each epoch.
   static bool is_wanted(const DataConfig& data);
 
   FreshEncoder(std::shared_ptr<const ParallelText> text, const TokenizerPair& tokenizers,
                const DataConfig& data, std::uint64_t seed);
 
-  /// Throws Error where a file of the text has been written to since it was opened.
+  /// Throws Error if a file of the text has been written to since it was opened.
   void require_unchanged_text() const { text_->require_unchanged(); }
-  /// The pair's new tokens. Returns nothing where the pair stays as the corpus has it. That is also
-  /// the case where a side would have more pieces than --max-length.
+
+  /// The pair's new tokens. Returns nothing if the pair stays as the corpus has it: no setting
+  /// changes it in this turn, or a side would have more pieces than --max-length.
   std::optional<EncodedSides> encode(const Corpus& corpus, std::int64_t pair, Turn turn) const;
 
  private:

@@ -5,12 +5,62 @@
 #include <queue>
 #include <utility>
 
-#include "base/folded_text.h"
-#include "base/hash.h"
+#include "base/bytes.h"
 #include "base/random.h"
+#include "base/unicode.h"
 #include "base/utf8.h"
 
 namespace dragoman {
+
+namespace {
+
+using Run = std::span<const std::uint64_t>;
+
+void merge(std::vector<Run> runs, const std::function<void(std::uint64_t)>& visit) {
+  using Head = std::pair<std::uint64_t, std::size_t>;  // the run's next hash, its number
+  std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
+  const auto push = [&](std::size_t run) {
+    if (!runs[run].empty()) heads.emplace(runs[run].front(), run);
+  };
+  for (std::size_t run = 0; run < runs.size(); ++run) push(run);
+  while (!heads.empty()) {
+    const auto [hash, run] = heads.top();
+    heads.pop();
+    visit(hash);
+    runs[run] = runs[run].subspan(1);
+    push(run);
+  }
+}
+
+}  // namespace
+
+void SortedHashes::add(std::span<const std::uint64_t> hashes) {
+  for (const std::uint64_t hash : hashes) {
+    if (hashes_.size() == space_.most_in_memory) write_run();
+    hashes_.push_back(hash);
+  }
+}
+
+void SortedHashes::write_run() {
+  if (!file_) file_ = std::make_unique<UnnamedFile>(space_.folder);
+  std::sort(hashes_.begin(), hashes_.end());
+  file_->append(hashes_.data(), hashes_.size() * sizeof hashes_[0]);
+  run_ends_.push_back((run_ends_.empty() ? 0 : run_ends_.back()) + hashes_.size());
+  hashes_.clear();
+}
+
+void SortedHashes::for_each(const std::function<void(std::uint64_t)>& visit) {
+  std::sort(hashes_.begin(), hashes_.end());
+  std::vector<Run> runs = {hashes_};
+  MappedFile mapped;
+  if (file_) mapped = file_->map();
+  const auto* stored = reinterpret_cast<const std::uint64_t*>(mapped.data());
+  for (std::size_t begin = 0; const std::size_t end : run_ends_) {
+    runs.push_back({stored + begin, stored + end});
+    begin = end;
+  }
+  merge(std::move(runs), visit);
+}
 
 namespace {
 
@@ -25,7 +75,7 @@ bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t") == line.npos || strip(line).empty();
 }
 
-/// Whether to hold pairs out of each file: of files without a tag where there are any, else of all.
+/// For each file whether to hold pairs out: only those without a tag, if there are any.
 std::vector<bool> files_to_hold_out_of(const DataConfig& data) {
   const std::vector<std::string> tags = data.tags();
   const bool all = std::find(tags.begin(), tags.end(), "") == tags.end();
@@ -34,7 +84,7 @@ std::vector<bool> files_to_hold_out_of(const DataConfig& data) {
   return files;
 }
 
-/// In place of the hash's last bit: whether the pair must not be held out.
+/// The last bit of a hash here says whether the pair must not be held out.
 constexpr std::uint64_t kStays = 1;
 
 /// Keeps the hashes with the `count` smallest keys.

@@ -3,17 +3,47 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
-#include "data/blocks.h"
+#include "base/files.h"
 #include "data/data_config.h"
 #include "data/parallel_text.h"
-#include "data/sorted_hashes.h"
 
 namespace dragoman {
 
-/// The same for pairs that are one; never 0, and even. The lines must be valid UTF-8.
+/// The space for sorting.
+struct SortSpace {
+  std::filesystem::path folder;  ///< of the file of the runs, 8 bytes a hash
+  std::size_t most_in_memory = 10'000'000;
+};
+
+/// Sorts more hashes than memory should hold: in sorted runs in a file without a name, which are
+/// then merged.
+class SortedHashes {
+ public:
+  explicit SortedHashes(SortSpace space) : space_(std::move(space)) {}
+
+  void add(std::span<const std::uint64_t> hashes);
+
+  /// Calls visit(hash) for all hashes that were added, in rising order. May be called once.
+  void for_each(const std::function<void(std::uint64_t)>& visit);
+
+ private:
+  void write_run();
+
+  SortSpace space_;
+  std::vector<std::uint64_t> hashes_;  ///< not yet in a run
+  std::unique_ptr<UnnamedFile> file_;  ///< of the runs, if there are any
+  std::vector<std::size_t> run_ends_;  ///< in hashes
+};
+
+/// Equal for two pairs that are copies of each other; never 0, and even. The lines must be valid
+/// UTF-8.
 std::uint64_t pair_hash(PairIdentity identity, std::string_view source, std::string_view target);
 
 enum class Fate { Train, Duplicate, HoldOut };
@@ -24,10 +54,10 @@ class PairSelection {
   /// bytes and a bit for each pair that has copies.
   ///
   /// Without validation files it holds out data.valid_fraction of the different pairs, at least 100
-  /// and at most 2,000. Of few pairs it holds out a tenth, or this fraction if that is more. They
-  /// are the first pairs in a random order by (seed, content). Where some files have no tag, only
-  /// pairs of those are held out. Copies of a held-out pair count as duplicates, also where
-  /// duplicates are kept. `text` must outlive the selection.
+  /// and at most 2,000. If there are few pairs, it holds out a tenth of them, or this fraction if
+  /// that is more. They are the first pairs in a random order by (seed, content). If some files
+  /// have no tag, only pairs of those files are held out. Copies of a held-out pair count as
+  /// duplicates, even if duplicates are kept. `text` must outlive the selection.
   PairSelection(const ParallelText& text, const DataConfig& data, std::uint64_t seed,
                 const WorkContext& context, const SortSpace& space);
 

@@ -1,22 +1,19 @@
 #include "data/prepare.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <initializer_list>
-#include <memory>
+#include <system_error>
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/hash.h"
-#include "base/joined.h"
+#include "base/formatted_text.h"
 #include "base/random.h"
+#include "base/threads.h"
+#include "base/utf8.h"
 #include "data/corpus_builder.h"
-#include "data/corpus_file.h"
-#include "data/parallel_text.h"
-#include "data/preparation_work.h"
-#include "data/trained_pairs.h"
-#include "tokenizer/term_marks.h"
+#include "tokenizer/terms.h"
 
 namespace dragoman {
 
@@ -24,10 +21,58 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Part of every file name: files of other versions of this code are not found.
+std::int64_t total_bytes(const DataConfig& data) {
+  std::int64_t total = 0;
+  for (const auto* paths :
+       {&data.train_source, &data.train_target, &data.valid_source, &data.valid_target,
+        &data.keep_valid_source, &data.keep_valid_target, &data.guided_alignment})
+    for (const std::string& path : *paths) {
+      std::error_code unreadable;  // reported when the file is opened
+      const auto size = fs::file_size(path, unreadable);
+      if (!unreadable) total += static_cast<std::int64_t>(size);
+    }
+  return total;
+}
+
+/// A preparation with the number of its threads.
+struct PreparationWork : Preparation {
+  explicit PreparationWork(const Preparation& preparation) : Preparation(preparation) {
+    if (threads == 0) threads = available_cores();
+  }
+
+  void observe(std::string_view stage, std::int64_t done, std::int64_t total) const {
+    if (observer) observer(stage, done, total);
+  }
+  WorkContext context(std::string_view stage) const {
+    return {.threads = threads,
+            .stop = stop,
+            .report = [this, stage](std::int64_t done, std::int64_t total) {
+              observe(stage, done, total);
+            }};
+  }
+};
+
+/// Reports bytes of the stage "reading". `work` must outlive it.
+TextReading reading_of(const PreparationWork& work) {
+  return {
+      .threads = work.threads,
+      .stop = work.stop,
+      .report = [&work, total = total_bytes(work.data), read = std::int64_t{0}](
+                    std::int64_t more) mutable { work.observe("reading", read += more, total); },
+      .index_folder = work.cache_folder};
+}
+
+/// Writes the new indexes of text files into the cache folder.
+void store_indexes(const PreparationWork& work, const std::vector<TextFile>& files) {
+  for (const TextFile& file : files)
+    if (file.new_index())
+      write_file(index_path(work.cache_folder, file.path()), *file.new_index(), Links::Replace);
+}
+
+/// Part of every file name, so that files of other versions of this code are not found.
 constexpr int kCacheVersion = 3;
 
-/// The lines of a side that a tokenizer is trained on: about as many as it will look at.
+/// Some lines of a side to train a tokenizer on: about as many as it will look at.
 std::vector<std::string_view> sample_of(const ParallelText& text, TextSide side,
                                         const TokenizerConfig& config) {
   const std::int64_t lines = text.pairs() * (config.joint ? 2 : 1);
@@ -99,7 +144,7 @@ class StoredTokenizer {
   fs::path path_;
 };
 
-/// Trained tokenizers from the cache folder, or trained now and put there.
+/// Trained tokenizers: from the cache folder, or trained now and put there.
 JointTokenizers trained_models(const PreparationWork& work, const ParallelText& text) {
   const StoredTokenizer source(work, text, TextSide::Source);
   const StoredTokenizer target(work, text, TextSide::Target);
@@ -209,7 +254,7 @@ fs::path corpus_path(const PreparationWork& work, const ParallelText& text,
   return work.cache_folder / ("corpus-" + hex16(xxh3(inputs)) + ".bin");
 }
 
-/// The training corpus from the cache folder, or built now and put there.
+/// The training corpus: from the cache folder, or built now and put there.
 std::shared_ptr<const Corpus::Storage> corpus_of(const PreparationWork& work,
                                                  const ParallelText& text, const fs::path& path,
                                                  const std::vector<std::uint64_t>& valid_hashes,
@@ -219,7 +264,7 @@ std::shared_ptr<const Corpus::Storage> corpus_of(const PreparationWork& work,
       auto storage = Corpus::Storage::open(path, work.threads);
       prepared.cache = CacheUse::Reused;
       return storage;
-    } catch (const Error& error) {  // the cache is made anew below
+    } catch (const Error& error) {  // the cache is made again below
       prepared.cache = CacheUse::Rebuilt;
       prepared.cache_problem = error.what();
     }
@@ -229,7 +274,7 @@ std::shared_ptr<const Corpus::Storage> corpus_of(const PreparationWork& work,
   return Corpus::Storage::open(path, work.threads);
 }
 
-/// The survey of the corpus in this file from the cache folder, or made now and put there.
+/// The survey of the corpus in this file: from the cache folder, or made now and put there.
 std::shared_ptr<const SurveyedText> survey_of(const PreparationWork& work, const ParallelText& text,
                                               const Corpus& corpus, const fs::path& corpus_file) {
   constexpr int kSurveyVersion = 1;
@@ -239,7 +284,7 @@ std::shared_ptr<const SurveyedText> survey_of(const PreparationWork& work, const
     try {
       return std::make_shared<const SurveyedText>(
           surveyed_from_bytes(read_file(path), path.string()));
-    } catch (const Error&) {  // it is made anew below
+    } catch (const Error&) {  // it is made again below
     }
   }
   auto surveyed = std::make_shared<const SurveyedText>(
@@ -267,7 +312,7 @@ void encode_valid(const PreparationWork& work, const TokenizerPair& tokenizers, 
   valid.too_long = static_cast<std::int64_t>(valid.source_lines.size()) - valid.tokens.pairs();
 }
 
-/// The alignments of the training text, checked; null where none are given.
+/// The alignments of the training text, checked; null if none are given.
 std::shared_ptr<const AlignmentFiles> alignment_files(
     const PreparationWork& work, const std::shared_ptr<const ParallelText>& text,
     const TextReading& reading) {
@@ -290,7 +335,7 @@ std::vector<const TextFile*> files_of(std::initializer_list<const ParallelText*>
   return files;
 }
 
-/// Adds the hashes of all files; throws Error where one has changed under a run.
+/// Adds the hashes of all files; throws Error if one has changed since the run was started.
 void take_hashes(const PreparationWork& work, const std::vector<const TextFile*>& files,
                  PreparedData& prepared) {
   const fs::path run = work.cache_folder.parent_path();
@@ -306,7 +351,7 @@ void take_hashes(const PreparationWork& work, const std::vector<const TextFile*>
     prepared.file_hashes[path] = hash;
   };
   for (const TextFile* file : files) take(file->path(), hex16(file->hash()));
-  const std::string& terms = work.data.train_terms;  // read more than once
+  const std::string& terms = work.data.train_terms;  // its file is read more than once
   refuse_irregular_file(terms);
   if (!terms.empty()) take(terms, hex16(xxh3(read_file(terms))));
 }
@@ -328,7 +373,7 @@ std::vector<CorpusSection> sections_of(const PreparationWork& work, const Parall
   return sections;
 }
 
-/// The fraction of pairs that have a term. Throws Error where there are no terms.
+/// The fraction of pairs that have a term. Throws Error if there are no terms.
 double fraction_with_terms(const DataConfig& data, const ParallelText& text) {
   const Terms terms{fs::path(data.train_terms)};
   if (terms.empty()) throw Error(data.train_terms, ": has no terms");
@@ -364,7 +409,7 @@ void require_term_marks(const Tokenizer& source) {
         "; train one, or give one that has them as user-defined symbols");
 }
 
-/// Throws Error where a text that was given has no pair for the loss.
+/// Throws Error if a text that was given has no pair for the loss.
 void require_pairs(const std::vector<std::string>& files, const ValidSet& set) {
   if (!files.empty() && set.tokens.pairs() == 0)
     throw Error(files[0],
@@ -396,8 +441,8 @@ void leave_out_trained(const DataConfig& data, const HashFilter& trained, ValidS
   if (!valid.has_trained) valid = std::move(rest);
 }
 
-/// Of the pairs of the text that was given, or else of those held out of the training text, the
-/// pairs that are not trained on.
+/// Takes the pairs of the text that was given, or else those held out of the training text, without
+/// the pairs that are trained on.
 void take_validation(const PreparationWork& work, const CorpusFacts& facts,
                      PreparedData& prepared) {
   ValidSet& valid = prepared.valid;
@@ -478,6 +523,22 @@ PreparedData prepare_data(const Preparation& preparation) {
   take_validation(work, storage->facts(), prepared);
   take_keep_validation(work, keep_valid_text, prepared);
   return prepared;
+}
+
+TextSize measure_text(const Preparation& preparation) {
+  const PreparationWork work(preparation);
+  work.data.check();
+  const ParallelText text(work.data.train_source, work.data.train_target, work.data.invalid,
+                          reading_of(work));
+  create_folders(work.cache_folder);
+  store_indexes(work, text.source_files());
+  store_indexes(work, text.target_files());
+  TextSize size{.pairs = text.pairs()};
+  text.for_each_pair(
+      0, text.pairs(), [&size](std::int64_t, std::string_view, std::string_view target) {
+        size.target_characters += static_cast<std::int64_t>(count_code_points(target));
+      });
+  return size;
 }
 
 }  // namespace dragoman

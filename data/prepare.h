@@ -14,15 +14,15 @@
 #include <string_view>
 #include <vector>
 
-#include "base/character_set.h"
+#include "base/unicode.h"
 #include "data/corpus.h"
 #include "data/data_config.h"
 #include "data/epoch_plan.h"
 #include "data/fresh_encoder.h"
-#include "data/pair_alignments.h"
-#include "data/preparation_stopped.h"
-#include "data/text_survey.h"
-#include "tokenizer/tokenizer_pair.h"
+#include "data/parallel_text.h"
+#include "data/trained_pairs.h"
+#include "data/word_alignment.h"
+#include "tokenizer/tokenizer.h"
 #include "tokenizer/train_tokenizer.h"
 
 namespace dragoman {
@@ -35,8 +35,8 @@ using DataObserver =
 
 struct ValidSet {
   std::vector<std::string> source_lines, target_lines;  ///< raw text of all pairs
-  /// [pair] of the lines above, from 1; over all files, of held-out pairs those of the training
-  /// text.
+  /// [pair] of the lines above: its line over all files, from 1. For held-out pairs it is the line
+  /// of the training text.
   std::vector<std::int64_t> line_numbers;
   /// Their tokens for the validation loss, without pairs longer than --max-length. line(pair) is
   /// the index into the lines above.
@@ -53,7 +53,7 @@ struct ValidSet {
 enum class CacheUse {
   Built,    ///< there was none for these inputs
   Reused,   ///< found and intact
-  Rebuilt,  ///< found damaged and made anew
+  Rebuilt,  ///< found damaged and made again
 };
 
 /// The settings of prepare_data().
@@ -62,7 +62,7 @@ struct Preparation {
   const TokenizerConfig& tokenizer;
   std::filesystem::path cache_folder;
   std::uint64_t seed = 1;
-  /// For a run that goes on: the hashes of the files that it was started with; see file_hashes.
+  /// For a run that resumes: the hashes of the files that it was started with; see file_hashes.
   std::map<std::string, std::string> expected_hashes = {};
   DataObserver observer = {};
   std::stop_token stop = {};
@@ -80,7 +80,7 @@ struct PreparedData {
   TokenizerPair tokenizers;
   Corpus train;
   std::vector<CorpusSection> sections;  ///< of `train`
-  /// Encodes pairs of `train` anew for each epoch; null where no setting asks for that.
+  /// Encodes pairs of `train` again for each epoch; null if no setting asks for that.
   std::shared_ptr<const FreshEncoder> encoder;
   std::shared_ptr<const PairAlignments> alignments;  ///< null without --guided-alignment
   ValidSet valid;
@@ -92,8 +92,8 @@ struct PreparedData {
   CorpusReport report;                         ///< the same whether the cache was built or reused
   /// Where and how the tokenizer changes a target line (CorpusReport::changed_target); "" if none.
   std::string changed_target;
-  /// Of the pairs of `train`: as people have written them, and as the tokenizers normalise them.
-  /// None if an older version of the program has made the cache.
+  /// The characters of the pairs of `train`, as people have written them, and as the tokenizers
+  /// normalise them. None if an older version of the program has made the cache.
   std::optional<SeenCharacters> characters;
   CacheUse cache = CacheUse::Built;
   std::string cache_problem;                       ///< of CacheUse::Rebuilt: the fault, in one line
@@ -106,11 +106,21 @@ struct PreparedData {
   std::vector<WeightedPairs> weights() const;
 };
 
-/// Checks all text before anything else. Trains tokenizers where none are given. The files of the
+/// Checks all text before anything else. Trains tokenizers if none are given. The files of the
 /// cache are named by the hash of their inputs: text, tokenizers, filters, seed. Uses `threads`
 /// threads; the result does not depend on their number. Throws UsageError for unequal numbers of
 /// files on the sides; Error for text that cannot be used, or that is not the text that the run was
 /// started with; PreparationStopped.
 PreparedData prepare_data(const Preparation& preparation);
+
+/// The amount of text, before it is encoded.
+struct TextSize {
+  std::int64_t pairs = 0;
+  std::int64_t target_characters = 0;
+};
+
+/// The size of the training files. Reads them once; their indexes are kept in the cache folder for
+/// prepare_data(). Throws as prepare_data() does for text.
+TextSize measure_text(const Preparation& preparation);
 
 }  // namespace dragoman

@@ -1,22 +1,29 @@
 #include "data/trained_pairs.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstring>
+#include <nlohmann/json.hpp>
+#include <utility>
 
+#include "base/bytes.h"
 #include "base/error.h"
-#include "base/folded_text.h"
-#include "base/hash.h"
+#include "base/formatted_text.h"
 #include "base/random.h"
+#include "base/unicode.h"
+#include "base/utf8.h"
 
 namespace dragoman {
 
 namespace {
 
-// 20 bits a hash, and 12 of them looked at: (1 - e^(-12/20))^12 is 6.6e-5.
+// With 20 bits for each hash and 12 bits set by it, 6.6e-5 of other hashes are found:
+// (1 - e^(-12/20))^12.
 constexpr std::uint64_t kBits = 20, kBitsOfHash = 12;
 constexpr std::string_view kFilterMagic = "dragpair";
 
-/// The upper half of a product: a number from 0 to `end` - 1 for a hash.
+/// A number from 0 to `end` - 1 for a hash: the upper half of the product.
 std::uint64_t scaled(std::uint64_t hash, std::uint64_t end) {
   return static_cast<std::uint64_t>((static_cast<unsigned __int128>(hash) * end) >> 64);
 }
@@ -77,6 +84,227 @@ std::string HashFilter::bytes() const {
   bytes.append(reinterpret_cast<const char*>(words_.data()), words_.size() * sizeof words_[0]);
   const std::uint64_t checksum = xxh3(bytes);
   return bytes.append(reinterpret_cast<const char*>(&checksum), sizeof checksum);
+}
+
+namespace {
+
+using Script = std::uint8_t;
+
+/// The script of a letter, by its block. Scripts that one language mixes count as one.
+Script script_of(char32_t c) {
+  constexpr Script kLatin = 1, kGreek = 2, kCyrillic = 3, kEastAsian = 4, kHangul = 5;
+  const auto in = [c](char32_t first, char32_t last) { return c >= first && c <= last; };
+  if (c < 0x0370 || in(0x1E00, 0x1EFF) || in(0xFF21, 0xFF5A)) return kLatin;
+  if (c < 0x0400 || in(0x1F00, 0x1FFF)) return kGreek;
+  if (c < 0x0530 || in(0x1C80, 0x1C8F) || in(0x2DE0, 0x2DFF)) return kCyrillic;
+  if (in(0x1100, 0x11FF) || in(0x3130, 0x318F) || in(0xAC00, 0xD7FF)) return kHangul;
+  if (in(0x2E80, 0x9FFF) || in(0xF900, 0xFAFF) || in(0xFF66, 0xFF9F) || c >= 0x1B000)
+    return kEastAsian;
+  // Arabic and its supplements are one block of the table, as are most scripts of 128 characters.
+  if (in(0x0600, 0x06FF) || in(0x0750, 0x077F) || in(0x08A0, 0x08FF) || in(0xFB50, 0xFDFF) ||
+      in(0xFE70, 0xFEFF))
+    return 6;
+  return static_cast<Script>(16 + (c / 128) % 240);
+}
+
+/// The script of most letters of a line; 0 if it has fewer than three.
+Script script_of(std::string_view line) {
+  std::array<std::int32_t, 256> counts{};
+  std::int32_t letters = 0;
+  for (std::size_t offset = 0; offset < line.size();) {
+    const char32_t c = next_code_point(line, offset);
+    const bool is_letter =
+        c < 0x80 ? (c | 0x20) >= 'a' && (c | 0x20) <= 'z' : general_category(c)[0] == 'L';
+    if (!is_letter) continue;
+    ++letters;
+    ++counts[script_of(c)];
+  }
+  constexpr std::int32_t kFewLetters = 3;
+  if (letters < kFewLetters) return 0;
+  return static_cast<Script>(std::ranges::max_element(counts) - counts.begin());
+}
+
+/// log(target characters / source characters). Neither side may be empty.
+double log_ratio(std::int64_t source, std::int64_t target) {
+  return std::log(static_cast<double>(target) / static_cast<double>(source));
+}
+
+/// The usual log_ratio() of a text: the median of pairs that are evenly spaced.
+double usual_ratio(const ParallelText& text, const Corpus& corpus) {
+  constexpr std::int64_t kSample = 2000;
+  std::vector<double> ratios;
+  const std::int64_t step = corpus.pairs() / kSample + 1;
+  for (std::int64_t pair = 0; pair < corpus.pairs(); pair += step) {
+    const auto [source, target] = text.lines(corpus.line(pair));
+    if (!source.empty() && !target.empty())
+      ratios.push_back(log_ratio(static_cast<std::int64_t>(count_code_points(source)),
+                                 static_cast<std::int64_t>(count_code_points(target))));
+  }
+  if (ratios.empty()) return 0;
+  const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
+  std::ranges::nth_element(ratios, middle);
+  return *middle;
+}
+
+struct PairLook {
+  std::int64_t line;
+  std::uint64_t likeness, source, target;  ///< hashes
+  Script source_script, target_script;
+  bool is_copy, is_odd;
+};
+
+PairLook look_at(std::int64_t line, std::string_view source, std::string_view target,
+                 double usual) {
+  constexpr std::int64_t kShort = 20;
+  constexpr double kOddRatio = 2.5;
+  const auto source_length = static_cast<std::int64_t>(count_code_points(source));
+  const auto target_length = static_cast<std::int64_t>(count_code_points(target));
+  const bool is_odd =
+      source_length > 0 && target_length > 0 && std::max(source_length, target_length) >= kShort &&
+      std::abs(log_ratio(source_length, target_length) - usual) > std::log(kOddRatio);
+  return {.line = line + 1,
+          .likeness = likeness_hash(source, target),
+          .source = xxh3(source),
+          .target = xxh3(target),
+          .source_script = script_of(source),
+          .target_script = script_of(target),
+          .is_copy = source == target,
+          .is_odd = is_odd};
+}
+
+void note(PairsFound& found, std::int64_t line) {
+  ++found.pairs;
+  if (found.lines.size() < kListedLines) found.lines.push_back(line);
+}
+
+/// The lines of one side by their scripts.
+class Scripts {
+ public:
+  void note(Script script, std::int64_t line) { dragoman::note(found_[script], line); }
+
+  /// The lines that have a script, but not that of most lines.
+  PairsFound others() const {
+    const auto most =
+        std::ranges::max_element(found_.begin() + 1, found_.end(), {}, &PairsFound::pairs);
+    PairsFound others;
+    for (auto script = found_.begin() + 1; script != found_.end(); ++script) {
+      if (script == most) continue;
+      others.pairs += script->pairs;
+      others.lines.insert(others.lines.end(), script->lines.begin(), script->lines.end());
+    }
+    std::ranges::sort(others.lines);
+    others.lines.resize(std::min(others.lines.size(), kListedLines));
+    return others;
+  }
+
+ private:
+  std::array<PairsFound, 256> found_;
+};
+
+/// Takes the pairs in the order of the text.
+class Surveyor {
+ public:
+  explicit Surveyor(std::int64_t pairs)
+      : result_{.survey = {.pairs = pairs}, .trained = HashFilter(pairs)},
+        sources_(pairs),
+        targets_(pairs) {}
+
+  void take(const PairLook& pair) {
+    TextSurvey& survey = result_.survey;
+    result_.trained.add(pair.likeness);
+    if (pair.is_copy) note(survey.copies, pair.line);
+    if (pair.is_odd) note(survey.odd_length, pair.line);
+    source_scripts_.note(pair.source_script, pair.line);
+    target_scripts_.note(pair.target_script, pair.line);
+    const bool has_source = sources_.add(pair.source), has_target = targets_.add(pair.target);
+    if (has_source && !has_target) note(survey.repeated_source, pair.line);
+    if (has_target && !has_source) note(survey.repeated_target, pair.line);
+  }
+
+  SurveyedText take_result() {
+    result_.survey.other_script_source = source_scripts_.others();
+    result_.survey.other_script_target = target_scripts_.others();
+    return std::move(result_);
+  }
+
+ private:
+  SurveyedText result_;
+  HashFilter sources_, targets_;
+  Scripts source_scripts_, target_scripts_;
+};
+
+constexpr std::size_t kNumber = sizeof(std::uint64_t);
+
+std::string number_bytes(std::uint64_t number) {
+  return {reinterpret_cast<const char*>(&number), kNumber};
+}
+
+/// Visits the kinds of pairs with their names.
+template <class Survey, class Visit>
+void for_each_kind(Survey& survey, Visit&& visit) {
+  visit("copies", survey.copies);
+  visit("other_script_source", survey.other_script_source);
+  visit("other_script_target", survey.other_script_target);
+  visit("odd_length", survey.odd_length);
+  visit("repeated_source", survey.repeated_source);
+  visit("repeated_target", survey.repeated_target);
+}
+
+}  // namespace
+
+SurveyedText survey_text(const ParallelText& text, const Corpus& corpus,
+                         const WorkContext& context) {
+  const double usual = usual_ratio(text, corpus);
+  Surveyor surveyor(corpus.pairs());
+  for_each_block(
+      text.pairs(), context,
+      [&](std::int64_t first, std::int64_t last) {
+        std::vector<PairLook> looks;
+        std::int64_t kept = corpus.first_pair_from(first);
+        text.for_each_pair(first, last, [&](std::int64_t line, auto source, auto target) {
+          if (kept == corpus.pairs() || corpus.line(kept) != line) return;
+          ++kept;
+          looks.push_back(look_at(line, source, target, usual));
+        });
+        return looks;
+      },
+      [&](const std::vector<PairLook>& looks) {
+        for (const PairLook& look : looks) surveyor.take(look);
+      });
+  return surveyor.take_result();
+}
+
+std::string to_bytes(const SurveyedText& surveyed) {
+  nlohmann::json json{{"pairs", surveyed.survey.pairs}};
+  for_each_kind(surveyed.survey, [&json](const char* name, const PairsFound& found) {
+    json[name] = {{"pairs", found.pairs}, {"lines", found.lines}};
+  });
+  const std::string text = json.dump();
+  const std::string bytes = number_bytes(text.size()) + text + surveyed.trained.bytes();
+  return bytes + number_bytes(xxh3(bytes));
+}
+
+SurveyedText surveyed_from_bytes(std::string_view bytes, const std::string& name) {
+  const auto number_at = [bytes](std::size_t at) {
+    std::uint64_t number = 0;
+    std::memcpy(&number, bytes.data() + at, kNumber);
+    return number;
+  };
+  if (bytes.size() < 2 * kNumber ||
+      number_at(bytes.size() - kNumber) != xxh3(bytes.substr(0, bytes.size() - kNumber)))
+    throw Error(name, ": is damaged");
+  const auto json_size = static_cast<std::size_t>(number_at(0));
+  bytes = bytes.substr(kNumber, bytes.size() - 2 * kNumber);
+  if (json_size > bytes.size()) throw Error(name, ": is damaged");
+  const auto json =
+      nlohmann::json::parse(bytes.substr(0, json_size), check_json_depth<nlohmann::json>);
+  SurveyedText surveyed{.survey = {.pairs = json.at("pairs").get<std::int64_t>()},
+                        .trained = HashFilter(bytes.substr(json_size), name)};
+  for_each_kind(surveyed.survey, [&json](const char* kind, PairsFound& found) {
+    json.at(kind).at("pairs").get_to(found.pairs);
+    json.at(kind).at("lines").get_to(found.lines);
+  });
+  return surveyed;
 }
 
 }  // namespace dragoman

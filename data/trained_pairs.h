@@ -1,5 +1,5 @@
-// The pairs that a model was trained on, as a filter of their hashes (Bloom 1970). It takes two and
-// a half bytes for each pair. Of pairs that it has not seen it finds one in ten thousand.
+// The pairs that a model is trained on: a filter of their hashes, by which a pair is found again,
+// and a survey of their text, which counts those that may not be meant for training.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,21 @@
 #include <string_view>
 #include <vector>
 
+#include "data/corpus.h"
+#include "data/parallel_text.h"
+
 namespace dragoman {
 
-/// The same for pairs that are nearly the same: the letters and digits of both lines, whatever
-/// their case, their accents, and the signs and white space between them. Of two lines without
-/// letters and digits their text, as folded(). The lines must be valid UTF-8.
+/// Equal for pairs that are nearly the same: their letters and digits are, whatever the case and
+/// the accents, and the signs and white space between them. If neither line has letters or digits,
+/// the lines count as folded() makes them. The lines must be valid UTF-8.
 std::uint64_t likeness_hash(std::string_view source, std::string_view target);
 
+/// A set of hashes (Bloom 1970) that takes two and a half bytes for each. It finds one in ten
+/// thousand hashes that were never added.
 class HashFilter {
  public:
-  /// For so many hashes. With more it finds more that it has not seen.
+  /// For so many hashes. With more it finds more that were never added.
   explicit HashFilter(std::int64_t hashes);
   /// The filter that bytes() has written. Throws Error that begins with `name` for other bytes.
   HashFilter(std::string_view bytes, const std::string& name);
@@ -32,5 +37,42 @@ class HashFilter {
 
   std::vector<std::uint64_t> words_;
 };
+
+/// Pairs of one kind.
+struct PairsFound {
+  std::int64_t pairs = 0;
+  std::vector<std::int64_t> lines = {};  ///< the first of them, kListedLines at most, from 1
+
+  bool operator==(const PairsFound&) const = default;
+};
+
+struct TextSurvey {
+  std::int64_t pairs = 0;  ///< in all
+  PairsFound copies = {};  ///< both sides are the same text
+  /// Most letters of the side are in another script than those of most of its lines.
+  PairsFound other_script_source = {}, other_script_target = {};
+  /// The ratio of the sides' characters is more than 2.5 times the usual one, or less than
+  /// 1 / 2.5 of it; one side has 20 characters or more.
+  PairsFound odd_length = {};
+  /// The side is that of an earlier pair, the other is not.
+  PairsFound repeated_source = {}, repeated_target = {};
+
+  bool operator==(const TextSurvey&) const = default;
+};
+
+struct SurveyedText {
+  TextSurvey survey;
+  HashFilter trained;  ///< likeness_hash() of the pairs
+};
+
+/// Surveys the corpus' pairs in their text. Throws PreparationStopped.
+SurveyedText survey_text(const ParallelText& text, const Corpus& corpus,
+                         const WorkContext& context);
+
+/// The two as bytes, with a checksum.
+std::string to_bytes(const SurveyedText& surveyed);
+
+/// Throws Error that begins with `name` for other bytes.
+SurveyedText surveyed_from_bytes(std::string_view bytes, const std::string& name);
 
 }  // namespace dragoman

@@ -1,14 +1,17 @@
-// Word alignments in Pharaoh format, and the way from words to pieces. A line like "0-0 1-2" links
-// words of the source line to words of the target line. Words stand between white space and are
-// counted from 0.
+// Word alignments in Pharaoh format (--guided-alignment), and the way from words to pieces. A line
+// like "0-0 1-2" links words of the source line to words of the target line. White space separates
+// words, which are counted from 0.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "data/data_config.h"
 #include "data/packed_batch.h"
+#include "data/parallel_text.h"
 #include "tokenizer/tokenizer.h"
 
 namespace dragoman {
@@ -24,11 +27,12 @@ std::vector<WordLink> parse_links(std::string_view line);
 struct WordPlace {
   std::size_t begin, end;
 };
+
 /// The words of a line, which stand between spaces, tabs and other ASCII white space.
 std::vector<WordPlace> word_places(std::string_view line);
 
-/// For each piece the words [first, last) that it overlaps. A piece that stands for space alone, or
-/// for nothing, belongs to the word that follows.
+/// The words [first, last) that a piece overlaps. A piece that stands for space alone, or for
+/// nothing, belongs to the word that follows.
 struct WordRange {
   std::size_t first, last;
 };
@@ -39,5 +43,43 @@ std::vector<WordRange> words_of_pieces(std::span<const PieceSpan> pieces, std::s
 std::vector<PieceLink> piece_links(std::span<const WordLink> links,
                                    std::span<const WordRange> source,
                                    std::span<const WordRange> target);
+
+/// The alignments of the training text: for each pair of training files one file, line by line.
+class AlignmentFiles {
+ public:
+  /// Throws Error naming file and line if a file does not fit the text: another number of lines,
+  /// malformed links, or links of words that the lines do not have.
+  AlignmentFiles(std::shared_ptr<const ParallelText> text, const DataConfig& data,
+                 const TextReading& reading, const WorkContext& context);
+
+  const std::vector<TextFile>& files() const { return files_; }
+  const ParallelText& text() const { return *text_; }
+
+  /// The links of a pair. `line` is the pair's line over all files of a side, here and below.
+  std::vector<WordLink> links(std::int64_t line) const;
+
+ private:
+  void check(std::int64_t line, std::string_view source, std::string_view target) const;
+
+  std::shared_ptr<const ParallelText> text_;
+  std::vector<TextFile> files_;
+};
+
+/// All calls are safe from several threads at once.
+class PairAlignments {
+ public:
+  PairAlignments(std::shared_ptr<const AlignmentFiles> files, const TokenizerPair& tokenizers,
+                 const DataConfig& data);
+
+  /// The links between the pieces of an encoded pair, for any segmentation. There are none if the
+  /// encoded text is not the pair's own (--augment-drop-end-punctuation, for example).
+  std::vector<PieceLink> links(std::int64_t line, std::span<const TokenId> source,
+                               std::span<const TokenId> target) const;
+
+ private:
+  std::shared_ptr<const AlignmentFiles> files_;
+  TokenizerPair tokenizers_;
+  SourceTags tags_;
+};
 
 }  // namespace dragoman

@@ -4,12 +4,11 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "base/amounts.h"
 #include "base/error.h"
 #include "base/fields.h"
+#include "base/formatted_text.h"
 #include "base/utf8.h"
-#include "evaluation/ngrams.h"
-#include "evaluation/words.h"
+#include "evaluation/line_statistics.h"
 
 namespace dragoman {
 
@@ -20,7 +19,7 @@ double smooth_value_of(const BleuConfig& config) {
   return config.smooth_method == SmoothMethod::AddK ? 1 : 0.1;
 }
 
-/// Counts one line after the other in the same tables.
+/// Counts lines one after the other, in the same tables.
 class BleuCounter {
  public:
   BleuCounter(std::span<const std::string> hypotheses, const References& references,
@@ -74,7 +73,7 @@ class BleuCounter {
   std::span<const std::string> hypotheses_;
   const References& references_;
   const BleuConfig& config_;
-  std::vector<std::string> texts_;  ///< the line's references, which the vocabulary points into
+  std::vector<std::string> texts_;  ///< the line's references, which the numbering points into
   WordNumbering numbering_;
   NgramMatcher matcher_;
   std::vector<std::int64_t> matches_;

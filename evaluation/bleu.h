@@ -13,13 +13,12 @@
 
 namespace dragoman {
 
-/// The treatment of an order without a match (Chen and Cherry 2014; their numbers stand in
-/// brackets).
+/// How an order without a match is smoothed (Chen and Cherry 2014, with their numbers in brackets).
 enum class SmoothMethod {
   None,
   Floor,  ///< `smooth_value` matches (1)
   AddK,   ///< `smooth_value` more matches and n-grams for every order from 2 (2)
-  Exp,    ///< 1/2, 1/4, ... of a match for the first such order, the second, ...; mteval-v13a (3)
+  Exp,    ///< 1/2 of a match for the first such order, 1/4 for the second, ...; mteval-v13a (3)
 };
 
 constexpr std::array<std::string_view, 4> names_of(SmoothMethod) {

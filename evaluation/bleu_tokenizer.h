@@ -1,4 +1,5 @@
-// The tokenizers of BLEU, each equal to sacreBLEU's of the same name.
+// The tokenizers of BLEU: those of sacreBLEU, each equal to its namesake, and that of Moses, whose
+// tokens the BLEU of older papers counts (multi-bleu.perl).
 #pragma once
 
 #include <array>
@@ -27,13 +28,13 @@ constexpr std::array<std::string_view, 9> names_of(BleuTokenizer) {
 /// A tokenizer of BLEU, and its name in the signature.
 struct Tokenization {
   std::string name;  ///< "13a", "ja-mecab-0.996-IPA"
-  /// The line with white space between its tokens; split_words() gives the tokens. White space at
-  /// the end of the line is dropped. `line` must be valid UTF-8. Safe to call from many threads at
+  /// Returns the line with white space between its tokens; split_words() finds them. Drops white
+  /// space at the end of the line, which must be valid UTF-8. Safe to call from many threads at
   /// once.
   std::function<std::string(std::string_view line)> apply;
 };
 
-/// Data that some tokenizers need.
+/// What some tokenizers need.
 struct TokenizerData {
   std::string target_language;   ///< of Auto: "ja"
   std::string spm_model;         ///< of Spm: the path of a SentencePiece model
@@ -43,5 +44,15 @@ struct TokenizerData {
 /// Errors: Spm without a model, JaMecab and KoMecab without libmecab or dictionary. The name of
 /// Spm is "spm-" and the model's file name without extension.
 Tokenization tokenization_of(BleuTokenizer tokenizer, const TokenizerData& data = {});
+
+/// Tokens with one space between them, as tokenizer.perl with -no-escape makes them, but without
+/// its lists of abbreviations: "Dr. Who" has three tokens. `language` decides which word an
+/// apostrophe belongs to ("en", "fr", "it", "ca", "ga"); in any other language it stands alone.
+/// `line` must be valid UTF-8.
+std::string tokenize_moses(std::string_view line, std::string_view language);
+
+/// "well-known" becomes three tokens, as the scripts of "Attention Is All You Need" split compounds
+/// before they score. They split "a-b-c" only at its first dash.
+std::string split_compounds(std::string_view tokens);
 
 }  // namespace dragoman

@@ -5,8 +5,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "evaluation/ngrams.h"
-#include "evaluation/words.h"
+#include "evaluation/line_statistics.h"
 
 namespace dragoman {
 
@@ -61,7 +60,7 @@ struct Segment {
   std::vector<std::string_view> words;  ///< they point into `text`
 };
 
-/// Writes [hypothesis n-grams, reference n-grams, matches] for the orders of `matches`. Where the
+/// Writes [hypothesis n-grams, reference n-grams, matches] for the orders of `matches`. If the
 /// reference has no n-gram of an order, those of the hypothesis do not count.
 void write_triplets(std::size_t hypothesis, std::size_t reference,
                     std::span<const std::int64_t> matches, std::span<double> row) {
@@ -100,7 +99,7 @@ Real score_of(std::span<const Real> sum, const ChrfConfig& config) {
   return 100 * ((1 + factor) * precisions * recalls / (factor * precisions + recalls));
 }
 
-/// Counts one line after the other in the same tables.
+/// Counts lines one after the other, in the same tables.
 class ChrfCounter {
  public:
   ChrfCounter(std::span<const std::string> hypotheses, const References& references,

@@ -1,12 +1,13 @@
 #include "evaluation/line_statistics.h"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
-#include "base/amounts.h"
-#include "base/divide_up.h"
 #include "base/error.h"
+#include "base/formatted_text.h"
 #include "base/threads.h"
+#include "base/utf8.h"
 
 namespace dragoman {
 
@@ -55,6 +56,118 @@ void check_line_counts(std::span<const std::string> hypotheses, const References
                   r + 1, " has ", counted(static_cast<std::int64_t>(references[r].size()), "line"));
   }
   if (hypotheses.empty()) throw Error("nothing to score: the hypotheses have no line");
+}
+
+std::vector<std::string_view> split_words(std::string_view text) {
+  std::vector<std::string_view> words;
+  std::size_t begin = 0;
+  for (std::size_t offset = 0; offset < text.size();) {
+    const std::size_t start = offset;
+    if (!is_space(next_code_point(text, offset))) continue;
+    if (start > begin) words.push_back(text.substr(begin, start - begin));
+    begin = offset;
+  }
+  if (begin < text.size()) words.push_back(text.substr(begin));
+  return words;
+}
+
+std::string_view strip_right(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t start = character_start(text, text.size() - 1);
+    std::size_t offset = start;
+    if (!is_space(next_code_point(text, offset))) break;
+    text = text.substr(0, start);
+  }
+  return text;
+}
+
+std::vector<std::string> stripped_lines(std::vector<std::string> lines) {
+  for (std::string& line : lines) line.resize(strip_right(line).size());
+  return lines;
+}
+
+std::string valid_line(const std::string& line) {
+  return find_invalid_utf8(line) == std::string::npos ? line : replace_invalid_utf8(line);
+}
+
+std::vector<std::uint32_t> WordNumbering::add(const std::vector<std::string_view>& words) {
+  std::vector<std::uint32_t> numbers;
+  numbers.reserve(words.size());
+  for (std::string_view word : words) {
+    const auto next = static_cast<std::uint32_t>(numbers_.size());
+    numbers.push_back(numbers_.try_emplace(word, next).first->second);
+  }
+  return numbers;
+}
+
+std::vector<std::uint32_t> WordNumbering::find(const std::vector<std::string_view>& words) const {
+  std::vector<std::uint32_t> numbers;
+  numbers.reserve(words.size());
+  for (std::string_view word : words) {
+    const auto found = numbers_.find(word);
+    numbers.push_back(found == numbers_.end() ? kUnknown : found->second);
+  }
+  return numbers;
+}
+
+namespace {
+
+constexpr std::size_t kRoot = 0;
+
+std::uint64_t key_of(std::size_t node, std::uint32_t symbol) {
+  return static_cast<std::uint64_t>(node) << 32 | symbol;
+}
+
+}  // namespace
+
+void NgramMatcher::start(std::size_t symbols) {
+  const std::size_t ngrams = symbols * static_cast<std::size_t>(max_order_);
+  bits_ = std::max(4, static_cast<int>(std::bit_width(2 * ngrams)));
+  if (edges_.size() < std::size_t{1} << bits_) edges_.resize(std::size_t{1} << bits_);
+  ++line_;
+  reference_ = 0;
+}
+
+/// The index of the edge, or the free index that it would get.
+std::size_t NgramMatcher::place_of(std::uint64_t key) const {
+  // Fibonacci hashing (Knuth, volume 3, section 6.4), linear probing.
+  std::size_t place = key * 0x9E3779B97F4A7C15u >> (64 - bits_);
+  const std::size_t mask = (std::size_t{1} << bits_) - 1;
+  while (edges_[place].line == line_ && edges_[place].key != key) place = (place + 1) & mask;
+  return place;
+}
+
+void NgramMatcher::add_reference(std::span<const std::uint32_t> symbols) {
+  ++reference_;
+  for (std::size_t i = 0; i < symbols.size(); ++i) {
+    const auto ngram = symbols.subspan(i, std::min<std::size_t>(max_order_, symbols.size() - i));
+    std::size_t node = kRoot;
+    for (std::uint32_t symbol : ngram) {
+      const std::uint64_t key = key_of(node, symbol);
+      const std::size_t place = place_of(key);
+      Edge& edge = edges_[place];
+      if (edge.line != line_) edge = {key, line_, reference_, 0, 0};
+      if (edge.reference != reference_) edge.reference = reference_, edge.count = 0;
+      edge.limit = std::max(edge.limit, ++edge.count);
+      node = place + 1;
+    }
+  }
+}
+
+void NgramMatcher::match(std::span<const std::uint32_t> hypothesis,
+                         std::span<std::int64_t> matches) {
+  for (std::size_t i = 0; i < hypothesis.size(); ++i) {
+    const auto ngram =
+        hypothesis.subspan(i, std::min<std::size_t>(max_order_, hypothesis.size() - i));
+    std::size_t node = kRoot;
+    for (std::size_t n = 0; n < ngram.size(); ++n) {
+      const std::size_t place = place_of(key_of(node, ngram[n]));
+      Edge& edge = edges_[place];
+      if (edge.line != line_) break;
+      if (edge.limit > 0) --edge.limit, ++matches[n];
+      node = place + 1;
+    }
+  }
 }
 
 }  // namespace dragoman

@@ -1,5 +1,5 @@
-// Functions that put spaces around characters, for the tokenizers of the metrics. Texts are strings
-// of bytes, where the patterns have ASCII characters alone, or strings of code points.
+// Functions that put spaces around characters, for the tokenizers of the metrics. A text is a
+// string of bytes if the patterns have only ASCII characters, else a string of code points.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace dragoman {
 
-/// First and last code point.
+/// The first and the last code point.
 using CodePointRange = std::pair<char32_t, char32_t>;
 
 template <std::size_t N>
@@ -43,6 +43,7 @@ Text separate_pairs(const Text& text, Separate which, IsFirst is_first, IsSecond
   return result;
 }
 
+/// Puts spaces around each character that fits.
 template <class Text, class Is>
 Text separate_each(const Text& text, Is is) {
   Text result;
@@ -61,7 +62,7 @@ inline void replace_all(std::string& text, std::string_view from, std::string_vi
     text.replace(at, from.size(), to);
 }
 
-/// &quot; &amp; &lt; &gt;
+/// Replaces &quot; &amp; &lt; &gt; by their characters.
 inline void replace_entities(std::string& text) {
   if (text.find('&') == std::string::npos) return;
   replace_all(text, "&quot;", "\"");
@@ -76,8 +77,8 @@ inline bool is_mteval_symbol(char c) {
          (c >= '(' && c <= '+') || (c >= ':' && c <= '@') || c == '/';
 }
 
-/// mteval-v13a.pl: periods and commas apart unless a digit is beside them, dashes behind digits.
-/// Where a pattern says "not a digit", any byte of a longer sequence stands for its character.
+/// As mteval-v13a.pl: separates periods and commas unless a digit is beside them, and dashes after
+/// digits. If a pattern says "not a digit", any byte of a longer sequence stands for its character.
 inline std::string separate_points_and_dashes(std::string text) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto is_other = [&](char c) { return !is_digit(c); };

@@ -8,7 +8,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "evaluation/metric.h"
+#include "evaluation/evaluate_config.h"
 
 namespace dragoman {
 
@@ -38,8 +38,8 @@ using ScoreTable = std::vector<std::vector<SystemScore>>;
 /// Scores without intervals and p-values.
 ScoreTable plain_scores(const std::vector<SystemCounts>& counts);
 
-// Each of these ends within one resampled corpus when `stop` is requested. The result has the
-// scores alone then.
+// Each of these functions ends within one resampled corpus if `stop` is requested. The result then
+// has only the scores.
 
 /// Scores with means and intervals from `samples` resampled corpora.
 ScoreTable bootstrap_scores(const std::vector<SystemCounts>& counts, std::int64_t samples,
@@ -59,9 +59,27 @@ struct PairDifference {
 };
 
 /// [metric][pair] for every two systems (first < second). All pairs have the same resampled
-/// corpora. Ends within one of them when `stop` is requested. No metric has pairs then.
+/// corpora. Ends within one of them if `stop` is requested. No metric has pairs then.
 std::vector<std::vector<PairDifference>> paired_bootstrap_of_all(
     const std::vector<SystemCounts>& counts, std::int64_t samples,
     const std::stop_token& stop = {});
+
+/// The random numbers of numpy.random.default_rng(seed), so that resampled corpora are the same as
+/// sacreBLEU's: PCG64 (O'Neill 2014, PCG XSL RR 128/64) seeded by numpy's SeedSequence.
+class NumpyRandom {
+ public:
+  explicit NumpyRandom(std::uint32_t seed);
+
+  std::uint64_t next64();
+  /// Halves of a 64-bit number, the lower one first.
+  std::uint32_t next32();
+  /// rng.integers(0, count), count from 1 to 2^32 - 1 (Lemire 2019).
+  std::uint32_t below(std::uint32_t count);
+
+ private:
+  unsigned __int128 state_, increment_;
+  std::uint32_t upper_half_ = 0;
+  bool has_upper_half_ = false;
+};
 
 }  // namespace dragoman

@@ -26,8 +26,8 @@ std::string tokenize_for_ter(std::string_view line, const TerConfig& config);
 std::int64_t translation_edits(std::span<const std::uint32_t> hypothesis,
                                std::span<const std::uint32_t> reference);
 
-/// Rows of [edits, mean length of the references]. With several references the one with the fewest
-/// edits counts. Invalid UTF-8 counts as U+FFFD. Errors: as check_line_counts.
+/// Rows of [edits, mean length of the references]. With several references the edits are those of
+/// the one with the fewest. Invalid UTF-8 counts as U+FFFD. Errors: as check_line_counts.
 LineStatistics ter_statistics(std::span<const std::string> hypotheses, const References& references,
                               const TerConfig& config);
 

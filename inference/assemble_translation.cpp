@@ -5,12 +5,11 @@
 #include <string>
 #include <utility>
 
-#include "base/one_line.h"
+#include "base/formatted_text.h"
 #include "base/utf8.h"
-#include "inference/make_phrases.h"
-#include "inference/place_copies.h"
+#include "inference/required_text_search.h"
 #include "inference/split.h"
-#include "tokenizer/space_mark.h"
+#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 
@@ -55,8 +54,8 @@ void append_words(const PreparedLine& line, const PreparedPart& part, const Hypo
   }
 }
 
-/// Appends the words of a part with copies. One that the model has not read looks at its source,
-/// and so do the second and later words of a copied name.
+/// Appends the words of a part with copies. A word that the model has not read attends to its
+/// source, as do the second and later words of a copied name.
 void append_words(const PreparedLine& line, const PreparedPart& part, const Hypothesis& hypothesis,
                   const std::vector<WrittenUnit>& units, std::vector<TranslatedWord>& words) {
   const std::size_t first = words.size();
@@ -119,7 +118,7 @@ std::vector<std::string_view> words_between_spaces(std::string_view text) {
   return words;
 }
 
-/// The number of the word of a text that begins at `place` or has it.
+/// The number of the word of a text that begins at or contains `place`.
 std::size_t word_at(std::string_view text, std::size_t place) {
   const std::string_view before = text.substr(0, place);
   const auto words = words_between_spaces(before);
@@ -128,7 +127,7 @@ std::size_t word_at(std::string_view text, std::size_t place) {
   return words.size() - (is_inside ? 1 : 0);
 }
 
-/// Appends the words of a stretch that is copied. Each stands for itself.
+/// Appends the words of a stretch that is copied. Each attends to itself.
 void append_words(const PreparedLine& line, const CopiedStretch& stretch,
                   std::vector<TranslatedWord>& words) {
   const auto copied = words_between_spaces(stretch.text);
@@ -153,8 +152,8 @@ void join_words(std::vector<TranslatedWord>& words, std::size_t i, std::size_t t
   words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
 }
 
-/// Appends the words of a part: those of its translation, and those that are copied. Between the
-/// two there may be no white space.
+/// Appends the words of a part: those of its translation, and those that are copied. There may be
+/// no white space between the two.
 void append_words(const PreparedLine& line, const PreparedPart& part, std::size_t rank,
                   const Tokenizer& target, std::vector<TranslatedWord>& words) {
   const std::string_view before = part.before.text, behind = part.behind.text;
@@ -183,14 +182,14 @@ std::vector<TranslatedWord> words_of(const PreparedLine& line, std::size_t rank,
   return words;
 }
 
-/// With the text around the translation; empty if the part has no text for the tokenizer.
+/// The translation with the text around it; empty if the part has no text for the tokenizer.
 std::string text_of(const PreparedPart& part, std::size_t rank, const Tokenizer& target) {
   if (part.hypotheses.empty()) return part.before.text;
   return join_text(part.before.text, translated_text(part, hypothesis_of(part, rank), target),
                    part.behind.text);
 }
 
-/// Without its words.
+/// The translation of a rank, without its words.
 TranslatedText join(const PreparedLine& line, std::size_t rank, const Tokenizer& target) {
   TranslatedText joined;
   std::int64_t length = 0;
@@ -244,8 +243,8 @@ Translation assemble_translation(const PreparedLine& line, const Tokenizer& targ
   std::vector<Ranked> ranked;
   for (std::size_t rank = 0; rank < ranks; ++rank)
     ranked.push_back({rank, join(line, rank, target)});
-  // After a search for terms the order stays: a translation that has its terms comes first, though
-  // one that lacks them may have a higher score.
+  // After a search for terms the order stays: a translation that has its terms comes first, even if
+  // one that lacks them has a higher score.
   const auto was_searched = [](const PreparedPart& part) { return !part.searched.empty(); };
   if (std::ranges::none_of(line.parts, was_searched))
     std::ranges::stable_sort(

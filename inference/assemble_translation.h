@@ -1,16 +1,35 @@
-// From the hypotheses of a line's sentences to its translation: texts, words and scores.
+// From the hypotheses of a line's sentences to its translation: texts, words and scores. The copies
+// of an unseen text (unseen_text.h) are put into their places: place_copies.cpp.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <vector>
 
-#include "inference/prepared_line.h"
+#include "inference/line_preparer.h"
+#include "inference/search/search.h"
 #include "inference/translation.h"
 #include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 
+/// A stretch of a translation: a word, or a character in scripts without spaces between words.
+struct WrittenUnit {
+  std::size_t begin, end;  ///< tokens of the hypothesis; a copied sign has none
+  std::string text;        ///< with the blanks in front of it
+  std::optional<std::size_t> copy = std::nullopt;  ///< of a copied sign, in UnseenText::copies
+  std::optional<std::size_t> word = std::nullopt;  ///< of the copied word that begins in it
+};
+
+/// The translation with the copies of the part: the texts of all units, joined. A copied word
+/// stands in the place of its stand-in: where the translation has the stand-in itself, or otherwise
+/// where attention says. A copied sign stands beside the word that translates its neighbour.
+std::vector<WrittenUnit> place_copies(const PreparedPart& part, const Hypothesis& hypothesis,
+                                      const Tokenizer& target);
+
 /// Joins the n best translations of the line's parts: the best of each part, the second best of
-/// each, and so on. A part that has fewer gives its last one again. What is copied has the
+/// each, and so on. A part that has fewer repeats its last one. Copied text has the
 /// log-probability 0.
 Translation assemble_translation(const PreparedLine& line, const Tokenizer& target);
 

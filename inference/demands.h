@@ -7,11 +7,30 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/number_format.h"
-#include "inference/search/phrase_beam.h"
+#include "inference/search/required_phrases.h"
 #include "tokenizer/terms.h"
 
 namespace dragoman {
+
+/// How a language writes numbers: the sign between groups of thousands, and the sign before
+/// decimals (Unicode CLDR).
+struct NumberFormat {
+  char32_t group, decimal;
+};
+
+/// Writes numbers of one language as another does: 6,263.5 of English is 6.263,5 in German.
+class NumberConversion {
+ public:
+  /// "en-de": from English to German. Throws UsageError for anything else, and for unknown
+  /// languages.
+  explicit NumberConversion(std::string_view languages);
+
+  /// Returns text that is no number with groups of three digits or decimals as it is.
+  std::string operator()(std::string_view text) const;
+
+ private:
+  NumberFormat source_, target_;
+};
 
 /// Numbers, URLs, e-mail addresses and placeholders ({name}, ${name}, %s, <tag>, &entity;) of the
 /// source, to be copied as they are.
@@ -25,9 +44,21 @@ struct Demands {
   std::vector<std::string> avoided{};  ///< texts that no translation may have
 
   bool requires_any() const { return protects || !terms.empty(); }
-  /// The texts that the translation of `source` must have, in the order of `source`. Where texts
+  /// The texts that the translation of `source` must have, in the order of `source`. If texts
   /// overlap, those of `first` are kept before those of `terms`, and these before protected texts.
   std::vector<RequiredText> of(std::string_view source, const Terms& first = {}) const;
 };
+
+/// The demands as a command or a request names them.
+struct DemandChoices {
+  Terms terms;
+  std::vector<std::string> avoid;  ///< space around a text does not count
+  bool protect = false;
+  bool terms_force = false;
+  std::string number_format = {};  ///< two languages, "en-de"; may be empty
+};
+
+/// Throws UsageError that names the flag if the choices do not go together.
+Demands demands_of(DemandChoices choices);
 
 }  // namespace dragoman

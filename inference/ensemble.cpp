@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "inference/halving_scheduler.h"
 #include "inference/scheduler.h"
 
 namespace dragoman {
@@ -14,7 +13,7 @@ void Ensemble::LogSums::start(std::size_t count) {
   sums.assign(count, 0);
 }
 
-/// What is not a number stays so.
+/// A log-probability that is not a number makes the sum none, too.
 void Ensemble::LogSums::add(std::size_t i, float log_probability) {
   if (log_probability == -kExclude) return;
   if (log_probability <= largest[i]) {
@@ -72,8 +71,8 @@ void Ensemble::release(std::span<const std::int32_t> slots) {
   }
 }
 
-/// The slots that its Scheduler gives back stay good: they are numbers alone, and each is given to
-/// the members' new slots when it is taken again.
+/// The slots that its Scheduler gives back stay valid: they are mere numbers, and each gets new
+/// slots of the members when it is taken again.
 std::shared_ptr<SentenceScheduler> Ensemble::own_scheduler(std::int64_t rows) {
   std::vector<ResettableEngine*> members;
   for (const Member& member : members_) {

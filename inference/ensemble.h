@@ -1,4 +1,4 @@
-// Several models as one: the mean of their probabilities decides.
+// Several models as one: its probabilities are the mean of theirs.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class Ensemble : public Engine {
 
   std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) override;
   void release(std::span<const std::int32_t> slots) override;
-  /// Attention is the mean of the members'.
+  /// The attention is the mean of the members' attention.
   void step(const StepRequest& step) override;
 
   /// A HalvingScheduler if all members are ResettableEngines.
@@ -58,8 +58,8 @@ class Ensemble : public Engine {
   LogSums reported_sums_;
 };
 
-/// The engines of several models, [models][threads], as one engine for each thread. Those of a
-/// single model stay as they are.
+/// Makes one engine for each thread of the engines [models][threads] of several models. The engines
+/// of a single model stay as they are.
 std::vector<std::unique_ptr<Engine>> ensembles_of(
     std::vector<std::vector<std::unique_ptr<Engine>>> models);
 

@@ -2,11 +2,17 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
+#include <iterator>
 #include <numeric>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "base/threads.h"
+#include "base/utf8.h"
+#include "tokenizer/sentence_splitter.h"
 
 namespace dragoman {
 
@@ -19,8 +25,8 @@ void check_lengths(std::span<const SentencePair> pairs, std::int64_t most) {
                   " pieces, but the model has ", most, " positions");
 }
 
-/// The pairs that no engine has taken, the longest first, so that engines end together and rows of
-/// a step have similar lengths.
+/// The pairs that no engine has taken, the longest first, so that engines end together and the rows
+/// of a step have similar lengths.
 class PairQueue {
  public:
   explicit PairQueue(std::span<const SentencePair> pairs) : order_(pairs.size()) {
@@ -40,7 +46,7 @@ class PairQueue {
   std::atomic<std::size_t> next_ = 0;
 };
 
-/// The work of one engine. Engines write the scores of different pairs.
+/// The work of one engine. Each engine writes the scores of other pairs.
 class ForcedDecoding {
  public:
   ForcedDecoding(Engine& engine, std::span<const SentencePair> pairs, PairQueue& queue,
@@ -65,7 +71,7 @@ class ForcedDecoding {
     std::int32_t parent;  // its row in the last step; -1 at the start
   };
 
-  /// Whether the pair that was taken fits beside those of the engine. One pair always does.
+  /// Whether the pair that was taken fits beside those of the engine. A single pair always fits.
   bool has_room(std::size_t rows) const {
     if (!taken_ || rows >= static_cast<std::size_t>(engine_.preferred_rows())) return false;
     return rows == 0 || max_tokens_ == 0 || tokens_ + longer_side(pairs_[*taken_]) <= max_tokens_;
@@ -157,6 +163,42 @@ std::vector<std::vector<float>> forced_scores(std::span<Engine* const> engines,
     ForcedDecoding(*engines[static_cast<std::size_t>(i)], pairs, queue, most_tokens, scores)
         .run(stop);
   });
+  return scores;
+}
+
+std::vector<std::vector<SentencePair>> pairs_of_lines(const TokenizerPair& tokenizers,
+                                                      std::span<const std::string> sources,
+                                                      std::span<const std::string> targets,
+                                                      const Pairing& pairing) {
+  using TextPair = std::pair<std::string_view, std::string_view>;
+  std::vector<std::vector<SentencePair>> lines(sources.size());
+  parallel_for(std::ssize(lines), pairing.threads, [&](std::int64_t i) {
+    const auto line = static_cast<std::size_t>(i);
+    const std::string_view source = strip(sources[line]), target = strip(targets[line]);
+    const std::vector<TextPair> texts = pairing.by_sentence
+                                            ? pairs_of_sentences(source, target)
+                                            : std::vector<TextPair>{{source, target}};
+    for (const auto& [text, translation] : texts)
+      lines[line].push_back(
+          {tokenizers.source_tokens(text), tokenizers.target_tokens(translation)});
+  });
+  return lines;
+}
+
+std::vector<std::vector<float>> scores_of_lines(std::vector<std::vector<SentencePair>> lines,
+                                                const PairScorer& scorer,
+                                                const std::stop_token& stop) {
+  std::vector<SentencePair> pairs;
+  for (auto& line : lines)
+    pairs.insert(pairs.end(), std::move_iterator(line.begin()), std::move_iterator(line.end()));
+  const std::vector<std::vector<float>> of_pairs = scorer(pairs, stop);
+  std::vector<std::vector<float>> scores;
+  auto next = of_pairs.begin();
+  for (const auto& line : lines) {
+    std::vector<float>& of_line = scores.emplace_back();
+    for (std::size_t i = 0; i < line.size(); ++i, ++next)
+      of_line.insert(of_line.end(), next->begin(), next->end());
+  }
   return scores;
 }
 

@@ -7,10 +7,36 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "base/word_characters.h"
 #include "tokenizer/sentence_splitter.h"
 
 namespace dragoman {
+
+namespace {
+
+bool needs_attention(const PreparedLine& line, const PreparedPart& part) {
+  const PreparedRequest& request = *line.request;
+  return request.reports_attention || request.settings->config.coverage_penalty > 0 ||
+         request.demands->requires_any() || !line.terms.empty() || !part.unseen.copies.empty();
+}
+
+}  // namespace
+
+std::string tagged(std::string_view tag, std::string_view text) {
+  return tag.empty() ? std::string(text) : join_text(tag, " ", text);
+}
+
+SourceSentence sentence_of(const PreparedLine& line, std::size_t part, std::vector<TokenId> pieces,
+                           const TokenizerPair& tokenizers) {
+  const std::size_t count = pieces.size();
+  std::vector<TokenId> tokens = tokenizers.source_tokens(std::move(pieces));
+  const bool has_end = tokens.size() > count;
+  return {.line = line.number,
+          .part = static_cast<std::int64_t>(part),
+          .tokens = std::move(tokens),
+          .settings = line.request->settings,
+          .needs_attention = needs_attention(line, line.parts[part]),
+          .has_end = has_end};
+}
 
 namespace {
 
@@ -27,7 +53,7 @@ std::vector<std::size_t> word_starts(std::string_view text) {
   return starts;
 }
 
-/// The first byte behind the pieces of a word that may stay.
+/// The first byte after the pieces of a word that may stay.
 std::size_t end_of_pieces(std::string_view word, const Tokenizer& tokenizer) {
   constexpr std::size_t kEncodedAtOnce = 4096;  // bytes
   auto left = static_cast<std::size_t>(kMostPiecesOfWord);
@@ -41,8 +67,8 @@ std::size_t end_of_pieces(std::string_view word, const Tokenizer& tokenizer) {
   return word.size();
 }
 
-/// Cuts words that no one has written, such as three million letters, which would be worked on for
-/// minutes. Returns their number.
+/// Cuts words that nobody writes, such as three million letters, which would take minutes. Returns
+/// their number.
 std::int64_t cut_long_words(std::string& text, const Tokenizer& tokenizer) {
   // A character has at most as many pieces as bytes, and a word one more, for its beginning.
   constexpr auto kShort = static_cast<std::size_t>(kMostPiecesOfWord) - 1;
@@ -70,8 +96,8 @@ std::int64_t cut_long_words(std::string& text, const Tokenizer& tokenizer) {
   return cuts;
 }
 
-/// Whether a user-defined piece is a tag ("<bt>", ">>fra<<") that speaks of the text behind it.
-/// Others ("@@", an emoji) are text themselves.
+/// Whether a user-defined piece is a tag ("<bt>", ">>fra<<") that says something about the text
+/// after it. Others ("@@", an emoji) are text themselves.
 bool is_tag(std::string_view piece) {
   return !is_term_mark(piece) && ((piece.starts_with('<') && piece.ends_with('>')) ||
                                   (piece.starts_with(">>") && piece.ends_with("<<")));
@@ -81,12 +107,12 @@ std::string_view without_tag(std::string_view text, std::string_view tag) {
   return tag.empty() ? text : strip(text.substr(tag.size()));
 }
 
-/// A line with a prefix is translated, since somebody has begun to.
+/// A line with a prefix is translated, because somebody has begun to translate it.
 bool may_copy(const PreparedLine& line) {
   return !line.request->settings->config.translate_all && strip(line.prefix).empty();
 }
 
-/// Whether a text has a term, or one that no translation may have.
+/// Whether a text has a term, or a text that no translation may have.
 bool asks_for_more(const PreparedLine& line, std::string_view text) {
   const Demands& demands = *line.request->demands;
   return !line.terms.find(text).empty() || !demands.terms.find(text).empty() ||
@@ -99,7 +125,7 @@ bool asks_for_more(const PreparedLine& line, std::string_view text) {
 /// is longer than people write.
 std::string copy_of(const PreparedLine& line, std::string_view text) {
   std::string copy(text);
-  constexpr std::size_t kLongest = 4096;  // the search for numbers takes time like its square
+  constexpr std::size_t kLongest = 4096;  // the search for numbers takes quadratic time
   const auto& numbers = line.request->demands->numbers;
   if (!numbers || text.size() > kLongest || copied_kind(text) != CopiedKind::Number) return copy;
   std::vector<RequiredText> found = protected_texts(text);
@@ -122,7 +148,7 @@ std::int64_t LinePreparer::most_pieces(const PreparedLine& line) const {
   return std::min(line.request->settings->config.split_length, model_.max_positions - 1);
 }
 
-/// The tag in front of a text ("<bt> one two"); empty where there is none.
+/// The tag in front of a text ("<bt> one two"); empty if there is none.
 std::string_view LinePreparer::tag_of(std::string_view text) const {
   const std::string_view first = text.substr(0, text.find(' '));
   return first.size() < text.size() && tags_.contains(first) ? first : std::string_view();
@@ -203,7 +229,7 @@ bool LinePreparer::copies(const PreparedLine& line, std::string_view text) const
   return kind && dragoman::copies(*kind, model_.copied_fractions) && !asks_for_more(line, text);
 }
 
-/// Takes out of the part what is copied: all of it, or the signs at its ends. The text of the first
+/// Takes copied text out of the part: all of it, or the signs at its ends. The text of the first
 /// part begins with the tag.
 void LinePreparer::copy(const PreparedLine& line, std::string_view tag, PreparedPart& part) const {
   if (!may_copy(line)) return;
@@ -234,8 +260,8 @@ void LinePreparer::copy(const PreparedLine& line, std::string_view tag, Prepared
   part.tag = tag;
 }
 
-/// `tag`: at the beginning of the part's text. Terms, protected and avoided texts are read as they
-/// are, and so is a line with a prefix: somebody has begun to translate it.
+/// `tag` is at the beginning of the part's text. Terms, protected and avoided texts are read as
+/// they are, as is a line with a prefix: somebody has begun to translate it.
 void LinePreparer::find_unseen(const PreparedLine& line, std::string_view tag,
                                PreparedPart& part) const {
   const DecodeConfig& config = line.request->settings->config;
@@ -260,7 +286,7 @@ void LinePreparer::find_unseen(const PreparedLine& line, std::string_view tag,
 }
 
 /// Returns the part's pieces. Unseen text is read as UnseenText says. Terms are written into the
-/// text if the model knows the marks. If the text becomes too long by that, it is read as it is.
+/// text if the model knows the marks. If that makes the text too long, it is read as it is.
 std::vector<TokenId> LinePreparer::mark(const PreparedLine& line, PreparedPart& part) const {
   const Tokenizer& tokenizer = *tokenizers_.source;
   std::vector<RequiredText> terms;

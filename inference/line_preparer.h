@@ -1,8 +1,11 @@
 // Makes sentences for the search of a line of text: repairs UTF-8, splits, tokenizes, and finds the
-// texts that the translation must have.
+// texts that the translation must have. A PreparedLine is the line while it is being translated:
+// its parts, and the hypotheses that were found for them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -10,15 +13,105 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "base/character_set.h"
-#include "inference/prepared_line.h"
-#include "inference/sentence.h"
-#include "tokenizer/tokenizer_pair.h"
+#include "base/unicode.h"
+#include "inference/scheduler.h"
+#include "inference/search/search.h"
+#include "inference/sentence_cache.h"
+#include "inference/split.h"
+#include "inference/translation.h"
+#include "inference/unseen_text.h"
+#include "tokenizer/terms.h"
+#include "tokenizer/tokenizer.h"
 #include "tokenizer/translatable.h"
 
 namespace dragoman {
+
+/// A stretch of a line that is copied.
+struct CopiedStretch {
+  std::string text = {};  ///< with the white space between it and the text that is translated
+  std::size_t begin = 0;  ///< in the line, in bytes
+};
+
+/// The n-best list of a search, while it is made to hold each text once: two hypotheses may have
+/// the same text in different pieces. Wider searches fill the list up.
+struct NBestList {
+  SourceSentence sentence;                  ///< without its receiver
+  std::vector<Hypothesis> hypotheses = {};  ///< of different texts, best first
+  std::vector<std::string> texts{};         ///< those of the hypotheses
+  std::size_t wanted = 0;  ///< the number of hypotheses that the first search has found
+  int wider_searches = 0;
+};
+
+/// A part of a line that is translated by itself.
+struct PreparedPart {
+  LinePart text = {};                   ///< views of the line's text, without `before` and `behind`
+  std::vector<std::size_t> words = {};  ///< [source pieces]: word of the line; for attention only
+  std::string_view tag = {};            ///< in front of its text
+  UnseenText unseen = {};               ///< the parts of its text that the model has never seen
+  MarkedText marked = {};               ///< the text as the model reads it
+  std::vector<PieceSpan> pieces = {};   ///< of `marked`; only with copies
+  RequiredPrefix prefix = {};           ///< of its translation
+  std::string prefix_text = {};         ///< the prefix as it was given
+  std::vector<RequiredText> required = {};  ///< texts that its translation must have
+  std::vector<RequiredText> unmet = {};     ///< those that the best of `hypotheses` lacks
+  std::vector<RequiredText> searched = {};  ///< texts of `required` that a search got as phrases
+  /// The search whose hypotheses come next: without required texts, with them in the place of
+  /// words of the first translation, or with them as phrases.
+  enum class Stage { Free, Replaced, Phrases } stage = Stage::Free;
+  std::optional<Hypothesis> free = {};  ///< the first translation, if it lacks a required text
+  std::optional<SentenceCache::Key> cache_key = {};  ///< the key to keep its hypotheses by
+  std::optional<NBestList> n_best = {};              ///< of a search under way
+  std::vector<Hypothesis> hypotheses = {};
+  /// The signs at the ends of its text, which are copied to the ends of the translation. If there
+  /// is nothing to translate, `before` is the whole text.
+  CopiedStretch before = {}, behind = {};
+};
+
+/// A line that is being translated. It cannot be copied or moved: its parts have views of `text`.
+struct PreparedLine {
+  PreparedLine(std::int64_t its_number, std::shared_ptr<const PreparedRequest> its_request)
+      : number(its_number), request(std::move(its_request)) {}
+  PreparedLine(const PreparedLine&) = delete;
+  PreparedLine& operator=(const PreparedLine&) = delete;
+
+  std::int64_t number;
+  std::shared_ptr<const PreparedRequest> request;
+  std::string text = {};    ///< valid UTF-8
+  std::string prefix = {};  ///< the text that its translation begins with
+  Terms terms = {};
+  std::vector<PreparedPart> parts = {};  ///< none for an empty line
+  std::size_t words = 0;                 ///< number of words in `text`; for attention only
+  TranslationFacts facts = {};
+};
+
+/// A text after its tag ("<bt> one two"), as training writes it; "": no tag.
+std::string tagged(std::string_view tag, std::string_view text);
+/// The sentence to search for: a part of the line whose source has these pieces.
+SourceSentence sentence_of(const PreparedLine& line, std::size_t part, std::vector<TokenId> pieces,
+                           const TokenizerPair& tokenizers);
+
+/// Lines whose sentences are finished in any order leave in the order in which they came.
+class LineOrder {
+ public:
+  /// Adds the next line. A line without sentences is finished at once.
+  void add(std::size_t sentences) { unfinished_.push_back(sentences); }
+  /// Notes that one of the line's sentences is finished; lines are counted from 0.
+  void finish(std::size_t line) { --unfinished_[line]; }
+
+  /// The number of lines that have not left.
+  std::size_t left() const { return unfinished_.size() - next_; }
+  /// Whether the next line may leave.
+  bool ready() const { return left() > 0 && unfinished_[next_] == 0; }
+  /// Removes the next line and returns its index. Requires ready().
+  std::size_t take() { return next_++; }
+
+ private:
+  std::vector<std::size_t> unfinished_;  // sentences of each line
+  std::size_t next_ = 0;
+};
 
 class LinePreparer {
  public:
@@ -29,7 +122,7 @@ class LinePreparer {
     std::int64_t max_positions;               ///< Engine::max_positions
     std::optional<double> several_sentences;  ///< splits_sentences()
     CopiedFractions copied_fractions = {};    ///< copies()
-    /// The characters of the source side that the model has seen; null: not known.
+    /// The source characters that the model has seen; null: not known.
     std::shared_ptr<const CharacterSet> seen = nullptr;
   };
   /// Many threads may call its functions at once.

@@ -1,14 +1,12 @@
-#include "inference/place_copies.h"
+#include "inference/assemble_translation.h"
 
 #include <algorithm>
-#include <numeric>
 #include <span>
 #include <string_view>
 #include <utility>
 
 #include "base/utf8.h"
-#include "base/word_characters.h"
-#include "tokenizer/space_mark.h"
+#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 
@@ -38,7 +36,8 @@ struct Bytes {
   bool empty() const { return begin >= end; }
 };
 
-/// From the first to the last letter or digit; empty, at the end of the text, if it has none.
+/// The bytes from the first to the last letter or digit; empty, at the end of the text, if it has
+/// none.
 Bytes core_of(std::string_view text) {
   Bytes core{text.size(), text.size()};
   bool is_found = false;
@@ -51,7 +50,7 @@ Bytes core_of(std::string_view text) {
   return core;
 }
 
-/// Whether a unit begins with the token that has the second piece.
+/// Whether a unit begins with `piece`, after the piece `before`.
 bool begins_unit(const std::string& before, const std::string& piece) {
   const auto has_unspaced = [](const std::string& text) {
     return std::ranges::any_of(code_points(text), is_unspaced_letter);
@@ -98,7 +97,7 @@ class CopyPlacer {
   }
 
  private:
-  /// The copies that stand before a unit, behind its last letter, and behind all of it.
+  /// The copies that stand before a unit, after its last letter, and after all of it.
   struct Neighbours {
     std::vector<std::size_t> before, behind_word, behind;
   };
@@ -134,7 +133,7 @@ class CopyPlacer {
     return sum / static_cast<double>(unit.end - unit.begin);
   }
 
-  /// The unit that looks most at these bytes; none without attention.
+  /// The unit that attends most to these bytes; none without attention.
   std::optional<std::size_t> unit_of(Bytes bytes) const {
     std::optional<std::size_t> best;
     double most = 0;
@@ -146,8 +145,7 @@ class CopyPlacer {
     return best;
   }
 
-  /// The word at or before the byte of the text that is read; behind it, if there is none; else
-  /// nothing.
+  /// The last word before byte `at` of the text that is read; empty if there is none.
   Bytes word_before(std::size_t at) const {
     const Bytes core = core_of(std::string_view(read_).substr(0, at));
     if (core.empty()) return {0, 0};
@@ -188,8 +186,8 @@ class CopyPlacer {
     return true;
   }
 
-  /// Where a unit has the stand-in between other characters than letters and digits ("X-29"), or
-  /// with an ending of one letter.
+  /// The place of a stand-in in a unit: between other characters than letters and digits ("X-29"),
+  /// or with an ending of one letter.
   struct Place {
     std::size_t unit, begin;
   };
@@ -213,8 +211,8 @@ class CopyPlacer {
     return std::nullopt;
   }
 
-  /// The units from first to last that look at a word of the source, and more at it than at any
-  /// other: an article looks at its noun, too.
+  /// The units from first to last that attend to a word of the source, and more to it than to any
+  /// other: an article attends to its noun, too.
   struct Units {
     std::size_t first, last;
   };
@@ -234,7 +232,7 @@ class CopyPlacer {
     return found;
   }
 
-  /// False where the translation has no word for it.
+  /// Returns false if the translation has no word for it.
   bool replace_word(std::size_t number) {
     const Copy& word = copy_of(number);
     if (const auto place = word.stand_in.empty() ? std::nullopt : place_of(word.stand_in)) {
@@ -314,7 +312,8 @@ class CopyPlacer {
 
   const Copy& copy_of(std::size_t number) const { return part_.unseen.copies[number]; }
 
-  /// Appends a unit. A blank comes between it and a copy before it that is followed by one.
+  /// Appends a unit. A blank separates it from a copy before it, if a blank follows the copy's
+  /// source.
   void append(WrittenUnit unit, std::vector<WrittenUnit>& all) const {
     const bool follows_copy = !all.empty() && all.back().copy;
     if (follows_copy && has_blank_behind(copy_of(*all.back().copy)) &&
@@ -341,7 +340,7 @@ class CopyPlacer {
   std::vector<WrittenUnit> units_;
   std::vector<bool> taken_;         // by a word that is copied
   std::vector<bool> replaced_;      // by one that has no stand-in in the translation
-  std::vector<Neighbours> placed_;  // of each unit; the last one is the end
+  std::vector<Neighbours> placed_;  // by each unit; the last one is the end
 };
 
 }  // namespace

@@ -1,24 +1,47 @@
 // Leads to a translation that has the texts that it must have. If the first one lacks some of them,
 // two others are made: the same with these texts in the place of words (with_words_replaced), and
-// one that is searched for with the texts as required phrases; once more, if that loses another
-// one. The best is kept.
+// one that is searched for with the texts as required phrases (phrases_of), which is repeated once
+// if it loses another text. The best is kept.
 #pragma once
 
 #include <cstddef>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "inference/prepared_line.h"
+#include "inference/demands.h"
+#include "inference/line_preparer.h"
+#include "inference/scheduler.h"
+#include "inference/search/required_phrases.h"
 #include "inference/search/search.h"
-#include "inference/sentence.h"
 #include "tokenizer/terms.h"
-#include "tokenizer/tokenizer_pair.h"
+#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 
-/// The terms of a sentence that are searched for have at most as many pieces as the sentence has
-/// bytes, and so many more. Terms beyond that stay unmet.
+/// Makes phrases for the search of texts that a translation must have: their pieces, for each way
+/// in which they may begin, and the source positions that they translate. `texts` have byte ranges
+/// in `source`. `hypothesis` is a translation of `source` without these texts, with attention.
+RequiredPhrases phrases_of(const std::vector<RequiredText>& texts, std::string_view source,
+                           const Hypothesis& hypothesis, const Tokenizer& source_tokenizer,
+                           const Tokenizer& target_tokenizer);
+
+/// The hypothesis with each of the texts in the place of the word that attention says it stands for
+/// (RequiredPhrase::begin, end); all else stays as it is. Returns tokens without </s>; none if no
+/// word can be replaced, or the tokenizer cannot write the text. `phrases` are those of the texts.
+std::vector<TokenId> with_words_replaced(const std::vector<RequiredText>& texts,
+                                         const RequiredPhrases& phrases,
+                                         const Hypothesis& hypothesis, const Tokenizer& tokenizer);
+
+/// A translation with its copied texts as they are. The tokenizer may have written them
+/// differently: "10⁴" as "104", a no-break space as a blank.
+std::string with_exact_texts(std::string translation, const std::vector<RequiredText>& texts,
+                             const Tokenizer& tokenizer);
+
+/// The terms of a sentence that are searched for have at most this many pieces more than the
+/// sentence has bytes. Terms beyond that stay unmet.
 inline constexpr std::size_t kMostTermPieces = 256;
 
 class RequiredTextSearch {

@@ -1,26 +1,103 @@
-// Keeps an engine's rows full. Waiting sentences are admitted as rows become free. All sentences
-// take their steps together, and each leaves when its search is finished. Each has its own search
-// settings. The other sentences do not change its result if the engine computes each row alike,
-// whatever stands beside it.
+// A sentence on its way through the search, and the schedulers that keep an engine's rows full.
+//
+// A worker gives sentences to a SentenceScheduler, as there is room for them, and gets them back
+// translated. Scheduler searches on the host, for any Engine. HalvingScheduler drives another one
+// on a device whose memory may run out.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
 #include <vector>
 
+#include "inference/search/decode_config.h"
 #include "inference/search/engine.h"
 #include "inference/search/search.h"
-#include "inference/search/search_step.h"
-#include "inference/sentence.h"
-#include "inference/sentence_scheduler.h"
 
 namespace dragoman {
 
+class SentenceReceiver;
+
+/// The tokens of a sentence, which go into the search.
+struct SourceSentence {
+  std::int64_t line;
+  std::int64_t part;            ///< of the line; seed, line and part decide the random draws
+  std::vector<TokenId> tokens;  ///< TokenizerPair::source_tokens()
+  std::shared_ptr<const SearchSettings> settings = {};
+  bool needs_attention = false;  ///< to fill Hypothesis::attention
+  Requirements required = {};
+  std::shared_ptr<SentenceReceiver> receiver = {};
+  std::stop_token stop = {};  ///< requested when nobody waits for the sentence any more
+  std::int64_t turn = 0;      ///< set by Workers: its turn; lower numbers come first
+  bool has_end = true;        ///< whether the last of the tokens is </s>, which is no piece
+
+  /// The number of source pieces, for the rules about lengths.
+  std::int64_t pieces() const {
+    return static_cast<std::int64_t>(tokens.size()) - (has_end ? 1 : 0);
+  }
+};
+
+/// The hypotheses of a sentence, which come out of the search.
+struct FinishedSentence {
+  std::int64_t line, part;
+  std::vector<Hypothesis> hypotheses;  ///< best first
+  std::shared_ptr<SentenceReceiver> receiver = {};
+  std::exception_ptr error = {};  ///< of its search; if not null, there are no hypotheses
+};
+
+/// Receives translated sentences. Several worker threads may call it at once.
+class SentenceReceiver {
+ public:
+  virtual ~SentenceReceiver() = default;
+  /// Takes the hypotheses of a sentence. If it returns a sentence, that one is put into the queue,
+  /// and its hypotheses come here, too.
+  virtual std::optional<SourceSentence> finish(FinishedSentence sentence) = 0;
+  /// Learns that some of its sentences will never be finished. May be called several times. Takes
+  /// no memory, because the error may be that there is none.
+  virtual void fail(std::exception_ptr error) noexcept = 0;
+};
+
+/// The most tokens, </s> included, of the sentence's translation by a model that has
+/// `max_positions`. Leaves room for the required prefix and phrases.
+std::int64_t max_length_of(const SourceSentence& sentence, std::int64_t max_positions);
+/// Makes the sentence's random draws differ from those of other sentences.
+std::uint64_t random_key_of(const SourceSentence& sentence);
+
+/// The interface of a scheduler to a worker. One thread makes all calls.
+class SentenceScheduler {
+ public:
+  virtual ~SentenceScheduler() = default;
+
+  /// The number of sentences with these settings, and without required phrases, that can be in
+  /// translation at once.
+  virtual std::int64_t capacity(const DecodeConfig& config) const = 0;
+  virtual bool idle() const = 0;
+  /// The number of rows that its sentences may take in a step.
+  virtual std::int64_t rows_in_use() const = 0;
+  /// The number of sentences at the front of `waiting` that there is room for now; at least one if
+  /// the scheduler is idle.
+  virtual std::int64_t count_admissible(const std::deque<SourceSentence>& waiting) const = 0;
+  /// Encodes the sentences and begins their searches. Moves requirements out of them.
+  virtual void admit(std::span<SourceSentence> sentences) = 0;
+  /// Frees the rows of sentences for which nobody waits any more.
+  virtual void drop_cancelled() = 0;
+  /// Takes a step, if something is under way, and returns the sentences that it finished. A
+  /// sentence whose search throws is among them, and the others continue.
+  virtual std::vector<FinishedSentence> step() = 0;
+  /// Lets everything that is under way fail (SentenceReceiver::fail). Takes no memory.
+  virtual void fail_all(const std::exception_ptr& error) = 0;
+};
+
+/// Admits waiting sentences as rows of its engine become free. All sentences take their steps
+/// together, and each leaves when its search is finished. Each has its own search settings. The
+/// other sentences do not change its result if the engine computes each row alike, whatever stands
+/// beside it.
 class Scheduler : public SentenceScheduler {
  public:
   /// The engine must outlive the scheduler. A step has about `rows` rows; 0:
@@ -34,7 +111,7 @@ class Scheduler : public SentenceScheduler {
   bool idle() const override { return active_.empty(); }
   std::int64_t rows_in_use() const override;
   /// A step reports the attention of one layer and head. So a sentence that needs another layer or
-  /// head waits, and those behind it wait, too.
+  /// head waits, and so do those after it.
   std::int64_t count_admissible(const std::deque<SourceSentence>& waiting) const override;
   void admit(std::span<SourceSentence> sentences) override;
   void drop_cancelled() override;
@@ -60,6 +137,51 @@ class Scheduler : public SentenceScheduler {
   std::int64_t rows_;
   std::vector<Active> active_;
   SearchStep step_;
+};
+
+/// The other interface of an engine on a device whose memory may run out.
+class ResettableEngine {
+ public:
+  virtual ~ResettableEngine() = default;
+  /// Frees all slots and rows with their memory, also after an exception from admit() or step().
+  /// The engine may have no scheduler any more.
+  virtual void reset() = 0;
+  /// Learns how many rows are left, on the thread that translates.
+  virtual void tell_fewer_rows(std::int64_t rows) = 0;
+};
+
+/// If its device's memory runs out, it halves the rows, and the sentences that were under way begin
+/// again. Their translations do not depend on the rows.
+class HalvingScheduler : public SentenceScheduler {
+ public:
+  /// Makes a scheduler of `rows` rows on the engine.
+  using Make = std::function<std::shared_ptr<SentenceScheduler>(std::int64_t rows)>;
+
+  /// The engines must outlive the scheduler. It begins with `rows` rows.
+  HalvingScheduler(std::vector<ResettableEngine*> engines, Make make, std::int64_t rows);
+
+  std::int64_t capacity(const DecodeConfig& config) const override;
+  bool idle() const override { return again_.empty() && scheduler_->idle(); }
+  std::int64_t rows_in_use() const override { return scheduler_->rows_in_use(); }
+  /// None while sentences wait to begin again.
+  std::int64_t count_admissible(const std::deque<SourceSentence>& waiting) const override;
+  void admit(std::span<SourceSentence> sentences) override;
+  void drop_cancelled() override;
+  /// Throws if there is not enough memory for a single row.
+  std::vector<FinishedSentence> step() override;
+  void fail_all(const std::exception_ptr& error) override;
+
+ private:
+  /// Does the work. If memory runs out, halves the rows and returns false.
+  bool try_to(const std::function<void()>& work);
+  void admit_again();
+
+  const std::vector<ResettableEngine*> engines_;
+  const Make make_;
+  std::atomic<std::int64_t> rows_;  // any thread asks for the capacity
+  std::shared_ptr<SentenceScheduler> scheduler_;
+  std::vector<SourceSentence> under_way_;  // as they came, in their order
+  std::deque<SourceSentence> again_;       // those to be admitted again
 };
 
 }  // namespace dragoman

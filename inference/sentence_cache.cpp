@@ -3,7 +3,7 @@
 #include <new>
 #include <utility>
 
-#include "base/hash.h"
+#include "base/bytes.h"
 
 namespace dragoman {
 
@@ -14,7 +14,7 @@ std::int64_t bytes_of(const std::vector<T>& values) {
   return static_cast<std::int64_t>(values.size() * sizeof(T));
 }
 
-/// About: what allocators and the table add is a fixed amount for each sentence.
+/// An estimate: allocators and the table count as a fixed amount for each sentence.
 std::int64_t bytes_of(const SentenceCache::Key& key, const std::vector<Hypothesis>& hypotheses) {
   constexpr std::int64_t kForEach = 256;
   std::int64_t bytes = kForEach + bytes_of(key.tokens) + bytes_of(hypotheses);

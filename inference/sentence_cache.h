@@ -1,5 +1,5 @@
-// The hypotheses of sentences that were translated before, for those that come again. Its memory is
-// bounded: sentences that were not asked for longest make room.
+// The hypotheses of sentences that were translated before, for sentences that come again. Its
+// memory is limited: the sentences that were not asked for longest make room.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "inference/scheduler.h"
 #include "inference/search/search.h"
-#include "inference/sentence.h"
 
 namespace dragoman {
 
 /// Threads may call its functions at once.
 class SentenceCache {
  public:
-  /// What a search's result depends on. Settings are the same where they are one object.
+  /// All that a search's result depends on. Settings are the same if they are one object.
   struct Key {
     std::shared_ptr<const SearchSettings> settings;
     bool has_attention;
@@ -32,16 +32,16 @@ class SentenceCache {
     std::int64_t bytes = 0;              ///< that it takes, about
   };
 
-  /// 0 bytes: it keeps nothing.
+  /// With 0 bytes it keeps nothing.
   explicit SentenceCache(std::int64_t bytes) : most_bytes_(bytes) {}
 
-  /// Nothing where the result depends on more than a key has: random draws, required tokens.
+  /// Nothing if the result depends on more than a key has: random draws, required tokens.
   std::optional<Key> key_of(const SourceSentence& sentence) const;
 
   /// Best first; nothing for a sentence that is not kept.
   std::optional<std::vector<Hypothesis>> find(const Key& key);
-  /// Keeps a copy. Where there is no memory for it, or it takes more than an eighth of all, it is
-  /// not kept.
+  /// Keeps a copy, unless there is no memory for it, or it would take more than an eighth of the
+  /// cache.
   void keep(Key key, const std::vector<Hypothesis>& hypotheses) noexcept;
 
   Counts counts() const;

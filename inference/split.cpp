@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/utf8.h"
-#include "tokenizer/character_kinds.h"
 #include "tokenizer/sentence_splitter.h"
 
 namespace dragoman {
@@ -142,7 +141,7 @@ char32_t last_code_point(std::string_view text) {
   return next_code_point(text, offset);
 }
 
-/// Whether a sentence ends with a CJK character, quotation marks and brackets behind it left aside:
+/// Whether a sentence ends with a CJK character, apart from quotation marks and brackets after it:
 /// "\u3002\u201D".
 bool ends_in_cjk(std::string_view sentence) {
   while (!sentence.empty()) {
@@ -155,8 +154,7 @@ bool ends_in_cjk(std::string_view sentence) {
   return false;
 }
 
-/// White space as it is, but a blank where it would break the line or is as wide as a CJK
-/// character.
+/// White space as it is, but a blank if it would break the line or is as wide as a CJK character.
 std::string without_breaks(std::string_view space) {
   std::string text;
   for (std::size_t offset = 0; offset < space.size();) {
@@ -170,7 +168,7 @@ std::string without_breaks(std::string_view space) {
   return text;
 }
 
-/// The sentences of a line; two are one where a stretch of `whole` has the end of the first.
+/// The sentences of a line. Two are one if the end of the first is within a stretch of `whole`.
 std::vector<std::string_view> sentences_of(std::string_view line,
                                            const std::vector<LineStretch>& whole) {
   std::vector<std::string_view> sentences;

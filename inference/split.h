@@ -1,6 +1,6 @@
-// A line with several sentences, or a long one, is translated in parts. It is split at the ends of
-// sentences. A sentence that is still too long is split at clauses, else between words, else
-// between characters.
+// A line with several sentences, or a long line, is translated in parts. It is split at the ends of
+// sentences. A sentence that is still too long is split at clauses, or otherwise between words, or
+// otherwise between characters.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class SentenceCuts { InAllLines, InLongLines };
 /// A stretch of a line. All texts and separators in their order are the line.
 struct LinePart {
   std::string_view text;             ///< does not begin or end with white space
-  std::string_view separator;        ///< the white space behind it
+  std::string_view separator;        ///< the white space after it
   std::vector<TokenId> tokens = {};  ///< of the text
   bool ends_sentence = false;        ///< and another sentence follows in the line
 };
@@ -33,9 +33,9 @@ struct LineStretch {
 using Encode = std::function<std::vector<TokenId>(std::string_view)>;
 
 /// Splits `line` (valid UTF-8, stripped of white space) into parts of at most `most` pieces each: a
-/// part for each sentence, and shorter ones where a sentence is too long. A single character stays
-/// whole, however many pieces it has. No sentence ends within a stretch of `whole`, which a term
-/// takes; they are in order.
+/// part for each sentence, and shorter ones if a sentence is too long. A single character stays
+/// whole, however many pieces it has. No sentence ends within a stretch of `whole`, the stretches
+/// of terms; they are in order.
 std::vector<LinePart> split_line(std::string_view line, SentenceCuts cuts, std::int64_t most,
                                  const Encode& encode, const std::vector<LineStretch>& whole = {});
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/wake_up.h"
+#include "base/threads.h"
 
 namespace dragoman {
 
@@ -17,12 +17,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-/// From one flush to the next while lines are in translation.
+/// The time from one flush to the next while lines are in translation.
 constexpr milliseconds kFlushPause{50};
-/// After a pause of the input the first line waits so long for others, to be sorted with them.
+/// The time that the first line after a pause of the input waits for others, to be sorted with
+/// them.
 constexpr milliseconds kGathering{2};
 constexpr milliseconds kForever{-1};
-/// The bytes of a rather long sentence; with the number of lines they bound what is read ahead.
+/// The bytes of a rather long sentence. With the number of lines they limit how much is read ahead.
 constexpr std::size_t kSentenceBytes = 256;
 
 class Stream {

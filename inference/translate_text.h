@@ -9,9 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/line_stream.h"
+#include "base/lines.h"
 #include "inference/translation.h"
-#include "inference/translation_request.h"
 #include "inference/translation_service.h"
 
 namespace dragoman {
@@ -29,12 +28,12 @@ std::vector<Translation> translate_lines(TranslationService& service,
 /// The best text of each translation.
 std::vector<std::string> best_texts(std::vector<Translation> translations);
 
-/// Where translations go, in the order of their lines.
+/// Takes the translations, in the order of their lines.
 class TranslationSink {
  public:
   virtual ~TranslationSink() = default;
   virtual void write(const Translation& translation) = 0;
-  /// Called when the input pauses and all that has come is written.
+  /// Called when the input pauses and everything that has come is written.
   virtual void flush() = 0;
   /// Called now and then during the work.
   virtual void progress(const TranslationFacts&) {}
@@ -51,7 +50,7 @@ struct StreamRequest {
 
 /// Translates until the input ends or a stop is requested. A finished line is written at once and
 /// flushed within 50 ms; after a stop nothing more is written. More lines are read as rows become
-/// free. Line numbers count all lines of `input`, also those that were read before.
+/// free. Line numbers count all lines of `input`, including those that were read before.
 TranslationFacts translate_stream(TranslationService& service, LineReader& input,
                                   TranslationSink& output, const StreamRequest& request,
                                   const std::stop_token& stop = {});

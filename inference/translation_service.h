@@ -15,31 +15,71 @@
 //   step: candidates               SearchStep::take, Engine::step                     worker
 //   step: new hypotheses           Scheduler::advance, SentenceSearch::advance        worker
 //   hand over                      Workers::deliver, TranslationJob::finish           worker
-//   keep, or search once more      RequiredTextSearch::keep_or_search_again           worker
+//   keep, or search again          RequiredTextSearch::keep_or_search_again           worker
 //   wait for the lines before it   LineOrder                                          -
 //   join the parts                 TranslationJob::next, assemble_translation         caller
 //   write                          Stream::write_finished, TranslationSink            caller
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
-#include "base/character_set.h"
+#include "base/unicode.h"
 #include "inference/line_preparer.h"
 #include "inference/required_text_search.h"
 #include "inference/search/engine.h"
 #include "inference/search/token_rules.h"
 #include "inference/sentence_cache.h"
-#include "inference/translation_answers.h"
-#include "inference/translation_request.h"
+#include "inference/translation.h"
 #include "inference/workers.h"
-#include "tokenizer/tokenizer_pair.h"
+#include "tokenizer/tokenizer.h"
 #include "tokenizer/translatable.h"
 
 namespace dragoman {
+
+class TranslationJob;
+
+/// Lines to be translated.
+struct Submission {
+  std::vector<LineInput> lines;
+  std::shared_ptr<const PreparedRequest> request;  ///< for lines that have none of their own
+  std::int64_t first_line = 0;  ///< number of the first line; random draws depend on it
+  std::stop_token stop = {};    ///< ends the work on unfinished lines
+  /// Called on any thread, each time that a sentence is finished, and when the others never will
+  /// be. submit() itself calls it if the first lines have no text, because these are finished at
+  /// once. The function may only wake up another thread: it must not wait or throw, and must not
+  /// call the answers or the service.
+  std::function<void()> on_progress = {};
+};
+
+/// The translations of a submission, as they are finished. For one thread at a time. The destructor
+/// stops the work on lines that are not finished. The service may be destroyed before the answers,
+/// but its tokenizers must outlive them.
+class TranslationAnswers {
+ public:
+  explicit TranslationAnswers(std::shared_ptr<TranslationJob> job);
+  TranslationAnswers(TranslationAnswers&&) noexcept;
+  TranslationAnswers& operator=(TranslationAnswers&&) noexcept;
+  ~TranslationAnswers();
+
+  /// Waits for the translation of the next line and returns it. Returns nothing after the last
+  /// line, and if a stop was requested before the line was finished. Throws the error that kept the
+  /// line from being finished.
+  std::optional<Translation> next();
+  /// The same without waiting: also returns nothing if the line is not finished yet.
+  std::optional<Translation> next_if_finished();
+  /// The number of lines that have not been returned yet.
+  std::size_t left() const;
+
+ private:
+  std::shared_ptr<TranslationJob> job_;
+};
 
 struct ServiceConfig {
   Workers::Limits limits = {};
@@ -71,19 +111,19 @@ class TranslationService {
                                                       std::shared_ptr<const Demands> demands) const;
 
   /// Prepares the lines on the caller's thread and adds their sentences to the queue. Adds none if
-  /// it throws: ServiceBusy where too many sentences wait, the first engine's error if all engines
-  /// have failed, or Error where a line cannot be prepared.
+  /// it throws: ServiceBusy if too many sentences wait, the first engine's error if all engines
+  /// have failed, or Error if a line cannot be prepared.
   TranslationAnswers submit(Submission submission);
 
   /// The number of sentences with these settings that can be in translation at once.
   std::int64_t capacity(const DecodeConfig& config) const { return workers_.capacity(config); }
-  /// While so many sentences wait, more are refused.
+  /// If this many sentences wait, no more are taken.
   std::int64_t most_waiting() const { return workers_.limits().waiting; }
   /// The number of sentences that no engine has taken yet.
   std::int64_t waiting() const { return workers_.waiting(); }
   std::int64_t rows_in_use() const { return workers_.rows_in_use(); }
   SentenceCache::Counts cache_counts() const { return cache_.counts(); }
-  /// The error of the first engine that failed; null while all work. The other engines go on.
+  /// The error of the first engine that failed; null while all work. The other engines continue.
   std::exception_ptr failure() const { return workers_.failure(); }
 
  private:

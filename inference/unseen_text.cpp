@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/utf8.h"
-#include "base/word_characters.h"
 
 namespace dragoman {
 
@@ -26,14 +25,14 @@ bool is_word_letter(char32_t c) {
 
 bool is_decimal_digit(char32_t c) { return general_category(c) == "Nd"; }
 
-/// Goes with the emoji before it: a colour of the skin, or the letters of a flag.
+/// Whether it belongs to the emoji before it: a skin colour, or the letters of a flag.
 bool is_emoji_modifier(char32_t c) {
   return (c >= 0x1F3FB && c <= 0x1F3FF) || (c >= 0xE0020 && c <= 0xE007F);
 }
 
 constexpr char32_t kJoiner = 0x200D;  // of two emoji
 
-/// Scripts with several stretches of code points. The others have a block of 128.
+/// Scripts with several stretches of code points. Each other block of 128 counts as a script.
 constexpr std::array<std::array<char32_t, 3>, 40> kScripts = {{
     {0x0041, 0x02AF, 0},  {0x1D00, 0x1DBF, 0},  {0x1E00, 0x1EFF, 0},
     {0x2C60, 0x2C7F, 0},  // Latin
@@ -63,7 +62,7 @@ char32_t script_of(char32_t c) {
   return 100 + c / 128;
 }
 
-/// Signs that stand for each other: the plain one, those that open and those that close.
+/// Signs that can replace each other: the plain one, those that open and those that close.
 struct Equals {
   std::u32string_view plain, opening, closing;
 };
@@ -75,7 +74,7 @@ constexpr std::array<Equals, 4> kEquals = {{
     {U"...", U"\u2026", U""},
 }};
 
-/// Letters that are written with another one, but not as a letter and its mark.
+/// Letters that have a plain form, but do not decompose into a letter and a mark.
 constexpr std::array<std::pair<char32_t, std::string_view>, 18> kPlainLetters = {{
     {U'\u00D8', "O"},
     {U'\u00F8', "o"},
@@ -97,8 +96,8 @@ constexpr std::array<std::pair<char32_t, std::string_view>, 18> kPlainLetters = 
     {U'\u0149', "'n"},
 }};
 
-/// Without accents and points. The signs of vowels of Indian scripts, and the marks that turn one
-/// Japanese letter into another, stay.
+/// The text without accents and points. The vowel signs of Indian scripts, and the marks that turn
+/// one Japanese letter into another, stay.
 std::string without_accents(std::string_view text) {
   constexpr int kLastOfLetters = 9;  // combining class of nukta, voicing marks and virama
   std::string plain;
@@ -129,10 +128,10 @@ class Forms {
  public:
   Forms(std::string_view text, const CharacterSet& seen) : text_(text), seen_(seen) {}
 
-  /// A form that the model has seen; "" where the character says nothing. None: there is none.
+  /// A form that the model has seen; "" if the character says nothing; nothing if there is no form.
   std::optional<std::string> of(const Cluster& cluster) const {
     const std::string_view own = text_.substr(cluster.begin, cluster.end - cluster.begin);
-    // More marks than people write: to put them in order takes time like their square.
+    // More marks than people write: putting them in order takes quadratic time.
     constexpr std::size_t kLongest = 256;
     if (own.size() > kLongest) return std::nullopt;
     if (is_space(cluster.base)) return " ";
@@ -161,7 +160,7 @@ class Forms {
       forms.push_back(plain);
       add_cases(plain, forms);
     } else {
-      forms.push_back(to_utf8({&base, 1}));  // without a selector of its look, say
+      forms.push_back(to_utf8({&base, 1}));  // without a variation selector, for example
     }
     return forms;
   }
@@ -246,7 +245,7 @@ class Copies {
   }
 
  private:
-  /// Both functions return the first cluster behind the copy.
+  /// Both functions return the first cluster after the copy.
   std::size_t add_word(std::size_t at) {
     std::size_t begin = at, end = at + 1;
     while (std::size_t more = joined_before(at, begin)) begin -= more;
@@ -287,7 +286,7 @@ class Copies {
   }
 
   /// The number of clusters in front of a word, which begins at `begin`, that belong to it: one, or
-  /// two where a number goes on behind a separator ("7,500.25").
+  /// two if a number continues before a separator ("7,500.25").
   std::size_t joined_before(std::size_t word, std::size_t begin) const {
     const auto is_free = [&](std::size_t i) { return clusters_[i].begin >= last_end(); };
     if (begin > 0 && is_free(begin - 1) && belongs(word, begin - 1)) return 1;
@@ -325,7 +324,7 @@ class Copies {
   std::vector<CopiedText> copies_;
 };
 
-/// Names the stand-ins: a capital, or two digits of a number, that the text does not have.
+/// Chooses the stand-ins: a capital, or two digits for a number, that the text does not have.
 class StandIns {
  public:
   StandIns(std::string_view text, const CharacterSet& seen) : text_(text) {
@@ -350,7 +349,7 @@ class StandIns {
   std::size_t words_ = 0, numbers_ = 0;
 };
 
-/// The bytes that the model does not read where a sign is copied: its own, and one of the blanks
+/// The bytes that the model does not read if a sign is copied: its own, and one of the blanks
 /// around it.
 TextChange without_sign(std::string_view text, const CopiedText& sign) {
   const bool blank_behind = sign.end < text.size() && text[sign.end] == ' ';

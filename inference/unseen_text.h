@@ -1,8 +1,8 @@
 // A source text with characters that the model has never seen, as the model reads it. A letter is
-// read in another form that the model has seen: composed, decomposed, a variant, a typographic or a
-// plain quote, in the other case, without its accent. If it has no such form, its word is copied,
-// and the model reads a stand-in for it. Other signs are left out and copied. The forms are
-// Unicode's (UAX #15); place_copies.h puts the copies into the translation.
+// read in another form that the model has seen: composed, decomposed, a variant, in the other case,
+// without its accent; a quotation mark as a typographic or a plain one. If a letter has no such
+// form, its word is copied, and the model reads a stand-in for it. Other signs are left out and
+// copied. The forms are Unicode's (UAX #15); place_copies() puts the copies into the translation.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@
 #include <string_view>
 #include <vector>
 
-#include "base/character_set.h"
+#include "base/unicode.h"
 #include "inference/split.h"
-#include "tokenizer/term_marks.h"
+#include "tokenizer/terms.h"
 
 namespace dragoman {
 
-/// Bytes [begin, end) of the source text that stand in the translation as they are.
+/// Bytes [begin, end) of the source text that are copied into the translation.
 struct CopiedText {
   enum class Kind {
     Word,  ///< in the place of a word of the translation: that of the stand-in
@@ -25,17 +25,17 @@ struct CopiedText {
   };
   std::size_t begin, end;
   Kind kind;
-  /// Of a word: the text that the model reads. If the model has seen no letter that could stand in,
-  /// it reads the word itself.
+  /// The text that the model reads instead of a word. If the model has seen no letter that could
+  /// stand in, it reads the word itself.
   std::string stand_in = {};
-  std::size_t word = 0;  ///< the source word of the line that it belongs to, if those are asked for
+  std::size_t word = 0;  ///< the number of its word in the source line, if words are asked for
   bool operator==(const CopiedText&) const = default;
 };
 
 struct UnseenText {
   std::vector<TextChange> changes = {};  ///< in the order of the text
   std::vector<CopiedText> copies = {};   ///< in the order of the text
-  /// Beside the copies there is no letter and no number: the whole text stays as it is.
+  /// There is no letter and no number beside the copies: the whole text stays as it is.
   bool is_all = false;
 };
 

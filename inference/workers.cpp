@@ -9,8 +9,8 @@ namespace dragoman {
 
 namespace {
 
-/// The sentences of a submission that are taken in one turn. Were it one, all submissions that wait
-/// would end at the same time, and engines would stand idle until the next come.
+/// The number of sentences of a submission that are taken in one turn. If it were one, all waiting
+/// submissions would end at the same time, and engines would be idle until the next ones come.
 constexpr std::int64_t kOfATurn = 8;
 
 bool is_cancelled(const SourceSentence& sentence) { return sentence.stop.stop_requested(); }
@@ -55,8 +55,8 @@ void Workers::add(std::vector<SourceSentence> sentences) {
 
 void Workers::put(std::vector<SourceSentence>& sentences) {
   const auto known = static_cast<std::ptrdiff_t>(waiting_.size());
-  // A submission begins in the next turn, not in this one: else a stream of small ones would keep
-  // the rest of a large one waiting for ever.
+  // A submission begins in the next turn, not in this one. Otherwise a stream of small submissions
+  // would keep the rest of a large one waiting for ever.
   const std::int64_t turn = waiting_.empty() ? 0 : waiting_.front().turn + 1;
   for (std::size_t i = 0; limits_.order == QueueOrder::Turns && i < sentences.size(); ++i)
     sentences[i].turn = turn + static_cast<std::int64_t>(i) / kOfATurn;
@@ -151,7 +151,7 @@ void Workers::work(std::size_t engine, const std::stop_token& stop) {
     error = std::current_exception();
     end_engine(engine, error);
   }
-  // Memory may have run out, so nothing from here on takes any.
+  // Memory may have run out, so nothing from here on allocates any.
   schedulers_[engine]->fail_all(error);
   for (const SourceSentence& sentence : in_hand) sentence.receiver->fail(error);
   while (const auto receiver = next_without_engine()) receiver->fail(error);

@@ -25,7 +25,7 @@ class ServiceBusy : public Error {
   using Error::Error;
 };
 
-/// Which of the sentences that wait is taken first.
+/// Which of the waiting sentences is taken first.
 enum class QueueOrder {
   Arrival,  ///< those that came first
   Turns  ///< eight of each submission in turn: many sentences do not hold up a few that come later
@@ -35,7 +35,7 @@ class Workers {
  public:
   struct Limits {
     std::int64_t rows = 0;          ///< of each engine's step; 0: Engine::preferred_rows()
-    std::int64_t waiting = 65'536;  ///< while so many sentences wait, add() refuses more
+    std::int64_t waiting = 65'536;  ///< if this many sentences wait, add() refuses more
     QueueOrder order = QueueOrder::Arrival;
   };
 
@@ -46,7 +46,7 @@ class Workers {
   /// Sentences that are not finished fail (SentenceReceiver::fail).
   ~Workers();
 
-  /// Adds the sentences, the longest first, behind those that wait already or in turn with them
+  /// Adds the sentences, the longest first, after those that wait already or in turn with them
   /// (QueueOrder). Each has a receiver. May be called from any thread. Adds none if it throws:
   /// ServiceBusy, or the first engine's error if all engines have failed.
   void add(std::vector<SourceSentence> sentences);
@@ -64,14 +64,14 @@ class Workers {
  private:
   void work(std::size_t engine, const std::stop_token& stop);
   /// Translates until a stop is requested. `in_hand` has the sentences that are in neither the
-  /// queue nor the scheduler: work() lets them fail where an engine throws.
+  /// queue nor the scheduler: work() lets them fail if an engine throws.
   void serve(std::size_t engine, std::vector<SourceSentence>& in_hand, const std::stop_token& stop);
   /// Removes from the queue the sentences that the scheduler has room for, and returns them.
   std::vector<SourceSentence> take(const SentenceScheduler& scheduler) REQUIRES(mutex_);
   /// Gives the sentences to their receivers, and puts those that are searched again into the
   /// queue. Until they are there, `in_hand` (empty before and after) has them.
   void deliver(std::vector<FinishedSentence> finished, std::vector<SourceSentence>& in_hand);
-  /// Moves the sentences into the queue. Where memory runs out, they stay as they are.
+  /// Moves the sentences into the queue. If memory runs out, they stay as they are.
   void put(std::vector<SourceSentence>& sentences) REQUIRES(mutex_);
   /// Notes that an engine has failed.
   void end_engine(std::size_t engine, std::exception_ptr error);
@@ -89,7 +89,7 @@ class Workers {
   std::exception_ptr failure_ GUARDED_BY(mutex_);
   std::vector<std::int64_t> rows_in_use_ GUARDED_BY(mutex_);  ///< of each engine
   std::condition_variable_any added_;
-  std::vector<std::jthread> threads_;  ///< last: they use all above
+  std::vector<std::jthread> threads_;  ///< last: they use all members above
 };
 
 }  // namespace dragoman

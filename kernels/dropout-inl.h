@@ -29,8 +29,8 @@ DRAGOMAN_INLINE std::uint32_t row_key(const DropoutRule& d, std::int64_t row) {
   return head_key(token_key, d, bh % d.heads);
 }
 
-/// The factors (0 or scale) of columns [block, block + 64): 16 hashes give 64 bytes, byte j of hash
-/// l deciding column 4 * l + j.
+/// The factors (0 or scale) of columns [block, block + 64): 16 hashes give 64 bytes; byte j of hash
+/// l decides column 4 * l + j.
 struct Factors {
   float column[64];
 };

@@ -15,7 +15,7 @@ namespace dragoman {
 enum class NumberType { Float32, BFloat16, Int8 };
 inline constexpr std::size_t kNumberTypes = 3;
 
-/// y = x W^T + bias, where `relu` then max(0, y). Outputs are computed in panels of
+/// y = x W^T + bias, then max(0, y) if `relu`. Outputs are computed in panels of
 /// InferenceKernels::panel; arrays marked [P] have padded_outputs() elements.
 struct LinearArguments {
   const void* x;                ///< fp32 [rows, inputs], or as `round_bf16` or `quantize` wrote it
@@ -29,7 +29,7 @@ struct LinearArguments {
   bool relu;
 };
 
-/// y = f(x), or, where it is gated, f(gate) * x (Shazeer 2020).
+/// y = f(x), or f(gate) * x if it is gated (Shazeer 2020).
 struct ActivationArguments {
   const float* x;     ///< [rows, columns], rows x_stride apart
   const float* gate;  ///< the same; null: none
@@ -52,9 +52,9 @@ struct HeadOrder {
     width = (d_k + step - 1) / step * step * lanes;
   }
   constexpr std::int64_t index(std::int64_t head, std::int64_t c) const { return c * lanes + head; }
-  /// Scales of heads in bytes: the heads again and again where a vector holds more than there are.
+  /// Scales of heads in bytes: the heads repeat if a vector holds more than there are.
   constexpr std::int64_t scales_stride() const { return lanes < 16 ? 16 : lanes; }
-  /// Numbers of [length, lanes], with room for whole vectors behind them.
+  /// Numbers of [length, lanes], with room for whole vectors after them.
   constexpr std::int64_t per_head(std::int64_t length) const { return length * lanes + 16; }
   /// Floats of a row's scratch memory: the softmax and, of bytes, the weights of the values
   /// [length, lanes] each, scales and excess of the query [scales_stride()] each, and its bytes
@@ -71,7 +71,7 @@ struct HeadOrder {
 };
 
 /// softmax(scale * q K^T) V of each head of one row. The record of position j is number records[j]
-/// of the cache, or j where records is null.
+/// of the cache, or j if records is null.
 struct RowAttentionArguments {
   HeadOrder order;
   const float* q;  ///< [width]
@@ -83,9 +83,9 @@ struct RowAttentionArguments {
   float* output;   ///< [width]
 };
 
-/// The `best` largest values of a row and their indices, larger first; of equal ones, minus
-/// infinity among them, the smaller index first. The row comes in chunks, one for each call, and
-/// each call updates the list. Until `best` values have come, the list has only as many.
+/// The `best` largest values of a row and their indices, larger first; among equal ones, also
+/// of minus infinity, the smaller index first. The row comes in chunks, one for each call, and
+/// each call updates the list. Until `best` values have come, the list is shorter.
 struct BestArguments {
   const float* values;  ///< the row's next chunk
   std::int64_t count;   ///< of this chunk
@@ -102,8 +102,7 @@ struct InferenceKernels {
   std::int64_t padded_outputs(std::int64_t outputs) const {
     return (outputs + panel - 1) / panel * panel;
   }
-  /// In bf16 and int8, packed weights and rows have a multiple of four inputs. The added ones are
-  /// 0.
+  /// In bf16 and int8, packed weights and rows have a multiple of four inputs. Those added are 0.
   static std::int64_t padded_inputs(std::int64_t inputs) { return (inputs + 3) / 4 * 4; }
 
   /// weights [outputs, inputs] -> packed [padded_outputs * inputs].
@@ -137,7 +136,7 @@ struct InferenceKernels {
   void (*row_attention[kNumberTypes])(const RowAttentionArguments&);
   /// Returns the largest value; minus infinity of none.
   float (*largest)(const float* values, std::int64_t count);
-  /// Returns the sum of exp(value - reference); not a number or infinite where a value is much
+  /// Returns the sum of exp(value - reference); not a number or infinite if a value is much
   /// larger.
   float (*exponential_sum)(const float* values, std::int64_t count, float reference);
   void (*best)(const BestArguments&);

@@ -7,13 +7,16 @@
 #define DRAGOMAN_ISA avx512_bf16
 #define DRAGOMAN_ISA_OPTIONS \
   "avx512bf16,avx512vnni,avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi,bmi2"
+#define DRAGOMAN_ISA_STRUCT Avx512Bf16
 #define DRAGOMAN_BF16_PRODUCTS  // the tables have products of bf16
 
-#include "kernels/avx512-inl.h"
+#include "kernels/isa_avx512_vnni.h"
 
 DRAGOMAN_BEGIN_KERNELS
 
-struct Isa : Avx512Vnni {
+struct Avx512Bf16 : Avx512Vnni {
+  static constexpr bool kInferenceAlone = false;
+
   /// Numbers below 2^-126 become zero.
   DRAGOMAN_INLINE __m256bh round_to_bf16(F32 x) { return _mm512_cvtneps_pbh(x); }
   DRAGOMAN_INLINE __m512bh round_two_to_bf16(F32 low, F32 high) {

@@ -5,12 +5,13 @@
 
 #define DRAGOMAN_ISA neon_dotprod
 #define DRAGOMAN_ISA_OPTIONS "arch=armv8.2-a+dotprod"
+#define DRAGOMAN_ISA_STRUCT NeonDotprod
 
-#include "kernels/neon-inl.h"
+#include "kernels/isa_neon.h"
 
 DRAGOMAN_BEGIN_KERNELS
 
-struct Isa : Neon {
+struct NeonDotprod : Neon {
   static constexpr bool kInferenceAlone = true;
 
   static constexpr bool kDotsBytes = true;

@@ -5,12 +5,13 @@
 #include <cstdint>
 
 #define DRAGOMAN_ISA portable
+#define DRAGOMAN_ISA_STRUCT Portable
 
-#include "kernels/any_isa-inl.h"
+#include "kernels/isa.h"
 
 DRAGOMAN_BEGIN_KERNELS
 
-struct Isa : AnyIsa<4> {
+struct Portable : AnyIsa<4> {
 #ifndef __FP_FAST_FMAF
   DRAGOMAN_INLINE F32 fused(F32 a, F32 b, F32 c) { return fused_in_double(a, b, c); }
   DRAGOMAN_INLINE float fused(float a, float b, float c) { return fused_in_double(a, b, c); }

@@ -5,12 +5,13 @@
 
 #define DRAGOMAN_ISA sse2
 #define DRAGOMAN_ISA_OPTIONS "sse2"
+#define DRAGOMAN_ISA_STRUCT Sse2
 
-#include "kernels/any_isa-inl.h"
+#include "kernels/isa.h"
 
 DRAGOMAN_BEGIN_KERNELS
 
-struct Isa : AnyIsa<4> {
+struct Sse2 : AnyIsa<4> {
   DRAGOMAN_INLINE F32 fused(F32 a, F32 b, F32 c) { return fused_in_double(a, b, c); }
   DRAGOMAN_INLINE float fused(float a, float b, float c) { return fused_in_double(a, b, c); }
 

@@ -1,5 +1,5 @@
 // CPU kernels of whole batches, on raw pointers: those of training, forward and backward, and those
-// of inference that read a whole source sentence. They stand in one table, which is chosen once for
+// of inference that read a whole source sentence. One table holds them, which is chosen once for
 // the processor. Rows are independent, so a caller may split them over threads as it likes: results
 // do not depend on it. Elements are fp32 or bf16; arithmetic is fp32.
 #pragma once
@@ -39,7 +39,7 @@ struct DropoutRule {
   float scale() const { return 256.0F / (256.0F - static_cast<float>(threshold)); }
 };
 
-/// y = residual + dropout(x), or dropout(x) where residual is null. Also its own backward pass:
+/// y = residual + dropout(x), or dropout(x) if residual is null. Also its own backward pass:
 /// dx = dropout(dy). [rows, columns] each; y may be x or residual.
 struct DropoutArguments {
   const void* x;
@@ -57,7 +57,7 @@ struct ReluDropoutArguments {
   DropoutRule dropout;
 };
 
-/// Gradient of dropout(relu(x)), from its output alone: dx = y > 0 ? dy * scale : 0. dx may be dy.
+/// Gradient of dropout(relu(x)), from only its output: dx = y > 0 ? dy * scale : 0. dx may be dy.
 struct ReluDropoutGradientArguments {
   const void* y;
   const void* dy;
@@ -67,7 +67,7 @@ struct ReluDropoutGradientArguments {
 };
 
 /// Attention weights, equation 1 of the paper without the products: softmax(scale * scores) of row
-/// r = (b * heads + h) * queries + t over the first key_lengths[b] keys (no more than t + 1 where
+/// r = (b * heads + h) * queries + t over the first key_lengths[b] keys (no more than t + 1 if
 /// causal), 0 for the others; and the same after dropout. [rows, keys] each.
 struct AttentionWeightsArguments {
   const void* scores;
@@ -92,7 +92,7 @@ struct AttentionWeightsGradientArguments {
 
 /// Equation 1 for all sentences of a packed batch at once, without padding: for task b * heads + h
 /// the queries [starts[b], starts[b + 1]) of head h attend to the keys of sentence b, none after
-/// their own position where causal. A token's row of q, k and v is heads * d_k wide, and the rows
+/// their own position if causal. A token's row of q, k and v is heads * d_k wide, and the rows
 /// lie a stride apart; output is [tokens, heads * d_k]; `log_sums` [query tokens, heads] keeps the
 /// logarithm of each softmax's denominator for the backward pass. For dropout all query tokens are
 /// one sentence: a weight's row is h * dropout.queries + n, and its column is the key's position in
@@ -114,8 +114,9 @@ struct PackedAttentionGradientArguments {
   const void* d_output;              ///< [tokens, heads * d_k]
   void *dq, *dk, *dv;                ///< with the strides of q, k and v
 };
-/// Whether the scratch memory fits on the stack: four times a head's keys in fp32 and some queries.
-/// Longer sentences take the padded path.
+/// Whether packed attention computes sentences of up to so many keys. Its scratch memory, up to
+/// four times a head's keys in fp32 and some queries, is then less than 1.5 MB; if it does not fit
+/// into the frame, it comes from the heap. With longer sentences, callers take the padded path.
 constexpr bool fits_packed_attention(std::int64_t longest_keys, std::int64_t d_k) {
   return longest_keys <= 512 && d_k <= 512 && longest_keys * d_k <= std::int64_t{512} * 128;
 }
@@ -128,7 +129,7 @@ struct NormArguments {
   const void* x;
   const void* residual;  ///< null: zero
   const void *gain, *bias;
-  void* sum;  ///< null where there is neither residual nor dropout: x
+  void* sum;  ///< null if there is neither residual nor dropout: x
   void* y;
   float *means, *inverse_deviations;  ///< for the backward pass; may be null
   std::int64_t columns;
@@ -145,7 +146,7 @@ struct NormGradientArguments {
   const void* gain;
   const float *means, *inverse_deviations;
   void* d_sum;             ///< also the residual's gradient
-  void* d_x;               ///< null where there is no dropout: the same as d_sum
+  void* d_x;               ///< null if there is no dropout: the same as d_sum
   float *d_gain, *d_bias;  ///< [rows / rows_per_sum, rounded up; columns]
   std::int64_t rows_per_sum;
   std::int64_t columns;
@@ -168,7 +169,7 @@ struct LossArguments {
 /// R-Drop (Wu et al. 2021): rows of the same token in two passes with different dropout. The row's
 /// objective is the mean of both smoothed cross-entropies plus alpha / 2 times the mean of
 /// KL(first || second) and KL(second || first): half the paper's, so that it is a single pass's
-/// where both agree. Logits are replaced by its gradient.
+/// if both agree. Logits are replaced by its gradient.
 struct RDropArguments {
   void *first, *second;
   const std::int64_t* targets;      ///< [rows]; below 0: none, losses and gradient are 0
@@ -189,7 +190,8 @@ struct EmbeddingArguments {
 };
 
 /// gradient[tokens[g], :] = scale * the sum of d_output[order[n], :] over n in [starts[g],
-/// starts[g + 1]), summed in fp32; [begin, end) are groups g. Rows of other tokens are left alone.
+/// starts[g + 1]), summed in fp32; [begin, end) are groups g. Rows of other tokens stay as they
+/// are.
 struct EmbeddingGradientArguments {
   const void* d_output;       ///< [rows, columns]
   const std::int64_t* order;  ///< of rows, those of one token side by side
@@ -210,8 +212,8 @@ struct ColumnSumsArguments {
 
 constexpr std::int64_t kColumnBlock = 128;
 
-/// sums = d_output^T input, or, where `add`, added to them: the gradient of a linear layer's
-/// weight. Without `add` they begin with `start`. Where `gradient` is not null it is written there,
+/// sums = d_output^T input, or added to them if `add`: the gradient of a linear layer's weight.
+/// Without `add` they begin with `start`. If `gradient` is not null, the result is written there,
 /// and the sums are scratch. [begin, end) are blocks of kOutputBlock outputs.
 struct WeightGradientArguments {
   const void* d_output;  ///< [rows, outputs]
@@ -228,7 +230,7 @@ constexpr std::int64_t kOutputBlock = 96;
 /// Packs the weights of a product into panels of kProductPanel outputs, padded with zeros. [begin,
 /// end) are panels.
 struct PackArguments {
-  const void* weights;  ///< [outputs, inputs], or [inputs, outputs] where `transposed`
+  const void* weights;  ///< [outputs, inputs], or [inputs, outputs] if `transposed`
   void* packed;         ///< [packed_size(outputs, inputs)]
   std::int64_t inputs, outputs;
   bool transposed;
@@ -273,7 +275,7 @@ struct ScaledProductArguments {
 /// The losses of LossArguments on logits x W^T that never go to memory. In their place y gets
 /// exp(logit - target's logit), which add up to the row's total = exp(negative log-likelihood), and
 /// 1 - (1 - smoothing) * total on the target: y / total - smoothing / outputs is the gradient of
-/// the row's loss with respect to its logits. A row without a target has zeros everywhere. Where a
+/// the row's loss with respect to its logits. A row without a target has zeros everywhere. If a
 /// row's total is too large for fp32, its losses are not a number; do not read its other results.
 struct ProjectedLossArguments {
   ProductArguments product;  ///< without bias
@@ -286,7 +288,7 @@ struct ProjectedLossArguments {
   float smoothing;
 };
 
-/// The kernels of one instruction set. Of each there are two, by ElementType: [0] for fp32, [1] for
+/// The kernels of one instruction set. There are two of each, by ElementType: [0] for fp32, [1] for
 /// bf16. [begin, end) are rows unless a comment says otherwise.
 struct BatchKernels {
   std::string_view name;
@@ -311,8 +313,8 @@ struct BatchKernels {
   void (*embedding[2])(const EmbeddingArguments&, std::int64_t begin, std::int64_t end);
   void (*embedding_gradient[2])(const EmbeddingGradientArguments&, std::int64_t begin,
                                 std::int64_t end);
-  /// Only for bf16, and only on sets with dot products of bf16; null elsewhere, where LibTorch's
-  /// products are as fast.
+  /// Only for bf16, and only on sets with dot products of bf16; null on others, on which
+  /// LibTorch's products are as fast.
   void (*pack_weights[2])(const PackArguments&, std::int64_t begin, std::int64_t end);
   void (*product[2])(const ProductArguments&, std::int64_t begin, std::int64_t end);
   void (*relu_product[2])(const ReluProductArguments&, std::int64_t begin, std::int64_t end);
@@ -324,7 +326,7 @@ struct BatchKernels {
 };
 
 /// The best table for this processor. If the environment variable DRAGOMAN_ISA names a set, its
-/// table, or the next one's where the set has none (avx512_vnni). Throws Error if the processor
+/// table, or the next one's if the set has none (avx512_vnni). Throws Error if the processor
 /// lacks the set.
 const BatchKernels& batch_kernels();
 

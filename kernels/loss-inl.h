@@ -8,13 +8,13 @@
 
 DRAGOMAN_BEGIN_KERNELS
 
-/// What is known of a row of logits: its mean, and its softmax exp(x - top) * inverse =
+/// Facts about a row of logits: its mean, and its softmax exp(x - top) * inverse =
 /// exp(x - log_total).
 struct RowSoftmax {
   float mean, top, log_total, inverse;
 };
 
-/// `exponentials`, where not null, are exp(x - top) of the row.
+/// `exponentials`, if not null, get exp(x - top) of the row.
 template <class T>
 DRAGOMAN_INLINE RowSoftmax row_softmax(const T* logits, std::int64_t columns, float* exponentials) {
   const float low = -__builtin_inff();
@@ -47,7 +47,7 @@ DRAGOMAN_INLINE RowSoftmax row_softmax(const T* logits, std::int64_t columns, fl
 }
 
 /// Exponentials of a row with up to so many columns are kept in the frame; those of a longer one
-/// are formed twice.
+/// are computed twice.
 constexpr std::int64_t kColumnsInFrame = 1 << 17;
 
 template <class E>

@@ -64,7 +64,7 @@ void round_bf16(const float* x, std::int64_t rows, std::int64_t inputs, void* ro
   for (std::int64_t r = 0; r < rows; ++r, x += inputs)
     for (std::int64_t k = 0; k < padded; k += kLanes) {
       const F32 value =
-          k < inputs ? load_some(x + k, inputs - k, 0) : splat(0);  // zero where it pads
+          k < inputs ? load_some(x + k, inputs - k, 0) : splat(0);  // zero for padding
       std::uint16_t halves[kLanes];
       store(halves, value);
       if (kPair == 2)
@@ -74,10 +74,10 @@ void round_bf16(const float* x, std::int64_t rows, std::int64_t inputs, void* ro
     }
 }
 
-/// Bytes side by side that one instruction multiplies: of an output's inputs, of a head's keys.
+/// Bytes side by side that one instruction multiplies: an output's inputs, or a head's keys.
 constexpr std::int64_t kGroup = Isa::kDotsBytes ? 4 : 2;
 
-/// packed [panel][inputs / kGroup][output][kGroup]. Where dot products of bytes take one factor
+/// packed [panel][inputs / kGroup][output][kGroup]. If dot products of bytes take one factor
 /// without a sign, activations are stored as value + Isa::kByteExcess. The offsets subtract the
 /// excess times the sum of the weights.
 void pack_int8(const std::int8_t* weights, std::int64_t outputs, std::int64_t inputs,
@@ -96,7 +96,7 @@ void pack_int8(const std::int8_t* weights, std::int64_t outputs, std::int64_t in
   }
 }
 
-/// The bytes of a quantized activation. Without dot products of bytes it has 16 bits, since the
+/// Bytes that a quantized activation takes. Without dot products of bytes it has 16 bits, since the
 /// sums of products of bytes would saturate.
 constexpr std::int64_t kQuantizedBytes = Isa::kDotsBytes ? 1 : 2;
 
@@ -119,7 +119,7 @@ void quantize(const float* x, std::int64_t rows, std::int64_t inputs, void* quan
       largest = maximum(bits_of_absolute(load_some(x + k, inputs - k, 0)), largest);
     const float most = ((F32)max_apart<1>(largest))[0];
     const F32 inverse = splat(most > 0 ? 127.0F / most : 0.0F);
-    scales[r] = most / 127.0F + (most - most);  // NaN where one is not finite
+    scales[r] = most / 127.0F + (most - most);  // NaN if one is not finite
     std::int64_t k = 0;
     for (; k + kLanes <= inputs; k += kLanes)
       store_quantized(row, k, whole_numbers(load(x + k), inverse));

@@ -1,10 +1,8 @@
 // The tables of one instruction set.
 #pragma once
 
-#include "kernels/activation-inl.h"
 #include "kernels/add_norm-inl.h"
-#include "kernels/attention_weights-inl.h"
-#include "kernels/column_sums-inl.h"
+#include "kernels/attention-inl.h"
 #include "kernels/dropout-inl.h"
 #include "kernels/embedding-inl.h"
 #include "kernels/inference_kernels.h"
@@ -13,14 +11,10 @@
 #include "kernels/linear-inl.h"
 #include "kernels/loss-inl.h"
 #include "kernels/operand_layout-inl.h"
-#include "kernels/packed_attention-inl.h"
 #include "kernels/row_attention-inl.h"
 #include "kernels/token_choice-inl.h"
 #ifdef DRAGOMAN_BF16_PRODUCTS
 #include "kernels/bf16_products-inl.h"
-#include "kernels/pair_layout-inl.h"
-#include "kernels/projected_loss-inl.h"
-#include "kernels/weight_gradient-inl.h"
 #endif
 
 #ifndef DRAGOMAN_ISA_OPTIONS

@@ -8,8 +8,8 @@
 
 DRAGOMAN_BEGIN_KERNELS
 
-/// The largest of the values in each of sixteen columns, of which value c is in column c % 16; NaN
-/// is left out.
+/// The largest of the values in each of sixteen columns, with value c in column c % 16; NaN is
+/// left out.
 DRAGOMAN_INLINE void column_maxima(const float* values, std::int64_t count, float (&largest)[16]) {
   constexpr int kMaxima = 16 / kLanes;
   const float low = -__builtin_inff();
@@ -44,7 +44,7 @@ float exponential_sum(const float* values, std::int64_t count, float reference) 
       });
 }
 
-/// A value that at least `best` of these reach; minus infinity where none is known.
+/// A value that at least `best` of these reach; minus infinity if none is known.
 DRAGOMAN_INLINE float reached_by(std::int64_t best, const float* values, std::int64_t count) {
   if (best > 16) return -__builtin_inff();
   float maxima[16], reached = __builtin_inff();
@@ -73,8 +73,8 @@ void best(const BestArguments& a) {
   constexpr std::int64_t kBlock = 4 * kLanes;
   std::int64_t filled = a.first < a.best ? a.first : a.best, c = 0;
   const float reached = filled == 0 ? reached_by(a.best, a.values, a.count) : -__builtin_inff();
-  if (reached >
-      -__builtin_inff()) {  // most are below: begin with entries that those above will replace
+  if (reached > -__builtin_inff()) {  // most values are below: begin with entries that larger ones
+                                      // will replace
     for (; filled < a.best; ++filled)
       a.best_values[filled] = __builtin_nextafterf(reached, -__builtin_inff());
   }

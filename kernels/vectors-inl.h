@@ -1,4 +1,4 @@
-// Vectors of one instruction set by GCC's vector types, behind all kernels: types, loading and
+// What all kernels stand on: the vectors of one instruction set, as GCC's vector types; loading and
 // storing, sums over lanes, exponentials.
 #pragma once
 
@@ -9,17 +9,17 @@
 #include "kernels/isa.h"
 
 /// `count` floats in the frame of the calling kernel, aligned for every vector. g++ 12 assumes this
-/// alignment of alloca, but with the sanitizers it gives it only where it is asked for.
+/// alignment of alloca, but with the sanitizers it gives it only if asked.
 #define DRAGOMAN_FRAME_FLOATS(count) \
   ((float*)__builtin_alloca_with_align(sizeof(float) * (count), 512))
 
 DRAGOMAN_BEGIN_KERNELS
 
-/// The most floats of DRAGOMAN_FRAME_FLOATS(count) where `count` has no small bound: the stack of a
+/// The most floats of DRAGOMAN_FRAME_FLOATS(count) if `count` has no small bound: the stack of a
 /// thread may be small. More come from BeyondFrame.
 constexpr std::int64_t kFloatsInFrame = 1 << 15;
 
-/// `count` floats of the heap, aligned as those of a frame; none if they fit into it.
+/// `count` floats on the heap, aligned as those of a frame; none if they fit into the frame.
 struct BeyondFrame {
   float* floats = nullptr;
 
@@ -36,6 +36,8 @@ struct BeyondFrame {
  private:
   static constexpr std::align_val_t kAlignment{64};
 };
+
+typedef DRAGOMAN_ISA_STRUCT Isa;
 
 constexpr std::int64_t kLanes = Isa::kLanes;
 typedef Isa::F32 F32;
@@ -57,8 +59,8 @@ struct BFloat {
 /// x in all lanes. (x - 0 is x for every x, but x + 0 turns -0 into 0.)
 DRAGOMAN_INLINE F32 splat(float x) { return x - F32{}; }
 
-/// a * b + c, rounded once. Inference in int8 uses it where it multiplies and adds floats, so that
-/// all instruction sets give the same bits.
+/// a * b + c, rounded once. Inference in int8 multiplies and adds floats with it, so that all
+/// instruction sets give the same bits.
 DRAGOMAN_INLINE F32 fused(F32 a, F32 b, F32 c) { return Isa::fused(a, b, c); }
 DRAGOMAN_INLINE float fused(float a, float b, float c) { return Isa::fused(a, b, c); }
 
@@ -161,7 +163,7 @@ DRAGOMAN_INLINE float sum_of(std::int64_t count, Add&& add) {
   return sum_lanes(sums[0]);
 }
 
-/// b where either is NaN.
+/// b if either is NaN.
 DRAGOMAN_INLINE F32 maximum(F32 a, F32 b) { return Isa::maximum(a, b); }
 DRAGOMAN_INLINE I32 maximum(I32 a, I32 b) { return a > b ? a : b; }
 

@@ -7,10 +7,158 @@
 #include <vector>
 
 #include "base/random.h"
-#include "model/dropout_sites.h"
-#include "model/ops/to_device.h"
 
 namespace dragoman {
+
+namespace {
+
+// Each dropout has a site number of its own, so that their masks differ (DropoutMask). A run that
+// is resumed needs the same numbers as before. The embeddings have 0 and 1. Each layer has eight:
+// the encoder's layers from 8 on, the decoder's from 8 * 1024 on. Layers count from 0.
+
+enum class EmbeddingDropout : std::uint32_t { Source, Target };
+enum class EncoderDropout : std::uint32_t {
+  AttentionWeights,
+  InnerLayer,  ///< of the feed-forward network
+  SelfAttention,
+  FeedForward
+};
+enum class DecoderDropout : std::uint32_t {
+  SelfAttentionWeights,
+  CrossAttentionWeights,
+  InnerLayer,
+  SelfAttention,
+  CrossAttention,
+  FeedForward
+};
+
+constexpr std::uint32_t dropout_site(EmbeddingDropout dropout) {
+  return static_cast<std::uint32_t>(dropout);
+}
+constexpr std::uint32_t dropout_site(EncoderDropout dropout, std::int64_t layer) {
+  return static_cast<std::uint32_t>((1 + layer) * 8) + static_cast<std::uint32_t>(dropout);
+}
+constexpr std::uint32_t dropout_site(DecoderDropout dropout, std::int64_t layer) {
+  return static_cast<std::uint32_t>((1024 + layer) * 8) + static_cast<std::uint32_t>(dropout);
+}
+
+}  // namespace
+
+// The encoder
+
+EncoderLayerImpl::EncoderLayerImpl(const ModelConfig& config, std::int64_t layer)
+    : self_attention(config, dropout_site(EncoderDropout::AttentionWeights, layer)),
+      self_attention_norm(layer_norm(config)),
+      feed_forward(config, dropout_site(EncoderDropout::InnerLayer, layer)),
+      feed_forward_norm(layer_norm(config)),
+      norm_position(config.norm),
+      self_attention_dropout{config.dropout, dropout_site(EncoderDropout::SelfAttention, layer)},
+      feed_forward_dropout{config.dropout, dropout_site(EncoderDropout::FeedForward, layer)} {
+  register_module("self_attention", self_attention);
+  register_module("self_attention_norm", self_attention_norm);
+  register_module("feed_forward", feed_forward);
+  register_module("feed_forward_norm", feed_forward_norm);
+}
+
+ResidualStream EncoderLayerImpl::forward(const ResidualStream& x, const PackedLayout& layout) {
+  const auto attended = self_attention_connection(
+      x, self_attention_norm, norm_position, self_attention_dropout, layout.row_keys,
+      [&](const SelfAttentionInput& input) {
+        return self_attention->self(input, layout, AttentionMask::Sentence);
+      });
+  return residual_connection(
+      attended, feed_forward_norm, norm_position, feed_forward_dropout, layout.row_keys,
+      [&](const torch::Tensor& input) { return feed_forward(input, layout.row_keys); });
+}
+
+EncoderImpl::EncoderImpl(const ModelConfig& config) {
+  if (config.embedding_norm) embedding_norm = register_module("embedding_norm", layer_norm(config));
+  for (std::int64_t i = 0; i < config.encoder_layers; ++i)
+    layers->push_back(EncoderLayer(config, i));
+  register_module("layers", layers);
+  if (is_before(config.norm)) norm = register_module("norm", layer_norm(config));
+}
+
+torch::Tensor EncoderImpl::forward(torch::Tensor x, const PackedLayout& layout) {
+  ResidualStream stream{normalized_if_asked(embedding_norm, x), {}, {}};
+  for (const auto& layer : *layers) stream = layer->as<EncoderLayerImpl>()->forward(stream, layout);
+  return norm ? stream.normalize(norm, layout.row_keys).normalized : stream.value(layout.row_keys);
+}
+
+// The decoder
+
+torch::Tensor PackedDecoderAttention::self(std::int64_t, MultiHeadAttention& module,
+                                           const SelfAttentionInput& x) {
+  return module->self(x, target_, AttentionMask::Causal);
+}
+
+torch::Tensor PackedDecoderAttention::cross(std::int64_t, MultiHeadAttention& module,
+                                            const torch::Tensor& x) {
+  return module->cross(x, memory_, target_, source_);
+}
+
+DecoderLayerImpl::DecoderLayerImpl(const ModelConfig& config, std::int64_t layer)
+    : layer(layer),
+      self_attention(config, dropout_site(DecoderDropout::SelfAttentionWeights, layer)),
+      self_attention_norm(layer_norm(config)),
+      cross_attention(config, dropout_site(DecoderDropout::CrossAttentionWeights, layer)),
+      cross_attention_norm(layer_norm(config)),
+      feed_forward(config, dropout_site(DecoderDropout::InnerLayer, layer)),
+      feed_forward_norm(layer_norm(config)),
+      norm_position(config.norm),
+      self_attention_dropout{config.dropout, dropout_site(DecoderDropout::SelfAttention, layer)},
+      cross_attention_dropout{config.dropout, dropout_site(DecoderDropout::CrossAttention, layer)},
+      feed_forward_dropout{config.dropout, dropout_site(DecoderDropout::FeedForward, layer)} {
+  register_module("self_attention", self_attention);
+  register_module("self_attention_norm", self_attention_norm);
+  register_module("cross_attention", cross_attention);
+  register_module("cross_attention_norm", cross_attention_norm);
+  register_module("feed_forward", feed_forward);
+  register_module("feed_forward_norm", feed_forward_norm);
+}
+
+ResidualStream DecoderLayerImpl::forward(const ResidualStream& x, DecoderAttention& attention,
+                                         const torch::Tensor& row_keys) {
+  const auto target =
+      self_attention_connection(x, self_attention_norm, norm_position, self_attention_dropout,
+                                row_keys, [&](const SelfAttentionInput& input) {
+                                  return attention.self(layer, self_attention, input);
+                                });
+  const auto attended = residual_connection(
+      target, cross_attention_norm, norm_position, cross_attention_dropout, row_keys,
+      [&](const torch::Tensor& input) { return attention.cross(layer, cross_attention, input); });
+  return residual_connection(
+      attended, feed_forward_norm, norm_position, feed_forward_dropout, row_keys,
+      [&](const torch::Tensor& input) { return feed_forward(input, row_keys); });
+}
+
+DecoderImpl::DecoderImpl(const ModelConfig& config) {
+  if (config.embedding_norm) embedding_norm = register_module("embedding_norm", layer_norm(config));
+  for (std::int64_t i = 0; i < config.decoder_layers; ++i)
+    layers->push_back(DecoderLayer(config, i));
+  register_module("layers", layers);
+  if (is_before(config.norm)) norm = register_module("norm", layer_norm(config));
+}
+
+torch::Tensor DecoderImpl::forward(torch::Tensor x, DecoderAttention& attention,
+                                   const torch::Tensor& row_keys) {
+  ResidualStream stream{normalized_if_asked(embedding_norm, x), {}, {}};
+  for (const auto& layer : *layers)
+    stream = layer->as<DecoderLayerImpl>()->forward(stream, attention, row_keys);
+  return norm ? stream.normalize(norm, row_keys).normalized : stream.value(row_keys);
+}
+
+// The whole model
+
+PackedTokens packed_tokens(std::span<const std::int32_t> tokens,
+                           std::span<const std::int32_t> starts, std::int64_t heads,
+                           torch::Device device, std::int64_t row_multiple,
+                           std::int64_t least_longest) {
+  auto layout = PackedLayout::from_starts(starts, heads, device, row_multiple, least_longest);
+  std::vector<std::int64_t> ids(tokens.begin(), tokens.end());
+  ids.resize(static_cast<std::size_t>(layout.rows), -1);
+  return {to_device(ids, device), std::move(layout)};
+}
 
 namespace {
 
@@ -106,14 +254,16 @@ void TransformerImpl::initialize(std::uint64_t seed) {
   }
 }
 
-PackedTokens packed_tokens(std::span<const std::int32_t> tokens,
-                           std::span<const std::int32_t> starts, std::int64_t heads,
-                           torch::Device device, std::int64_t row_multiple,
-                           std::int64_t least_longest) {
-  auto layout = PackedLayout::from_starts(starts, heads, device, row_multiple, least_longest);
-  std::vector<std::int64_t> ids(tokens.begin(), tokens.end());
-  ids.resize(static_cast<std::size_t>(layout.rows), -1);
-  return {to_device(ids, device), std::move(layout)};
+Transformer load_transformer(const ModelFileReader& file, torch::Device device) {
+  Transformer model(file.config());
+  for (auto& item : model->named_parameters()) {
+    torch::Tensor& parameter = item.value();
+    parameter.requires_grad_(false);
+    file.read_floats(item.key(), {parameter.mutable_data_ptr<float>(),
+                                  static_cast<std::size_t>(parameter.numel())});
+  }
+  model->to(device);
+  return model;
 }
 
 }  // namespace dragoman

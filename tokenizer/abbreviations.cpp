@@ -172,7 +172,7 @@ std::unordered_set<std::string> set_of(WordLists lists) {
   return words;
 }
 
-/// All words of the lists. Of a word in two lists the later list counts.
+/// All words of the lists. If a word is in two lists, the later one counts.
 std::unordered_map<std::string, Abbreviation> all_abbreviations(LetterCase letter_case) {
   std::unordered_map<std::string, Abbreviation> all;
   const auto add = [&](WordLists lists, Abbreviation kind) {

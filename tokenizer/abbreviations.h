@@ -7,12 +7,12 @@
 
 namespace dragoman {
 
-/// Whether a full stop behind a word ends the sentence.
+/// Whether a full stop after a word ends the sentence.
 enum class Abbreviation {
   None,          ///< yes: the word is no abbreviation
   Inside,        ///< never: more must follow ("Dr.", "e.g.")
   BeforeNumber,  ///< not before a number ("No. 5", "p. 7", "Jan. 3")
-  Anywhere,      ///< only where the next word is one that begins sentences ("etc.", "Inc.")
+  Anywhere,      ///< only if the next word is one that begins sentences ("etc.", "Inc.")
 };
 
 enum class LetterCase {
@@ -28,7 +28,7 @@ Abbreviation abbreviation(std::string_view word, LetterCase letter_case);
 /// "Elle"). The case of `word` does not matter.
 bool often_begins_sentence(std::string_view word);
 
-/// Whether a number with a full stop behind this word is an ordinal ("am 3. Oktober").
+/// Whether a number with a full stop after this word is an ordinal ("am 3. Oktober").
 bool comes_before_ordinal(std::string_view word);
 
 /// Names of months in languages whose dates have ordinals ("3. Mai").

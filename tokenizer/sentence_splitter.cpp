@@ -7,12 +7,61 @@
 
 #include "base/utf8.h"
 #include "tokenizer/abbreviations.h"
-#include "tokenizer/character_kinds.h"
-#include "tokenizer/sentence_marks.h"
 
 namespace dragoman {
 
 namespace {
+
+// ---- kinds of characters ----
+
+bool is_letter(char32_t c) { return general_category(c)[0] == 'L'; }
+bool is_digit(char32_t c) { return general_category(c) == "Nd"; }
+bool is_capital(char32_t c) { return general_category(c) == "Lu" || general_category(c) == "Lt"; }
+bool is_small(char32_t c) { return general_category(c) == "Ll"; }
+
+bool is_letter_or_number(char32_t c) {
+  return general_category(c)[0] == 'L' || general_category(c)[0] == 'N';
+}
+
+bool is_kana(char32_t c) { return c >= 0x3041 && c <= 0x30FF; }
+
+bool is_ideographic(char32_t c) {
+  return is_kana(c) || (c >= 0x3400 && c <= 0x9FFF) || (c >= 0xF900 && c <= 0xFAFF) ||
+         (c >= 0x20000 && c <= 0x3FFFF);
+}
+
+bool is_emoji(char32_t c) {
+  return (c >= 0x1F300 && c <= 0x1FAFF) || (c >= 0x2600 && c <= 0x27BF) || c == 0xFE0F ||
+         c == 0x200D;
+}
+
+bool is_greek(char32_t c) { return (c >= 0x370 && c <= 0x3FF) || (c >= 0x1F00 && c <= 0x1FFF); }
+
+// ---- stops, quotes and brackets at the ends and beginnings of sentences ----
+
+// After these a sentence ends if white space follows.
+constexpr std::u32string_view kStops = U".!?\u2026\u061F\u06D4\u0589\u037E\u203C\u2047\u2048\u2049";
+// After these a sentence ends also without white space: Chinese and Japanese, Indic, Ethiopic,
+// Khmer and Burmese stops.
+constexpr std::u32string_view kUnspacedStops =
+    U"\u3002\uFF01\uFF1F\uFF61\uFF0E\u0964\u0965\u1362\u1367\u1368\u17D4\u17D5\u104B";
+constexpr std::u32string_view kClosers =
+    U"\"')]}\u2019\u201D\u201C\u2018\u00BB\u00AB\u203A\u2039\u300D\u300F\uFF09\u3011\u300B\u3009*_";
+// Characters that may stand before the first word of a sentence.
+constexpr std::u32string_view kOpeners =
+    U"\"'([{\u2018\u201C\u201E\u201A\u00AB\u00BB\u2039\u203A\u300C\u300E\uFF08\u3010\u300A\u3008"
+    U"\u00BF\u00A1-\u2013\u2014\u2022\u00B7*#@_\u2026";
+// Characters at which the search for an abbreviation stops: brackets, quotes, apostrophes, dashes.
+constexpr std::u32string_view kWordBorders =
+    U"\"'([{\u2018\u2019\u201C\u201D\u201E\u201A\u00AB\u00BB\u2039\u203A\u300C\u300E\uFF08/\u2013"
+    U"\u2014\u00BF\u00A1*_,;:";
+// Brackets that are no sentence by themselves.
+constexpr std::array<std::u32string_view, 5> kBrackets = {U"()", U"[]", U"\uFF08\uFF09",
+                                                          U"\u300C\u300D", U"\u300E\u300F"};
+
+bool is_any_stop(char32_t c) { return is_one_of(c, kStops) || is_one_of(c, kUnspacedStops); }
+
+// ---- the rules ----
 
 constexpr std::size_t kLongestInBrackets = 200;  // longer ones may hold sentences
 constexpr std::size_t kLongestLead = 10;         // openers and white space before a first word
@@ -23,7 +72,7 @@ bool is_roman(std::string_view word) {
   return word != "I" && !word.empty() && word.find_first_not_of("IVXLC") == word.npos;
 }
 
-/// Stops that stand together, with the closers behind them: characters [begin, end).
+/// Stops that stand together, with the closers after them: characters [begin, end).
 struct SentenceStop {
   std::size_t begin, marks_end, end;
   std::size_t next;  ///< the next character that is no white space
@@ -48,7 +97,7 @@ class SentenceSplitter {
 
   std::vector<std::string_view> split() {
     std::vector<std::string_view> sentences;
-    begin_ = behind_space(0);
+    begin_ = after_space(0);
     for (std::size_t i = begin_; i < size();) {
       if (const std::size_t close = closing_of(i); close > i) {
         has_word_ = true;
@@ -76,7 +125,7 @@ class SentenceSplitter {
     return text_.substr(offsets_[begin], offsets_[end] - offsets_[begin]);
   }
   bool is_space_at(std::size_t i) const { return i < size() && is_space(characters_[i]); }
-  std::size_t behind_space(std::size_t i) const {
+  std::size_t after_space(std::size_t i) const {
     while (is_space_at(i)) ++i;
     return i;
   }
@@ -95,8 +144,9 @@ class SentenceSplitter {
     std::ranges::sort(brackets_, {}, &Bracket::begin);
   }
 
-  /// Where the bracket that opens at `i` closes, if no sentence ends in it; otherwise `i`. A
-  /// bracket that begins a sentence may have the sentence's stop before its own end.
+  /// The position at which the bracket that opens at `i` closes, if no sentence ends in it;
+  /// otherwise `i`. A bracket that begins a sentence may have the sentence's stop before its own
+  /// end.
   std::size_t closing_of(std::size_t i) {
     while (next_bracket_ < brackets_.size() && brackets_[next_bracket_].begin < i) ++next_bracket_;
     if (next_bracket_ == brackets_.size() || brackets_[next_bracket_].begin != i) return i;
@@ -110,16 +160,16 @@ class SentenceSplitter {
            (characters_[i] == ';' && i > 0 && is_greek(characters_[i - 1]));
   }
 
-  /// Whether a character behind a stop may close a quotation or a bracket. U+201C and U+2018 close
-  /// German ones; behind a stop of Chinese they open the next.
+  /// Whether a character after a stop may close a quotation or a bracket. U+201C and U+2018 close
+  /// German ones; after a stop of Chinese they open the next.
   bool is_closer(std::size_t i, std::size_t stop) const {
     const bool opens =
         is_one_of(characters_[i], U"\u201C\u2018") && is_one_of(characters_[stop], kUnspacedStops);
     return is_one_of(characters_[i], kClosers) && !opens;
   }
 
-  /// The position behind the number of a source in brackets, if one begins at `i`: "grew.[12] It".
-  std::size_t behind_citation(std::size_t i) const {
+  /// The position after the number of a source in brackets, if one begins at `i`: "grew.[12] It".
+  std::size_t after_citation(std::size_t i) const {
     if (i == size() || characters_[i] != '[') return i;
     std::size_t end = i + 1;
     while (end < size() && is_digit(characters_[end])) ++end;
@@ -129,7 +179,7 @@ class SentenceSplitter {
   SentenceStop stop_at(std::size_t begin) const {
     SentenceStop stop{.begin = begin, .marks_end = begin, .end = begin, .next = begin};
     while (stop.end < size()) {
-      const std::size_t tag = behind_tag(stop.end);
+      const std::size_t tag = after_tag(stop.end);
       if (is_stop(stop.end))
         stop.marks_end = ++stop.end;
       else if (is_closer(stop.end, begin))
@@ -139,17 +189,17 @@ class SentenceSplitter {
       else
         break;
     }
-    for (std::size_t end = stop.end; (end = behind_citation(stop.end)) > stop.end;) stop.end = end;
+    for (std::size_t end = stop.end; (end = after_citation(stop.end)) > stop.end;) stop.end = end;
     while (stop.end < size() && is_emoji(characters_[stop.end])) ++stop.end;
     // "« Oui. » Il", "Ja! 😀 Nein"
-    for (std::size_t i = behind_space(stop.end); i > stop.end; i = behind_space(stop.end)) {
+    for (std::size_t i = after_space(stop.end); i > stop.end; i = after_space(stop.end)) {
       const bool closes = i < size() && is_one_of(characters_[i], U"\u00BB\u203A") &&
                           (i + 1 == size() || is_space(characters_[i + 1]));
       if (i == size() || !(closes || is_emoji(characters_[i]))) break;
       stop.end = i + 1;
       while (stop.end < size() && is_emoji(characters_[stop.end])) ++stop.end;
     }
-    stop.next = behind_space(stop.end);
+    stop.next = after_space(stop.end);
     return stop;
   }
 
@@ -187,8 +237,8 @@ class SentenceSplitter {
     return false;
   }
 
-  /// The position behind the tag ("<b>", "</b>") that begins at `i`; `i` where none does.
-  std::size_t behind_tag(std::size_t i) const {
+  /// The position after the tag ("<b>", "</b>") that begins at `i`; `i` if none does.
+  std::size_t after_tag(std::size_t i) const {
     const bool begins = i + 1 < size() && characters_[i] == '<' &&
                         (is_letter(characters_[i + 1]) || characters_[i + 1] == '/');
     const std::size_t most = begins ? std::min(size(), i + kLongestTag) : i;
@@ -201,7 +251,7 @@ class SentenceSplitter {
   std::size_t first_word(std::size_t i) const {
     std::size_t most = std::min(size(), i + kLongestLead);
     for (; i < most; ++i) {
-      if (const std::size_t end = behind_tag(i); end > i) {
+      if (const std::size_t end = after_tag(i); end > i) {
         most = std::min(size(), end + kLongestLead);
         i = end - 1;
         continue;
@@ -244,7 +294,7 @@ class SentenceSplitter {
     return begin;
   }
 
-  /// Whether a single full stop ends a sentence, where one could begin at `next`.
+  /// Whether a single full stop ends a sentence if one could begin at `next`.
   bool full_stop_ends(std::size_t stop, std::size_t next) const {
     const std::size_t begin = word_begin(stop);
     if (begin == stop) return true;
@@ -289,8 +339,8 @@ class SentenceSplitter {
     return dotted;
   }
 
-  /// The kind of the word [begin, end). Short words before it count with it ("z. B"), and of an
-  /// unknown word the text behind the last hyphen counts ("Dipl.-Ing").
+  /// The kind of the word [begin, end). Short words before it count with it ("z. B"). If
+  /// the word is unknown, the text after its last hyphen counts ("Dipl.-Ing").
   Abbreviation kind_of(std::size_t begin, std::size_t end) const {
     constexpr int kMostWords = 4;
     Abbreviation kind = abbreviation(between(begin, end), letter_case_);
@@ -311,14 +361,14 @@ class SentenceSplitter {
     return kind;
   }
 
-  /// The position behind the full stop of the word that begins at `begin`.
+  /// The position after the full stop of the word that begins at `begin`.
   std::size_t word_end(std::size_t begin) const {
     std::size_t end = begin;
     while (end < size() && !is_space(characters_[end])) ++end;
     return end;
   }
 
-  /// Whether a full stop behind a number ends the sentence. A number of up to three digits may be
+  /// Whether a full stop after a number ends the sentence. A number of up to three digits may be
   /// an ordinal ("am 3. Mai") or number an item of a list ("1. First").
   bool number_ends(std::size_t begin, std::size_t stop, std::size_t next) const {
     if (stop - begin > 3) return true;
@@ -339,13 +389,13 @@ class SentenceSplitter {
     return !comes_before_ordinal(before);
   }
 
-  /// The word before the one that begins at `begin`; empty where it ends with punctuation.
+  /// The word before the one that begins at `begin`; empty if it ends with punctuation.
   std::string_view word_before(std::size_t begin) const {
     if (begin < begin_ + 2 || !is_space(characters_[begin - 1])) return {};
     return between(word_begin(begin - 1), begin - 1);
   }
 
-  /// Whether a full stop behind a single letter ends the sentence. The letter is an initial ("J.
+  /// Whether a full stop after a single letter ends the sentence. The letter is an initial ("J.
   /// Doe"), the first of an abbreviation ("z. B."), or the last of its sentence ("vitamin C. The").
   bool letter_ends(std::size_t letter, std::size_t next) const {
     const char32_t c = characters_[letter];
@@ -394,6 +444,15 @@ std::vector<std::string_view> split_sentences(std::string_view text) {
   if (whole.empty()) return {};
   if (!may_have_several(whole)) return {whole};
   return SentenceSplitter(whole).split();
+}
+
+std::vector<std::pair<std::string_view, std::string_view>> pairs_of_sentences(
+    std::string_view source, std::string_view target) {
+  const auto sources = split_sentences(source), targets = split_sentences(target);
+  if (sources.size() != targets.size() || sources.size() < 2) return {{source, target}};
+  std::vector<std::pair<std::string_view, std::string_view>> pairs;
+  for (std::size_t i = 0; i < sources.size(); ++i) pairs.emplace_back(sources[i], targets[i]);
+  return pairs;
 }
 
 }  // namespace dragoman

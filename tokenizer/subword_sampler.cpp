@@ -1,12 +1,218 @@
 #include "tokenizer/subword_sampler.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <queue>
+#include <utility>
 
 #include "base/error.h"
-#include "tokenizer/byte_piece.h"
-#include "tokenizer/space_mark.h"
+#include "base/utf8.h"
+#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
+
+void PieceTrie::add(std::string_view piece, TokenId id) {
+  std::uint32_t node = kRoot;
+  for (const char byte : piece) {
+    std::uint32_t next = child(node, byte);
+    if (next == kNoNode) {
+      if (2 * ids_.size() > edges_.size()) grow();
+      next = static_cast<std::uint32_t>(ids_.size());
+      ids_.push_back(kNoPiece);
+      const std::uint64_t edge = edge_of(node, byte);
+      edges_[index_of(edge)] = {edge, next};
+    }
+    node = next;
+  }
+  ids_[node] = id;
+}
+
+std::optional<TokenId> PieceTrie::find(std::string_view piece) const {
+  std::uint32_t node = kRoot;
+  for (const char byte : piece) {
+    node = child(node, byte);
+    if (node == kNoNode) return std::nullopt;
+  }
+  return ids_[node] == kNoPiece ? std::nullopt : std::optional(ids_[node]);
+}
+
+void PieceTrie::grow() {
+  std::vector<Edge> before(2 * edges_.size());
+  std::swap(before, edges_);
+  for (const Edge& edge : before)
+    if (edge.child != kNoNode) edges_[index_of(edge.from)] = edge;
+}
+
+// ---- BPE-dropout ----
+
+namespace {
+
+/// A part of the text; one that was merged into its left neighbour is empty.
+struct Part {
+  std::string_view text;
+  int left, right;  ///< neighbours; -1: none
+};
+
+/// Two neighbours that make a piece together.
+struct Merge {
+  double score;
+  int left, right;
+  std::size_t size;  ///< of the piece, in bytes; if the parts have another size, one has changed
+};
+
+/// Whether the merge `a` is less urgent than `b`.
+struct LessUrgent {
+  bool operator()(const Merge& a, const Merge& b) const {
+    return a.score != b.score ? a.score < b.score : a.left > b.left;
+  }
+};
+
+std::vector<Part> characters(std::string_view text) {
+  std::vector<Part> parts;
+  for (std::size_t offset = 0; offset < text.size();) {
+    const std::size_t begin = offset;
+    next_code_point(text, offset);
+    const int number = static_cast<int>(parts.size());
+    parts.push_back({text.substr(begin, offset - begin), number - 1, number + 1});
+  }
+  if (!parts.empty()) parts.back().right = -1;
+  return parts;
+}
+
+}  // namespace
+
+std::vector<std::string_view> bpe_with_dropout(const ScoredPieces& pieces, std::string_view text,
+                                               double dropout, RandomStream& random) {
+  std::vector<Part> parts = characters(text);
+  std::priority_queue<Merge, std::vector<Merge>, LessUrgent> merges;
+  const auto part = [&parts](int number) -> Part& {
+    return parts[static_cast<std::size_t>(number)];
+  };
+  const auto together = [&](int left, int right) {
+    return std::string_view(part(left).text.data(),
+                            part(left).text.size() + part(right).text.size());
+  };
+  const auto consider = [&](int left, int right) {
+    if (left < 0 || right < 0) return;
+    const std::string_view both = together(left, right);
+    if (const auto id = pieces.trie.find(both))
+      merges.push({pieces.scores[static_cast<std::size_t>(*id)], left, right, both.size()});
+  };
+  for (int i = 1; i < std::ssize(parts); ++i) consider(i - 1, i);
+  std::vector<Merge> left_out;  // until the next merge, when they are drawn for again
+  while (!merges.empty()) {
+    const Merge merge = merges.top();
+    merges.pop();
+    Part &left = part(merge.left), &right = part(merge.right);
+    if (left.text.empty() || right.text.empty() ||
+        left.text.size() + right.text.size() != merge.size)
+      continue;
+    if (random.chance(dropout)) {
+      left_out.push_back(merge);
+      continue;
+    }
+    left.text = together(merge.left, merge.right);
+    right.text = {};
+    left.right = right.right;
+    if (left.right >= 0) part(left.right).left = merge.left;
+    consider(left.left, merge.left);
+    consider(merge.left, left.right);
+    for (const Merge& again : left_out) merges.push(again);
+    left_out.clear();
+  }
+  std::vector<std::string_view> segmentation;
+  for (const Part& p : parts)
+    if (!p.text.empty()) segmentation.push_back(p.text);
+  return segmentation;
+}
+
+// ---- sampling for unigram models ----
+
+namespace {
+
+constexpr double kUnknownPenalty = 10;
+constexpr int kNone = -1;
+
+/// A piece at one position of the text, with the log-weight of all segmentations up to its end that
+/// have it as the last piece.
+struct Node {
+  std::size_t begin;
+  double weight;
+  int next;  ///< of the nodes with the same end
+};
+
+class Lattice {
+ public:
+  Lattice(const ScoredPieces& pieces, std::string_view text, double alpha)
+      : text_(text), last_(text.size() + 1, kNone) {
+    std::vector<double> forward(text.size() + 1);
+    for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
+      if (begin > 0) forward[begin] = sum_of_nodes(begin);
+      next_code_point(text, end);
+      bool known = false;
+      pieces.trie.for_each_prefix(text.substr(begin), [&](std::size_t size, TokenId id) {
+        known |= begin + size == end;
+        add(begin, begin + size,
+            forward[begin] + alpha * pieces.scores[static_cast<std::size_t>(id)]);
+      });
+      if (!known) add(begin, end, forward[begin] + alpha * (pieces.lowest_score - kUnknownPenalty));
+    }
+  }
+
+  /// Pieces from the last to the first, each drawn among those that end where the one after begins.
+  std::vector<std::string_view> draw(RandomStream& random) const {
+    std::vector<std::string_view> parts;
+    for (std::size_t end = text_.size(); end > 0;) {
+      const std::size_t begin = draw_begin(end, random);
+      parts.push_back(text_.substr(begin, end - begin));
+      end = begin;
+    }
+    std::reverse(parts.begin(), parts.end());
+    return parts;
+  }
+
+ private:
+  void add(std::size_t begin, std::size_t end, double weight) {
+    nodes_.push_back({begin, weight, last_[end]});
+    last_[end] = static_cast<int>(nodes_.size()) - 1;
+  }
+  const Node& node(int number) const { return nodes_[static_cast<std::size_t>(number)]; }
+
+  /// log of the sum of exp(weight) over the nodes that end here.
+  double sum_of_nodes(std::size_t end) const {
+    double highest = -std::numeric_limits<double>::infinity(), sum = 0;
+    for (int i = last_[end]; i != kNone; i = node(i).next)
+      highest = std::max(highest, node(i).weight);
+    for (int i = last_[end]; i != kNone; i = node(i).next)
+      sum += std::exp(node(i).weight - highest);
+    return highest + std::log(sum);
+  }
+
+  std::size_t draw_begin(std::size_t end, RandomStream& random) const {
+    const double total = sum_of_nodes(end);
+    double left = random.uniform();
+    int i = last_[end];
+    for (; node(i).next != kNone; i = node(i).next) {
+      left -= std::exp(node(i).weight - total);
+      if (left < 0) break;
+    }
+    return node(i).begin;
+  }
+
+  std::string_view text_;
+  std::vector<Node> nodes_;
+  std::vector<int> last_;  ///< [bytes + 1] the last node that ends there
+};
+
+}  // namespace
+
+std::vector<std::string_view> unigram_sample(const ScoredPieces& pieces, std::string_view text,
+                                             double alpha, RandomStream& random) {
+  return Lattice(pieces, text, alpha).draw(random);
+}
+
+// ---- both ----
 
 SubwordSampler::SubwordSampler(std::shared_ptr<const Tokenizer> tokenizer, double strength)
     : tokenizer_(std::move(tokenizer)), strength_(strength) {

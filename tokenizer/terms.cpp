@@ -10,10 +10,9 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/one_line.h"
-#include "base/text_lines.h"
+#include "base/formatted_text.h"
+#include "base/lines.h"
 #include "base/utf8.h"
-#include "base/word_characters.h"
 
 namespace dragoman {
 
@@ -60,7 +59,7 @@ std::int64_t count_of(std::u32string_view translation, std::u32string_view text,
   return count;
 }
 
-/// The translation with its first letter in the case of the text's, where only the case differs.
+/// The translation with its first letter in the case of the text's, if only the case differs.
 std::u32string uncapitalised(std::u32string translation, std::u32string_view text) {
   if (!text.empty() && !translation.empty() && lower(translation.front()) == text.front())
     translation.front() = text.front();
@@ -121,7 +120,7 @@ void Terms::add(std::string_view source, std::string_view target) {
                     .number = terms_.size()});
 }
 
-/// Of equal source terms the first stays.
+/// The first of equal source terms stays.
 void Terms::sort() {
   std::ranges::sort(
       terms_, {}, [](const Term& term) { return std::tie(term.lower, term.source, term.number); });
@@ -140,7 +139,7 @@ void Terms::sort() {
   }
 }
 
-/// The spelling of the text, or the one without capitals: the first of both.
+/// The term in the spelling of the text or in the one without capitals, whichever comes first.
 const Terms::Term* Terms::spelled(std::size_t first, std::u32string_view text) const {
   const auto begin = terms_.begin() + static_cast<std::ptrdiff_t>(first);
   const auto end = std::upper_bound(
@@ -160,11 +159,11 @@ const Terms::Term* Terms::spelled(std::size_t first, std::u32string_view text) c
 const Terms::Term* Terms::longest_at(std::u32string_view text, std::u32string_view folded,
                                      std::size_t begin) const {
   const std::u32string_view rest = folded.substr(begin);
-  const auto behind = std::ranges::upper_bound(
+  const auto after = std::ranges::upper_bound(
       terms_, rest, {}, [](const Term& term) { return std::u32string_view(term.lower); });
-  if (behind == terms_.begin()) return nullptr;
+  if (after == terms_.begin()) return nullptr;
   // Terms that `rest` begins with are the last one before it, or beginnings of that one.
-  const Term& last = *std::prev(behind);
+  const Term& last = *std::prev(after);
   const auto common =
       static_cast<std::size_t>(std::ranges::mismatch(last.lower, rest).in1 - last.lower.begin());
   for (std::size_t t = last.first_spelling; t != kNone; t = terms_[t].shorter) {
@@ -232,6 +231,62 @@ std::vector<RequiredText> unmet_texts(const std::vector<RequiredText>& required,
     if (entry->second-- <= 0 || is_reversed) unmet.push_back(text);
   }
   return unmet;
+}
+
+// ---- terms in the source text ----
+
+bool has_term_marks(const Tokenizer& source) {
+  const std::vector<PieceKind>& kinds = source.facts().kinds;
+  const auto is_symbol = [&](std::string_view piece) {
+    return kinds[static_cast<std::size_t>(source.id(piece))] == PieceKind::UserDefined;
+  };
+  return is_symbol(kTermBegins) && is_symbol(kTermEnds);
+}
+
+bool is_term_mark(std::string_view piece) { return piece == kTermBegins || piece == kTermEnds; }
+
+std::vector<TextChange> marks_of(std::span<const RequiredText> terms) {
+  std::vector<TextChange> marks;
+  for (const RequiredText& term : terms)
+    marks.push_back({term.end, term.end, join_text(kTermBegins, ' ', term.text, kTermEnds)});
+  return marks;
+}
+
+MarkedText::MarkedText(std::string_view text, const std::vector<TextChange>& changes) {
+  std::size_t copied = 0;
+  for (const TextChange& change : changes) {
+    text_ += text.substr(copied, change.begin - copied);
+    const std::size_t begin = text_.size();
+    text_ += change.text;
+    stretches_.push_back({change.begin, change.end, begin, text_.size()});
+    copied = change.end;
+  }
+  text_ += text.substr(copied);
+}
+
+std::size_t MarkedText::marked_offset(std::size_t original) const {
+  std::size_t end = 0, marked_end = 0;  // of the last stretch before it
+  for (const Stretch& stretch : stretches_) {
+    if (original < stretch.end) {
+      if (original <= stretch.begin) break;
+      return std::min(stretch.marked_begin + original - stretch.begin, stretch.marked_end);
+    }
+    end = stretch.end;
+    marked_end = stretch.marked_end;
+  }
+  return marked_end + original - end;
+}
+
+std::size_t MarkedText::original_offset(std::size_t offset) const {
+  std::size_t end = 0, marked_end = 0;
+  for (const Stretch& stretch : stretches_) {
+    if (offset < stretch.marked_begin) break;
+    if (offset < stretch.marked_end)
+      return stretch.begin == stretch.end ? stretch.begin - 1 : stretch.begin;
+    end = stretch.end;
+    marked_end = stretch.marked_end;
+  }
+  return end + offset - marked_end;
 }
 
 }  // namespace dragoman

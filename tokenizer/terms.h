@@ -1,13 +1,17 @@
-// Terms of a glossary: finds them in a source text, and checks whether a translation has them.
+// Terms of a glossary: finds them in a source text, writes their translations into it, and checks
+// whether a translation has them.
 #pragma once
 
 #include <cstddef>
 #include <filesystem>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 
@@ -30,13 +34,13 @@ class Terms {
   /// file and line.
   explicit Terms(const std::filesystem::path& file);
 
-  /// Source and target terms. Throws Error where one is blank, or has a NUL or a line end.
+  /// Source and target terms. Throws Error if one is blank, or has a NUL or a line end.
   explicit Terms(const std::vector<std::pair<std::string, std::string>>& terms);
 
   bool empty() const { return terms_.empty(); }
-  /// The terms that `source` has as whole words. Where several begin at one word, the longest
+  /// The terms that `source` has as whole words. If several begin at one word, the longest
   /// counts; terms do not overlap. A source term without capitals is found in upper and lower case.
-  /// Of equal source terms the first in the file counts. A word takes the time of a binary search,
+  /// The first in the file of equal source terms counts. A word takes the time of a binary search,
   /// however many terms begin with it.
   std::vector<RequiredText> find(std::string_view source) const;
 
@@ -47,12 +51,12 @@ class Terms {
     std::string target;
     std::size_t number;              // in the order of the file
     std::size_t first_spelling = 0;  // the first term with the same `lower`
-    std::size_t shorter = kNone;     // of first spellings: the longest that this one begins with
+    std::size_t shorter = kNone;     // the longest first spelling that this one begins with
   };
   void add(std::string_view source, std::string_view target);
   void sort();
   const Term* spelled(std::size_t first, std::u32string_view text) const;
-  /// Null: none. `folded` is the text in lower case.
+  /// Null if there is none. `folded` is the text in lower case.
   const Term* longest_at(std::u32string_view text, std::u32string_view folded,
                          std::size_t begin) const;
 
@@ -60,8 +64,55 @@ class Terms {
 };
 
 /// The texts of `required` that the translation does not have as whole words as often as it should.
-/// A pair of tags (<b>, </b>) must not be turned round.
+/// A pair of tags (<b>, </b>) must not be reversed.
 std::vector<RequiredText> unmet_texts(const std::vector<RequiredText>& required,
                                       std::string_view translation);
+
+// ---- terms in the source text ----
+// "the dog<term> Hund</term> runs". A model that was trained on such text (--train-terms) copies
+// the translation of a term, in the form that its sentence needs: Dinu et al. 2019, "Training
+// neural machine translation to apply terminology constraints".
+
+/// User-defined symbols of the tokenizer of a model with --train-terms.
+inline constexpr std::string_view kTermBegins = "<term>", kTermEnds = "</term>";
+
+/// Whether the tokenizer has these symbols.
+bool has_term_marks(const Tokenizer& source);
+bool is_term_mark(std::string_view piece);
+
+/// A text that is read instead of the bytes [begin, end) of another one.
+struct TextChange {
+  std::size_t begin, end;
+  std::string text;
+  bool operator==(const TextChange&) const = default;
+};
+
+/// The translations of `terms`, to be written after them. They are in the order of the text and do
+/// not overlap.
+std::vector<TextChange> marks_of(std::span<const RequiredText> terms);
+
+/// A text with changes, and the way from one to the other.
+class MarkedText {
+ public:
+  MarkedText() = default;
+  /// `changes` are in the order of the text and do not overlap.
+  explicit MarkedText(std::string_view text, const std::vector<TextChange>& changes = {});
+
+  const std::string& text() const { return text_; }
+  /// The offset in the marked text of a byte of the original text. The end of a term's stretch lies
+  /// after the translation that is written there.
+  std::size_t marked_offset(std::size_t original) const;
+  /// The offset in the original text of a byte of the marked text. A byte of a written translation
+  /// has the offset of the term's last byte, a byte of another change that of its first.
+  std::size_t original_offset(std::size_t offset) const;
+
+ private:
+  struct Stretch {
+    std::size_t begin, end;                // of the original text
+    std::size_t marked_begin, marked_end;  // of text_, which stand there instead
+  };
+  std::string text_;
+  std::vector<Stretch> stretches_;
+};
 
 }  // namespace dragoman

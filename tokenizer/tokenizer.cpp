@@ -4,19 +4,29 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/files.h"
 #include "base/utf8.h"
-#include "tokenizer/byte_piece.h"
-#include "tokenizer/renumbered_tokenizer.h"
-#include "tokenizer/space_mark.h"
-#include "tokenizer/term_marks.h"
+#include "tokenizer/sentencepiece_model.h"
+#include "tokenizer/terms.h"
 
 namespace dragoman {
+
+std::optional<unsigned char> byte_of_piece(std::string_view piece) {
+  unsigned char byte = 0;
+  if (piece.size() != 6 || !piece.starts_with("<0x") || !piece.ends_with('>')) return std::nullopt;
+  const char* end = piece.data() + 5;
+  const auto parsed = std::from_chars(piece.data() + 3, end, byte, 16);
+  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
+  return byte;
+}
 
 struct Tokenizer::Impl {
   std::string model_bytes;
@@ -29,14 +39,14 @@ struct Tokenizer::Impl {
   const sentencepiece::SentencePieceProcessor& reader() const {
     return segmenter ? *segmenter : processor;
   }
-  std::array<TokenId, 256> byte_ids = {};  // of the pieces of single bytes; with escapes alone
+  std::array<TokenId, 256> byte_ids = {};  // of the pieces of single bytes; only with escapes
 
   bool escapes_spaces() const { return facts.escapes != Escapes::None; }
   bool escapes_term_marks() const { return facts.escapes == Escapes::SpaceAndTermMarks; }
   TokenId vocabulary() const { return static_cast<TokenId>(facts.vocabulary); }
   bool has(TokenId id) const { return id >= 0 && id < vocabulary(); }
 
-  /// The id of a piece that a text is segmented into. A renumbered model (renumbered_tokenizer.h)
+  /// The id of a piece that a text is segmented into. A renumbered model (renumbered_tokenizer())
   /// stands for one whose pieces are looked up in a vocabulary by their texts: there a run of
   /// unknown characters may be a piece, and a piece of the model may be unknown.
   template <class Piece>
@@ -230,5 +240,101 @@ std::vector<std::string> Tokenizer::user_symbols() const {
 const TokenizerFacts& Tokenizer::facts() const { return impl_->facts; }
 
 const std::string& Tokenizer::model_bytes() const { return impl_->model_bytes; }
+
+// ---- the two sides of a model ----
+
+EndIds end_ids(const TokenizerPair& tokenizers) {
+  return {.source = tokenizers.source->eos_id(),
+          .target = tokenizers.target->eos_id(),
+          .source_eos = tokenizers.source_eos};
+}
+
+std::vector<TokenId> TokenizerPair::source_tokens(std::string_view text) const {
+  return source_tokens(source->encode(text));
+}
+
+std::vector<TokenId> TokenizerPair::source_tokens(std::vector<TokenId> pieces) const {
+  const EndIds ends = end_ids(*this);
+  if (ends.ends_source(pieces.size())) pieces.push_back(ends.source);
+  return pieces;
+}
+
+std::vector<TokenId> TokenizerPair::target_tokens(std::string_view text) const {
+  return target_tokens(target->encode(text));
+}
+
+std::vector<TokenId> TokenizerPair::target_tokens(std::vector<TokenId> pieces) const {
+  pieces.push_back(target->eos_id());
+  return pieces;
+}
+
+// ---- the rule for text ----
+
+namespace {
+
+constexpr std::string_view kLowerSuffix = "_lower";
+
+}  // namespace
+
+std::string TextRule::name() const {
+  const std::string_view plain =
+      normalization == Normalization::None ? "identity" : name_of(normalization);
+  return join_text(plain, lowercase ? kLowerSuffix : "");
+}
+
+std::string normalization_of(const TokenizerFacts& facts) {
+  std::string_view name = facts.normalizer;
+  if (name.ends_with(kLowerSuffix)) name.remove_suffix(kLowerSuffix.size());
+  return name == "identity" || name.empty() ? "none" : std::string(name);
+}
+
+bool lower_cases(const Tokenizer& tokenizer) {
+  return tokenizer.decode(tokenizer.encode("A")) == "a";
+}
+
+ChangedLines changed_lines(const Tokenizer& tokenizer, std::span<const std::string> lines) {
+  ChangedLines changed;
+  bool only_space = true;  // in all changed lines so far
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string written = tokenizer.decode(tokenizer.encode(lines[i]));
+    if (written == lines[i]) continue;
+    ++changed.count;
+    const bool is_example =
+        changed.first == 0 || (only_space && !differ_in_space_alone(lines[i], written));
+    if (!is_example) continue;
+    only_space = differ_in_space_alone(lines[i], written);
+    changed.first = static_cast<std::int64_t>(i) + 1;
+    changed.example = described_change(lines[i], written);
+  }
+  return changed;
+}
+
+std::string described_change(std::string_view line, std::string_view written) {
+  // Equal bytes at both ends, but whole words of each text.
+  std::size_t begin = 0, end = 0;
+  const std::size_t shorter = std::min(line.size(), written.size());
+  while (begin < shorter && line[begin] == written[begin]) ++begin;
+  while (end < shorter - begin && line[line.size() - 1 - end] == written[written.size() - 1 - end])
+    ++end;
+  begin = line.substr(0, begin).find_last_of(' ') + 1;  // 0 for npos
+  const std::size_t space = line.substr(line.size() - end).find(' ');
+  end = space == line.npos ? 0 : end - space;
+  const auto part = [&](std::string_view text) {
+    constexpr std::size_t kLongest = 60;
+    const std::string_view all = text.substr(begin, text.size() - end - begin);
+    const std::string_view shown = all.substr(0, character_start(all, kLongest));
+    return join_text('"', shown, shown.size() < all.size() ? "..." : "", '"');
+  };
+  return join_text(part(line), " becomes ", part(written));
+}
+
+bool differ_in_space_alone(std::string_view a, std::string_view b) {
+  const auto without_space = [](std::string_view text) {
+    std::u32string characters = code_points(text);
+    std::erase_if(characters, is_space);
+    return characters;
+  };
+  return without_space(a) == without_space(b);
+}
 
 }  // namespace dragoman

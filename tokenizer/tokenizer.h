@@ -1,22 +1,26 @@
-// A trained SentencePiece tokenizer (Kudo and Richardson 2018), which encodes and decodes. Only
-// tokenizer.cpp and train_tokenizer.cpp include SentencePiece's headers.
+// A trained SentencePiece tokenizer (Kudo and Richardson 2018), which encodes and decodes; the pair
+// of tokenizers of a model; and the rule by which a tokenizer normalises text. Only tokenizer.cpp
+// and train_tokenizer.cpp include SentencePiece's headers.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "tokenizer/model_facts.h"
+#include "tokenizer/sentencepiece_model.h"
 
 namespace dragoman {
 
 using TokenId = std::int32_t;
 
 /// A piece and the bytes [begin, end) of the text that it stands for, spaces before a word
-/// included. Where a character falls back to pieces of single bytes, the last of them has all its
+/// included. If a character falls back to pieces of single bytes, the last of them has all its
 /// bytes, the others none.
 struct PieceSpan {
   TokenId id;
@@ -25,7 +29,7 @@ struct PieceSpan {
 
 class Tokenizer {
  public:
-  /// Takes the bytes of a SentencePiece model. Throws Error where they are no such model. `name` is
+  /// Takes the bytes of a SentencePiece model. Throws Error if they are no such model. `name` is
   /// for messages.
   Tokenizer(std::string model_bytes, const std::string& name);
   static Tokenizer from_file(const std::string& path);
@@ -39,9 +43,9 @@ class Tokenizer {
   std::vector<std::string> pieces(std::string_view text) const;
   /// The same ids with their offsets in the text.
   std::vector<PieceSpan> encode_with_offsets(std::string_view text) const;
-  /// Text of the ids; special ids are left out, runs of byte pieces that are not valid UTF-8 become
-  /// U+FFFD. A tokenizer that keeps white space and has escapes (TokenizerFacts) gives back every
-  /// text that its rule (text_rule.h) leaves as it is.
+  /// The text of the ids; special ids are left out, runs of byte pieces that are not valid UTF-8
+  /// become U+FFFD. A tokenizer that keeps white space and has escapes (TokenizerFacts) gives back
+  /// every text that its rule (TextRule) leaves as it is.
   std::string decode(std::span<const TokenId> ids) const;
 
   std::int64_t size() const;  ///< pieces of the vocabulary
@@ -69,5 +73,95 @@ class Tokenizer {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// ---- SentencePiece's spelling of pieces ----
+
+inline constexpr std::string_view kSpaceMark = "\u2581";  ///< "▁", a space in a piece
+
+/// The byte that a piece like "<0x41>" stands for; none for other pieces. SentencePiece writes a
+/// character that is no piece in them.
+std::optional<unsigned char> byte_of_piece(std::string_view piece);
+
+// ---- the two sides of a model ----
+
+/// The tokens that end the sentences of the two sides.
+struct EndIds {
+  TokenId source, target;
+  bool source_eos = true;  ///< ModelConfig::source_eos
+
+  /// Whether a source sentence of so many pieces ends with `source`. One without pieces does in any
+  /// model, as a model must read something.
+  bool ends_source(std::size_t pieces) const { return source_eos || pieces == 0; }
+};
+
+struct TokenizerPair {
+  std::shared_ptr<const Tokenizer> source;
+  std::shared_ptr<const Tokenizer>
+      target;              ///< the same object as `source` if their bytes are equal
+  bool source_eos = true;  ///< ModelConfig::source_eos
+
+  /// Whether both sides have one vocabulary. Their rules for text (TextRule) may differ.
+  bool joint() const {
+    return source == target || source->facts().pieces_hash == target->facts().pieces_hash;
+  }
+
+  /// The tokens of a source sentence: its pieces, and its end if it has one (EndIds).
+  std::vector<TokenId> source_tokens(std::string_view text) const;
+  std::vector<TokenId> source_tokens(std::vector<TokenId> pieces) const;
+  /// The tokens of a translation: its pieces and </s>.
+  std::vector<TokenId> target_tokens(std::string_view text) const;
+  std::vector<TokenId> target_tokens(std::vector<TokenId> pieces) const;
+};
+
+EndIds end_ids(const TokenizerPair& tokenizers);
+
+// ---- the rule for text ----
+// What a tokenizer does to the text of its side before it cuts it into pieces: its normalisation
+// and its lower-casing. The rule is part of the SentencePiece model (normalizer_spec), so every
+// program that applies the model writes alike.
+
+enum class Normalization : std::uint8_t {
+  None,     ///< the text stays as it is, byte for byte
+  Nfc,      ///< a letter and its marks become one character, if Unicode has it
+  NmtNfkc,  ///< SentencePiece's: NFKC, and a run of white space is one space
+};
+constexpr std::array<std::string_view, 3> names_of(Normalization) {
+  return {"none", "nfc", "nmt_nfkc"};
+}
+
+struct TextRule {
+  Normalization normalization = Normalization::None;
+  bool lowercase = false;
+  bool escapes_term_marks = false;  ///< Escapes::SpaceAndTermMarks; not with NmtNfkc
+
+  bool keeps_white_space() const { return normalization != Normalization::NmtNfkc; }
+  /// Whether SentencePiece knows the rule by a name of its own.
+  bool is_built_in() const { return normalization != Normalization::Nfc && !lowercase; }
+  /// The name in the SentencePiece model: "identity", "nfc", "nmt_nfkc_lower".
+  std::string name() const;
+  bool operator==(const TextRule&) const = default;
+};
+
+/// The name of a tokenizer's normalisation for people: one of Normalization, or another name that
+/// its model has. It does not tell of --lowercase.
+std::string normalization_of(const TokenizerFacts& facts);
+
+/// Whether the texts that the tokenizer decodes have no capitals (see TokenizerConfig::lowercase).
+bool lower_cases(const Tokenizer& tokenizer);
+
+/// Lines that a tokenizer changes: a model that uses it for its target cannot write them.
+struct ChangedLines {
+  std::int64_t count = 0;
+  std::int64_t first = 0;    ///< from 1; a line that changes in more than white space, if any does
+  std::string example = "";  ///< "10⁴" becomes "104"
+};
+ChangedLines changed_lines(const Tokenizer& tokenizer, std::span<const std::string> lines);
+
+/// The change of a line, from the words before it to those after it: "10⁴" becomes "104". `written`
+/// is the line that the tokenizer gives back.
+std::string described_change(std::string_view line, std::string_view written);
+
+/// Whether two texts differ in white space alone.
+bool differ_in_space_alone(std::string_view a, std::string_view b);
 
 }  // namespace dragoman

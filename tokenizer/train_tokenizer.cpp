@@ -9,20 +9,20 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/error.h"
-#include "base/hash.h"
-#include "base/memory.h"
+#include "base/machine.h"
 #include "base/threads.h"
+#include "base/unicode.h"
 #include "base/utf8.h"
-#include "base/wire_format.h"
-#include "tokenizer/byte_piece.h"
-#include "tokenizer/space_mark.h"
-#include "tokenizer/term_marks.h"
+#include "tokenizer/terms.h"
 #include "tokenizer/tokenizer.h"
 
 namespace dragoman {
@@ -78,8 +78,8 @@ void keep_sample(std::vector<SideLine>& lines, std::int64_t sample_lines) {
   lines.resize(static_cast<std::size_t>(sample_lines));
 }
 
-/// The offset at which to cut a line that is too long: behind the last space that fits, else
-/// between characters.
+/// The offset at which to cut a line that is too long: after the last space that fits, else between
+/// characters.
 std::size_t cut_position(std::string_view line) {
   const std::size_t space = line.rfind(' ', kLongestPart - 1);
   if (space != line.npos && space > kLongestPart / 2) return space + 1;
@@ -162,8 +162,8 @@ Options trainer_options(const TokenizerConfig& config, double character_coverage
   return options;
 }
 
-/// Throws Error where `ulimit -v` leaves too little for SentencePiece's threads, which end the
-/// process where one of them cannot begin. Without that limit a stack takes memory as it is used.
+/// Throws Error if `ulimit -v` leaves too little for SentencePiece's threads, which end the process
+/// if one of them cannot begin. Without that limit a stack takes memory as it is used.
 void require_threads() {
   constexpr std::int64_t kHeap = std::int64_t{4} << 20;  // that the allocator takes for each thread
   rlimit limit{};
@@ -186,6 +186,70 @@ std::string train(const std::vector<std::string_view>& lines, const Options& opt
   LineIterator iterator(lines);
   const auto status = sentencepiece::SentencePieceTrainer::Train(options, &iterator, &model_bytes);
   return status.ok() ? std::string() : status.ToString();
+}
+
+/// Whether Unicode gives the code point a meaning, and text may have it.
+bool is_character(char32_t code_point) {
+  const std::string_view category = general_category(code_point);
+  return code_point != 0 && category != "Cn" && category != "Cs" && category != "Co";
+}
+
+std::u32string nfc(std::u32string_view text) {
+  return code_points(normalised(to_utf8(text), NormalForm::Nfc));
+}
+
+std::u32string nfd(std::u32string_view text) {
+  return code_points(normalised(to_utf8(text), NormalForm::Nfd));
+}
+
+/// Canonically equivalent spellings of a character: itself, decomposed with its marks in any order
+/// that means the same, and with only the last of these marks decomposed.
+std::set<std::u32string> spellings(char32_t character) {
+  std::set<std::u32string> all = {std::u32string(1, character)};
+  const std::u32string parts = nfd(*all.begin());
+  if (parts.size() < 2) return all;
+  std::u32string order = parts;
+  std::sort(order.begin() + 1, order.end());
+  do {
+    if (nfd(order) != parts) continue;
+    for (std::size_t composed = 1; composed < order.size(); ++composed)
+      all.insert(nfc(order.substr(0, composed)) + order.substr(composed));
+  } while (std::next_permutation(order.begin() + 1, order.end()));
+  return all;
+}
+
+/// The code points as SentencePiece's table has them: "41 301".
+std::string code_points_text(std::u32string_view text) {
+  std::string numbers;
+  for (const char32_t c : text) numbers += (numbers.empty() ? "" : " ") + hexadecimal(c);
+  return numbers;
+}
+
+/// The table for SentencePiece's --normalization_rule_tsv of a rule that is not built in.
+/// `normalise` applies NmtNfkc to a character. The table has each character in every canonically
+/// equivalent spelling, unless the normalisation is None. ß does not become lower case.
+std::string rule_table(const TextRule& rule,
+                       const std::function<std::string(std::string_view)>& normalise) {
+  std::string table;
+  for (char32_t c = 1; c < 0x110000; ++c) {
+    if (!is_character(c)) continue;
+    std::string normal = to_utf8({&c, 1});
+    if (rule.normalization == Normalization::Nfc)
+      normal = normalised(normal, NormalForm::Nfc);
+    else if (rule.normalization == Normalization::NmtNfkc)
+      normal = normalise(normal);
+    if (rule.lowercase) normal = lower_case(normal);
+    const std::u32string characters = code_points(normal);
+    const auto add = [&](const std::u32string& spelling) {
+      if (spelling != characters)
+        table += code_points_text(spelling) + '\t' + code_points_text(characters) + '\n';
+    };
+    if (rule.normalization == Normalization::None)
+      add({c});
+    else
+      for (const std::u32string& spelling : spellings(c)) add(spelling);
+  }
+  return table;
 }
 
 /// A file with a rule_table(), since SentencePiece takes it by the name of a file. The file lies in
@@ -300,7 +364,7 @@ bool has_characters(const std::vector<std::string_view>& lines, Normalization bu
 }
 
 /// The text that SentencePiece is to be trained on, and how it normalises it itself. A rule that it
-/// does not know is applied before, and so are the rules of sides that have different ones.
+/// does not know is applied before, and so are two different rules of the sides.
 class TrainingText {
  public:
   TrainingText(const std::vector<SideLine>& lines, std::span<const Normaliser> of_sides) {
@@ -347,7 +411,7 @@ std::string needed_pieces(const std::string& problem) {
 
 TrainedTokenizer train_pieces(const TrainingText& text, const TokenizerConfig& config) {
   std::string problem;
-  // Where the vocabulary cannot hold all characters, the rare ones are left to the byte pieces.
+  // If the vocabulary cannot hold all characters, the rare ones are left to the byte pieces.
   for (const double coverage : {1.0, 0.9999, 0.9995, 0.999, 0.995, 0.99, kSmallestCoverage}) {
     TrainedTokenizer trained{.model_bytes = {},
                              .vocab_size = 0,
@@ -364,6 +428,18 @@ TrainedTokenizer train_pieces(const TrainingText& text, const TokenizerConfig& c
   }
   throw UsageError("--vocab-size ", config.vocab_size, " is too small for the text's characters",
                    needed_pieces(problem));
+}
+
+/// What the configuration says about the text of a side.
+TextRule text_rule(const TokenizerConfig& config, TextSide side) {
+  const bool is_source = side == TextSide::Source;
+  TextRule rule{
+      .normalization = is_source ? config.source_normalization : config.target_normalization,
+      .lowercase = config.lowercase};
+  rule.escapes_term_marks =
+      !is_source && rule.keeps_white_space() &&
+      std::ranges::find(config.user_symbols, kTermBegins) != config.user_symbols.end();
+  return rule;
 }
 
 }  // namespace
@@ -398,17 +474,6 @@ void TokenizerConfig::check() const {
 }
 
 std::uint64_t sample_key(std::string_view line) { return xxh3(line, 0x746F6B656E697A65u); }
-
-TextRule text_rule(const TokenizerConfig& config, TextSide side) {
-  const bool is_source = side == TextSide::Source;
-  TextRule rule{
-      .normalization = is_source ? config.source_normalization : config.target_normalization,
-      .lowercase = config.lowercase};
-  rule.escapes_term_marks =
-      !is_source && rule.keeps_white_space() &&
-      std::ranges::find(config.user_symbols, kTermBegins) != config.user_symbols.end();
-  return rule;
-}
 
 TrainedTokenizer train_tokenizer(const std::vector<std::string_view>& lines,
                                  const TokenizerConfig& config, TextSide side) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/fields.h"
-#include "tokenizer/text_rule.h"
+#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 
@@ -22,8 +22,8 @@ struct TokenizerConfig {
   std::int64_t vocab_size = 8000;
   TokenizerType type = TokenizerType::Unigram;
   bool joint = true;  ///< one tokenizer for both sides
-  double character_coverage =
-      1.0;  ///< fraction of characters kept as pieces; the rest falls back to bytes
+  /// Fraction of characters kept as pieces; the rest falls back to bytes.
+  double character_coverage = 1.0;
   Normalization source_normalization = Normalization::NmtNfkc;
   Normalization target_normalization = Normalization::None;
   bool lowercase = false;
@@ -107,21 +107,17 @@ struct TokenizerConfig {
 
 enum class TextSide { Source, Target };
 
-/// What the configuration says of the text of a side.
-TextRule text_rule(const TokenizerConfig& config, TextSide side);
-
 struct TrainedTokenizer {
   std::string model_bytes;
-  std::int64_t vocab_size;    ///< smaller than asked for where the text has no more pieces
-  double character_coverage;  ///< smaller than asked for where the vocabulary cannot hold them all
+  std::int64_t vocab_size;    ///< smaller than asked for if the text has no more pieces
+  double character_coverage;  ///< smaller than asked for if the vocabulary cannot hold them all
 };
 
 /// Trains on `lines` (views stay valid during the call; order does not matter). If there are more
 /// than config.sample_lines, it takes those with the smallest sample_key(). Byte fallback is always
 /// on; ids: unknown 0, <s> 1, </s> 2, no padding, then user_symbols, bytes, pieces. The tokenizer
-/// has the text_rule() of the side. Lines longer than 2,000 bytes are cut into several. Throws
-/// Error where the text has no character, UsageError where the vocabulary is too small for any
-/// model.
+/// has the rule of the side. Lines longer than 2,000 bytes are cut into several. Throws Error if
+/// the text has no character, UsageError if the vocabulary is too small for any model.
 TrainedTokenizer train_tokenizer(const std::vector<std::string_view>& lines,
                                  const TokenizerConfig& config, TextSide side = TextSide::Source);
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/utf8.h"
-#include "base/word_characters.h"
 
 namespace dragoman {
 
@@ -15,7 +14,8 @@ namespace {
 
 bool is_in(char32_t c, char32_t first, char32_t last) { return c >= first && c <= last; }
 
-/// Not the letterlike signs (U+2139 is an emoji), nor Hangul's fillers, which are blank.
+/// A letter of a script. Not the letterlike signs (U+2139 is an emoji), nor Hangul's fillers, which
+/// are blank.
 bool is_script_letter(char32_t c) {
   return general_category(c)[0] == 'L' && !is_in(c, 0x2100, 0x214F) && !is_in(c, 0x115F, 0x1160) &&
          c != 0x3164 && c != 0xFFA0;
@@ -35,14 +35,14 @@ bool is_sign(char32_t c) {
 
 constexpr char32_t kJoiner = 0x200D, kKeycap = 0x20E3, kEmojiSelector = 0xFE0F;
 
-/// Belongs to the sign in front: selectors, joiners, keycaps, tags of flags.
+/// Whether the character belongs to the sign before it: selectors, joiners, keycaps, tags of flags.
 bool continues_sign(char32_t c) {
   return c == kJoiner || c == kKeycap || is_in(c, 0xFE00, kEmojiSelector) ||
          is_in(c, 0xE0020, 0xE007F);
 }
 
 /// The length of the sign that begins `text`, with all that belongs to it: a keycap and an emoji
-/// are of several characters. 0: there is none.
+/// may have several characters. 0 if there is none.
 std::size_t sign_length(std::u32string_view text) {
   if (text.empty()) return 0;
   std::size_t end = 1;
@@ -66,7 +66,7 @@ std::size_t leading_signs(std::u32string_view text) {
   return end;
 }
 
-/// Where the signs at the end begin.
+/// The position at which the signs at the end begin.
 std::size_t trailing_signs(std::u32string_view text) {
   std::size_t begin = text.size(), place = text.size();
   while (place > 0) {
@@ -105,8 +105,9 @@ constexpr CopiedForm kCopiedForms[] = {
     {CopiedKind::Identifier, R"([A-Za-z0-9]+(?:[-.:#+/][A-Za-z0-9]+)*)"},  // if is_identifier()
 };
 
-/// Of the parts between hyphens of a token of letters and digits. A word ("year") and a number with
-/// its unit ("20th", "10am") are no names. Capitals alone are ("COVID-19").
+/// Whether a part between the hyphens of a token of letters and digits may be part of a name. A
+/// word
+/// ("year") and a number with its unit ("20th", "10am") may not. Capitals alone may ("COVID-19").
 bool is_part_of_identifier(std::string_view text) {
   const re2::StringPiece part(text.data(), text.size());
   static const RE2 word("[A-Za-z]*[a-z][A-Za-z]*");
@@ -165,7 +166,7 @@ std::optional<CopiedKind> kind_of_token(std::string_view token) {
     const char32_t c = next_code_point(token, offset);
     has_letter = has_letter || is_script_letter(c);
     has_number = has_number || is_number(c);
-    // In a script without blanks between words, what touches an address is text.
+    // If a script has no spaces between words, the characters that touch an address are text.
     if (is_script_letter(c) && is_unspaced(c)) return std::nullopt;
     const bool has_inner_capital = is_in(before, 'a', 'z') && is_in(c, 'A', 'Z');
     const bool ends_sentence = begin > 0 && offset == token.size() && c != '>' && c < 0x80;

@@ -1,5 +1,5 @@
 // Tells texts that a model translates from texts that have nothing to translate and are copied:
-// "42", "...", a URL, a placeholder. A model has seen next to none of them alone, and makes up
+// "42", "...", a URL, a placeholder. A model has seen hardly any of them alone, and makes up
 // sentences from them. Translation asks for each line and each sentence, training counts what its
 // pairs do with such texts, and documents leave them where they are.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace dragoman {
 
-/// Texts that are copied. A text of several words is of the highest kind that one of them has.
+/// The kinds of texts that are copied. A text of several words has the highest kind of its words.
 enum class CopiedKind {
   Signs,        ///< no letter and no digit: "...", "✓", U+2800
   Number,       ///< no letter: "42", "12:30", "$5", "2020-01-31"
@@ -52,7 +52,7 @@ using CopyCounts = std::array<CopyCount, names_of(CopiedKind()).size()>;  ///< b
 
 /// By the name of a kind: the fraction of copies among a model's training pairs of this kind.
 using CopiedFractions = std::map<std::string, double, std::less<>>;
-/// Of the kinds that have ten pairs or more. Fewer say nothing.
+/// The fractions of the kinds that have ten pairs or more. Fewer say nothing.
 CopiedFractions copied_fractions(const CopyCounts& counts);
 /// Whether texts of a kind are copied: unless most of the model's training pairs are not copies.
 bool copies(CopiedKind kind, const CopiedFractions& fractions);

@@ -1,6 +1,6 @@
 // When an update is left out, when a run has diverged, and which checkpoints are sound. Pure
-// functions of the losses and gradient norms seen so far. These are kept in the progress record, so
-// a resumed run decides as one that was never stopped.
+// functions of the losses and gradient norms seen so far, which the progress record keeps. So a
+// resumed run decides as one that was never stopped.
 #pragma once
 
 #include <cstdint>
@@ -22,29 +22,29 @@ struct LossHistory {
   bool operator==(const LossHistory&) const = default;
 };
 
-/// The means of a LossHistory are over about this many updates, and limit nothing before.
+/// The means of a LossHistory are over about this many updates. Before that they limit nothing.
 inline constexpr std::int64_t kUpdatesOfMeans = 50;
 /// A checkpoint this many updates before a divergence is from before the trouble.
 inline constexpr std::int64_t kUpdatesBeforeDivergence = 50;
-/// Of checkpoints that are closer to each other, a rollback needs one.
+/// If checkpoints are closer to each other, a rollback needs only one of them.
 inline constexpr std::int64_t kUpdatesBetweenSound = kUpdatesBeforeDivergence / 5;
 /// A run has diverged when this many updates in a row were left out.
 inline constexpr std::int64_t kMostLeftOutInARow = 10;
 
-/// Of a run that begins.
+/// The history of a run that begins.
 LossHistory new_history(std::int64_t vocabulary);
 
-/// An update is left out where its loss is a spike: it is not finite, or above `spike_factor` times
-/// the mean; or where its gradient has a larger norm than max_gradient_norm(), which is
-/// `spike_factor` times the mean norm. Before 50 updates, or where the factor is 0, there is no
-/// limit (the largest double). A run computes the same by SpikeLimits, on the model's device; these
-/// two are the reference of its test.
+/// An update is left out if its loss is a spike, that is, not finite or above `spike_factor` times
+/// the mean; or if its gradient has a larger norm than max_gradient_norm(), which is `spike_factor`
+/// times the mean norm. Before 50 updates, or if the factor is 0, there is no limit (the largest
+/// double). A run computes the same by SpikeLimits, on the model's device; these two are the
+/// reference of its test.
 bool is_spike(const LossHistory& history, double loss, double spike_factor);
 double max_gradient_norm(const LossHistory& history, double spike_factor);
 
 void note_made(LossHistory& history, double loss, double gradient_norm);
 void note_left_out(LossHistory& history);
-/// The loss of a validation was not finite: has_diverged() from here on.
+/// To be called if the loss of a validation is not finite: has_diverged() is true from here on.
 void note_diverged(LossHistory& history);
 
 /// Whether the loss has risen far above its lowest value (to more than 1.5 times that value plus

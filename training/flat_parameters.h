@@ -1,14 +1,19 @@
-// All parameters of a model in one flat buffer. A parameter is a view of it. So the optimizer,
-// clipping and the sum over ranks work on plain vectors.
+// All parameters of a model in one flat buffer. A parameter is a view of it, so the optimizer,
+// clipping and the sum over ranks work on plain vectors. The gradient of an update is handed over
+// in slices while its last backward pass still computes the rest: the ranks sum the first slices
+// meanwhile.
 #pragma once
 
 #include <torch/types.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "model/file/safetensors.h"
 #include "model/transformer.h"
 
@@ -46,7 +51,7 @@ class FlatLayout {
   void bind_values(Transformer& model, const torch::Tensor& values) const;
   /// Adds the gradients of elements [begin, begin + p) of a flat buffer to `sums` [p], a tensor of
   /// any type. `parameters` are in the order of views(); one without a gradient adds nothing. Reads
-  /// no other parameter than those with elements in the range.
+  /// only the parameters that have elements in the range.
   void add_gradients(const std::vector<torch::Tensor>& parameters, std::int64_t begin,
                      const torch::Tensor& sums) const;
 
@@ -58,6 +63,50 @@ class FlatLayout {
   std::vector<ParameterShape> shapes_;
   std::vector<std::int64_t> offsets_;
   std::int64_t size_ = 0, parameters_ = 0;
+};
+
+/// The least elements of a slice that is sent over a network: 32 MiB, or a quarter of a small
+/// model's gradient.
+inline std::int64_t slice_to_send(std::int64_t gradient) {
+  return std::min<std::int64_t>(8 << 20, gradient / 4);
+}
+
+/// A backward pass goes from the last parameters to the first, so slices are handed over from the
+/// end of the flat buffer to its beginning. They always come in this order: all ranks must agree on
+/// it.
+class GradientSlices {
+ public:
+  /// `take` gets each slice once in an update, on the thread that has completed it.
+  GradientSlices(std::vector<FlatRange> slices, std::function<void(const FlatRange&)> take);
+
+  /// To be called before a backward pass. The last pass of an update computes the gradient of each
+  /// parameter `times` times, on as many threads; 0: this is not the last pass. If memory has run
+  /// out, the last pass may be expected again.
+  void expect(std::size_t times);
+  /// The gradient of a parameter has been computed once. Any thread may call it.
+  void computed(std::size_t parameter);
+  /// To be called after the last backward pass. Hands over the slices that are left.
+  void hand_over_rest();
+  /// Elements [0, left) have not been handed over. To be called while no backward pass is under
+  /// way.
+  std::int64_t left() const;
+  /// Begins the next update.
+  void restart();
+
+ private:
+  /// Hands over the next slices while `is_ready`. The lock is released meanwhile.
+  template <class IsReady>
+  void hand_over(MutexLock& lock, IsReady&& is_ready) REQUIRES(mutex_);
+
+  const std::vector<FlatRange> slices_;
+  const std::function<void(const FlatRange&)> take_;
+  std::vector<std::size_t> slice_of_;  // [parameters]
+
+  mutable Mutex mutex_;
+  bool expects_ GUARDED_BY(mutex_) = false;
+  std::vector<std::size_t> missing_ GUARDED_BY(mutex_);  // gradients, by slice
+  std::size_t next_ GUARDED_BY(mutex_) = 0;              // slice to hand over
+  bool is_handing_over_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace dragoman

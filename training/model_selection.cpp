@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/amounts.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/formatted_text.h"
 #include "model/file/model_file.h"
 #include "training/checkpoint.h"
 
@@ -123,7 +123,7 @@ bool ModelSelection::take_average_if_better(const CheckpointMean& mean, Progress
                 ", BLEU ", fixed_text(result.bleu, 2), ", chrF ", fixed_text(result.chrf, 2),
                 kept ? "; kept as the model" : "; the best checkpoint stays the model"));
   if (!kept) return false;
-  // Where the run goes on, this is to be beaten.
+  // If the run continues, later models must beat this one.
   progress.best = {.update = progress.update,
                    .value = result.value(run_.config.best_metric),
                    .loss = result.loss,

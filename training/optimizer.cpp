@@ -2,7 +2,34 @@
 
 #include <ATen/ops/_fused_adamw.h>
 
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
 namespace dragoman {
+
+double learning_rate(const Schedule& s, std::int64_t update) {
+  const double u = static_cast<double>(std::max<std::int64_t>(1, update));
+  const double warmup = static_cast<double>(std::max<std::int64_t>(1, s.warmup));
+  if (s.scheduler == LrScheduler::Noam)
+    return s.peak * std::pow(static_cast<double>(s.d_model), -0.5) *
+           std::min(std::pow(u, -0.5), u * std::pow(warmup, -1.5));
+  if (u < warmup) return s.peak * u / warmup;
+  if (s.scheduler == LrScheduler::InverseSqrt)
+    return std::max(s.floor, s.peak * std::sqrt(warmup / u));
+  if (s.scheduler == LrScheduler::Wsd) {
+    if (s.cooldown == 0 || update <= s.cooldown) return s.peak;
+    const double length = static_cast<double>(std::max<std::int64_t>(1, s.end - s.cooldown));
+    const double progress = std::min(1.0, static_cast<double>(update - s.cooldown) / length);
+    return s.floor + (s.peak - s.floor) * (1 - std::sqrt(progress));
+  }
+  const double span = std::max(1.0, static_cast<double>(s.end) - warmup);
+  const double progress = std::min(1.0, (u - warmup) / span);
+  const double fraction = s.scheduler == LrScheduler::Cosine
+                              ? (1 + std::cos(std::numbers::pi * progress)) / 2
+                              : 1 - progress;
+  return s.floor + (s.peak - s.floor) * fraction;
+}
 
 Adam::Adam(const AdamConfig& config, const torch::Tensor& parameters)
     : config(config),
@@ -27,6 +54,18 @@ void Adam::step_block(std::int64_t begin, torch::Tensor parameters, const torch:
                     {second_moment.narrow(0, begin, size)}, {}, {steps}, rate_, config.beta1,
                     config.beta2, config.weight_decay, config.epsilon,
                     /*amsgrad=*/false, /*maximize=*/false, /*grad_scale=*/{}, left_out_);
+}
+
+torch::Tensor average_decay(double decay, const torch::Tensor& update) {
+  const auto u = update.to(torch::kFloat64);
+  return ((1 + u) / (10 + u)).clamp_max(decay);
+}
+
+void MovingAverage::add(std::int64_t begin, const torch::Tensor& weights,
+                        const torch::Tensor& update, const torch::Tensor& made) {
+  const torch::NoGradGuard no_grad;
+  const auto fraction = (1 - average_decay(decay, update)) * made;
+  values.narrow(0, begin, weights.numel()).lerp_(weights, fraction.to(torch::kFloat32));
 }
 
 }  // namespace dragoman

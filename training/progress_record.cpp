@@ -2,10 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/byte_text.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/fields.h"
-#include "base/json_depth.h"
+#include "base/utf8.h"
 
 namespace dragoman {
 

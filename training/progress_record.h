@@ -1,7 +1,9 @@
-// The progress of a run: the content of a checkpoint beside weights and moments. With it a resumed
-// run goes on exactly as one that was never stopped. Stored as JSON in the checkpoint's metadata.
+// The progress of a run: what a checkpoint holds besides weights and moments. With it a resumed run
+// continues exactly as one that was never stopped. It is stored as JSON in the checkpoint's
+// metadata.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -10,8 +12,6 @@
 #include <vector>
 
 #include "training/divergence.h"
-#include "training/patience.h"
-#include "training/stop_reason.h"
 
 namespace dragoman {
 
@@ -22,6 +22,22 @@ struct SettingsRecord {
   std::map<std::string, std::string> reasons;  ///< fields that the program chose
 
   bool operator==(const SettingsRecord&) const = default;
+};
+
+/// Why a run ends.
+enum class StopReason { MaxUpdates, MaxEpochs, MaxTime, Patience, Requested };
+constexpr std::array<std::string_view, 5> names_of(StopReason) {
+  return {"--max-updates", "--max-epochs", "--max-time", "--patience", "a signal"};
+}
+
+/// What patience knows of the validations so far (training/stopping.h).
+struct PatienceState {
+  std::vector<double> recent;     ///< the last scores, oldest first; at most kSmoothedScores
+  double to_beat = 0;             ///< smoothed score of the last gain
+  double loss_to_beat = 0;        ///< loss at that validation
+  std::int64_t validations = 0;   ///< whose score counted
+  std::int64_t without_gain = 0;  ///< validations since the last gain
+  bool operator==(const PatienceState&) const = default;
 };
 
 /// The model in the run folder: its update, and the values that a better model must beat.
@@ -36,7 +52,7 @@ struct BestModel {
   bool operator==(const BestModel&) const = default;
 };
 
-/// Where a run is started. With other values a resumed run is not bit-identical.
+/// The machine that a run is started on. With other values a resumed run is not bit-identical.
 struct MachineFacts {
   std::int64_t ranks = 1;
   std::string precision, threads, processor;
@@ -44,7 +60,7 @@ struct MachineFacts {
   bool operator==(const MachineFacts&) const = default;
 };
 
-/// The last stretch of a run with the wsd schedule, in which the rate falls (training/cooldown.h).
+/// The last stretch of a run with the wsd schedule, in which the rate falls (training/stopping.h).
 struct Cooldown {
   /// Updates: the last one with the peak, the last one of the run. 0: it has not begun.
   std::int64_t begin = 0, end = 0;
@@ -69,7 +85,7 @@ struct ProgressRecord {
   std::int64_t epoch = 0;                             ///< of the next batch, from 0
   std::int64_t batch = 0;                             ///< number of the next batch in its epoch
   std::int64_t source_tokens = 0, target_tokens = 0;  ///< seen
-  std::int64_t left_out = 0;  ///< updates left out: their loss or gradient was not to be trusted
+  std::int64_t left_out = 0;  ///< updates left out, whose loss or gradient was not to be trusted
   LossHistory history;
   std::int64_t rollbacks = 0;       ///< returns to an earlier checkpoint; each begins another order
   double rate_factor = 1;           ///< of the schedule's learning rate, smaller after a rollback
@@ -82,7 +98,7 @@ struct ProgressRecord {
 
   std::int64_t validated_update = 0;  ///< of the last validation
   BestModel best;
-  /// Of --best-metric chrf: see ScoreOrder. 0 in a run of an earlier version, which had none.
+  /// For --best-metric chrf: see ScoreOrder. 0 in a run of an earlier version, which had none.
   double chrf_floor = 0;
   /// The value of --best-metric on the text of --keep-valid-src before the first update. Below 0:
   /// not measured.
@@ -99,7 +115,7 @@ struct ProgressRecord {
 
 std::string to_json(const ProgressRecord& progress);
 /// A member that is missing, as in a checkpoint of an earlier version, keeps its default. Throws
-/// Error where one is of the wrong type or has no meaning, or the update is missing.
+/// Error if a member has the wrong type or makes no sense, or if the update is missing.
 ProgressRecord progress_from_json(std::string_view json);
 
 }  // namespace dragoman

@@ -10,7 +10,7 @@ void require(bool holds, std::string_view flag, std::string_view rule) {
 
 void check_lr_end(const TrainConfig& config) {
   if (config.lr_end == 0 || config.lr_end > config.warmup_updates) return;
-  if (config.lr_end == config.max_updates)  // nobody need have given --lr-end
+  if (config.lr_end == config.max_updates)  // perhaps nobody has given --lr-end
     throw UsageError("--max-updates ", config.max_updates, ": the learning rate rises for ",
                      config.warmup_updates,
                      " updates (--warmup-updates) and then has none to fall in (--lr-scheduler ",

@@ -11,12 +11,16 @@
 #include "data/epoch_plan.h"
 #include "model/file/model_config.h"
 #include "training/loss/loss_config.h"
-#include "training/schedule.h"
 
 namespace dragoman {
 
 enum class Precision { Auto, Fp32, Bf16 };
 constexpr std::array<std::string_view, 3> names_of(Precision) { return {"auto", "fp32", "bf16"}; }
+
+enum class LrScheduler { InverseSqrt, Noam, Cosine, Linear, Wsd };
+constexpr std::array<std::string_view, 5> names_of(LrScheduler) {
+  return {"inverse-sqrt", "noam", "cosine", "linear", "wsd"};
+}
 
 /// The number that decides which checkpoint is the best, and that patience looks at.
 enum class BestMetric { Loss, Bleu, Chrf };
@@ -77,14 +81,14 @@ struct TrainConfig {
   void apply_preset(Preset chosen);
   /// Whether the learning rate comes to --min-lr at a fixed update (cosine and linear).
   bool has_lr_end() const;
-  /// Replaces a `lr_end` of 0 by the update that it stands for. Throws UsageError where there is
+  /// Replaces a `lr_end` of 0 by the update that it stands for. Throws UsageError if there is
   /// none.
   void settle_lr_end();
   /// Throws UsageError naming the flag. The next two functions check one flag each.
   void check() const;
   void check_output() const;
   void check_rank_timeout() const;
-  /// Updates between checkpoints: save_every, or valid_every where that is 0.
+  /// Updates between checkpoints: save_every, or valid_every if that is 0.
   std::int64_t save_interval() const { return save_every > 0 ? save_every : valid_every; }
   LossConfig loss() const;
   /// How an epoch is planned, for a corpus of these weights. A rollback changes the seed.

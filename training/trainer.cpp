@@ -1,13 +1,13 @@
 #include "training/trainer.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/error.h"
 #include "base/files.h"
-#include "training/common_state.h"
-#include "training/schedule.h"
-#include "training/split_update.h"
+#include "training/optimizer.h"
+#include "training/update.h"
 
 namespace dragoman {
 
@@ -86,11 +86,11 @@ StopReason Trainer::make_updates(const std::stop_token& stop) {
     const StopAndClock agreed = stop_and_clock_of_all(ranks_, stop.stop_requested(), seconds());
     if (!launched_.empty() && (agreed.stop || !may_run_ahead(agreed.seconds))) read_launched();
     if (has_diverged(progress_.history)) continue;
-    // A stop leaves a validation that is due to the resumed run.
+    // If a validation is due, a stop leaves it to the resumed run.
     if (agreed.stop) return StopReason::Requested;
     if (launched_.empty()) {
       if (!validate_if_due(stop)) return StopReason::Requested;
-      if (has_diverged(progress_.history)) continue;  // as the validation has found
+      if (has_diverged(progress_.history)) continue;  // found by the validation
       save_if_due();
       const auto limit = reached_limit(run_.config, progress_, agreed.seconds);
       if (limit && !validate_last(stop)) return StopReason::Requested;
@@ -122,7 +122,7 @@ void Trainer::begin() {
 }
 
 bool Trainer::finish(const std::stop_token& stop) {
-  // The average is of files, so these weights must be in one. A run that goes on later must beat
+  // The average is of files, so these weights must be in one. If the run is resumed, it must beat
   // the last validation and average, so the record must know them.
   const auto save = [this] {
     if (!checkpoints_.has_numbered(progress_)) checkpoints_.save_numbered(progress_);
@@ -138,7 +138,7 @@ bool Trainer::finish(const std::stop_token& stop) {
   return !stop.stop_requested();
 }
 
-/// After a signal; a second one leaves at once, so the state is saved before anything else.
+/// Called after a signal. A second signal ends the program at once, so the state is saved first.
 void Trainer::save_stopped() {
   checkpoints_.save_latest(progress_);
   if (!selection_.validates()) selection_.take_last_weights(progress_);
@@ -287,9 +287,10 @@ DeviceLoss Trainer::accumulate(const std::vector<PackedBatch>& batches) {
                                ": memory has run out; batches of more than ", config.part_tokens,
                                " pieces on a side are trained on in parts from here on, which "
                                "changes no update"));
-    // Before it acts: when the run is resumed, rank 0 makes the same parts. The other ranks' bounds
-    // are not saved: they take rank 0's, or find their own again. Several ranks read results at the
-    // same time, so where updates are under way the bound waits for the next checkpoint.
+    // The bound is saved before it acts, so that rank 0 makes the same parts when the run is
+    // resumed. The other ranks' bounds are not saved: they take rank 0's, or find their own again.
+    // Several ranks read results at the same time, so if updates are under way the bound waits for
+    // the next checkpoint.
     if (ranks_.size() == 1 && !launched_.empty()) note_results();
     if (ranks_.leads() && launched_.empty() && !has_diverged(progress_.history))
       try_to_save("checkpoint", "the next one may succeed", observer_,
@@ -357,6 +358,41 @@ RunPace Trainer::pace() const {
           .updates_per_epoch = batches_.updates_per_epoch(),
           .seconds_per_validation = validation_seconds_.value(),
           .validates = selection_.validates()};
+}
+
+// ---- the same state on all ranks ----------------------------------------------------------------
+
+void share_state(Communicator& ranks, TrainingModel& model, ProgressRecord& progress) {
+  if (ranks.size() == 1) return;
+  const std::int64_t own = progress.part_tokens;
+  progress = progress_from_json(ranks.broadcast(to_json(progress)));
+  if (own > 0) progress.part_tokens = own;
+  for (torch::Tensor& tensor : model.state()) ranks.broadcast(tensor);
+  model.weights_changed();
+}
+
+bool on_rank_0(Communicator& ranks, ProgressRecord& progress, const std::function<bool()>& work) {
+  if (ranks.size() == 1) return work();
+  std::array<double, 1> done = {ranks.leads() && work() ? 1.0 : 0.0};
+  ranks.sum(done);
+  const std::int64_t own = progress.part_tokens;
+  progress = progress_from_json(ranks.broadcast(to_json(progress)));
+  progress.part_tokens = own;
+  return done[0] > 0;
+}
+
+DeviceLoss sum_over_ranks(Communicator& ranks, DeviceLoss loss) {
+  std::array<double, 2> tokens = {static_cast<double>(loss.source_tokens),
+                                  static_cast<double>(loss.target_tokens)};
+  ranks.sum(tokens);
+  ranks.sum(loss.values);
+  return {loss.values, static_cast<std::int64_t>(tokens[0]), static_cast<std::int64_t>(tokens[1])};
+}
+
+StopAndClock stop_and_clock_of_all(Communicator& ranks, bool stop_requested, double seconds) {
+  std::array<double, 2> sums = {stop_requested ? 1.0 : 0.0, seconds};
+  ranks.sum(sums);
+  return {.stop = sums[0] > 0, .seconds = sums[1] / static_cast<double>(ranks.size())};
 }
 
 }  // namespace dragoman

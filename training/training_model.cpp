@@ -3,26 +3,22 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/utils/lambda_post_hook.h>
-#include <torch/csrc/autograd/variable.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "base/cpu.h"
-#include "base/divide_up.h"
 #include "base/random.h"
-#include "data/batch_partition.h"
-#include "data/batch_shape.h"
+#include "base/threads.h"
+#include "data/packed_batch.h"
 #include "kernels/kernels.h"
-#include "model/ops/flash_attention.h"
+#include "model/device.h"
+#include "model/ops/attention.h"
 #include "model/ops/kernel_call.h"
+#include "model/ops/packed_layout.h"
 #include "model/ops/products.h"
-#include "model/ops/to_device.h"
-#include "model/side_by_side.h"
 #include "training/loss/guided_alignment.h"
-#include "training/loss/r_drop.h"
+#include "training/loss/token_losses.h"
 
 namespace dragoman {
 
@@ -45,16 +41,16 @@ std::vector<std::int32_t> row_keys(const SideView& side, std::span<const std::in
   return keys;
 }
 
-/// Rows of a batch are rounded up to this where products are oneDNN's: it compiles a kernel for
-/// each shape that it meets, which takes longer than using it.
+/// Rows of a batch are rounded up to this if products are oneDNN's: it compiles a kernel for each
+/// shape that it meets, which takes longer than using it.
 constexpr std::int64_t kRowMultiple = 128;
 
 /// Elements of a block of the flat buffers: a block of weights, gradient and both moments together
 /// fits into a core's cache.
 constexpr std::int64_t kBlock = 32 * 1024;
 
-/// One side of a batch on the device and in the number type of `weights`. With two passes (R-Drop)
-/// the rows become a multiple of twice as many. For other devices than the CPU accumulate_share()
+/// One side of a batch, on the device and in the number type of `weights`. With two passes (R-Drop)
+/// rows are rounded up to twice the multiple. For a device other than the CPU accumulate_share()
 /// has filled() the batch, up to a shape whose longest sentence has `longest` tokens.
 PackedTokens tokens_on_device(const SideView& side, std::int64_t heads,
                               const torch::Tensor& weights, std::int64_t passes = 1,
@@ -65,7 +61,7 @@ PackedTokens tokens_on_device(const SideView& side, std::int64_t heads,
                        passes * (any_shape ? 1 : kRowMultiple), longest);
 }
 
-/// The size that a share is filled up to: none on the CPU.
+/// The shape that a share is filled up to; none on the CPU.
 BatchShape shape_on(const torch::Tensor& weights, const BatchView& share,
                     const ModelConfig& config) {
   if (runs_kernels_on(weights.device())) return {};
@@ -76,7 +72,7 @@ BatchShape shape_on(const torch::Tensor& weights, const BatchView& share,
                    config.longest_sentence());
 }
 
-/// The share as the passes read it: filled up to a shape, and twice with R-Drop. Nothing where they
+/// The share as the passes read it: filled up to a shape, and twice with R-Drop. Nothing if they
 /// read it as it is.
 std::optional<PackedBatch> changed_for_passes(const BatchView& share, const BatchShape& shape,
                                               std::int64_t passes) {
@@ -174,7 +170,7 @@ void TrainingModel::add_replicas(std::size_t count) {
   }
 }
 
-/// A parameter then has no gradient, so the next backward pass need not add to it.
+/// A parameter without a gradient spares the next backward pass an addition.
 void TrainingModel::Replica::clear_gradients() {
   for (torch::Tensor& parameter : parameters) parameter.mutable_grad().reset();
 }
@@ -289,7 +285,7 @@ DeviceLoss TrainingModel::accumulate_share(Replica& replica, const BatchView& sh
 
 StepResult TrainingModel::step(const StepConfig& step) {
   const torch::NoGradGuard no_grad;
-  // The only numbers of the host that differ from step to step. They always stand at one address.
+  // Only these numbers of the host differ from step to step. They always stand at one address.
   const std::vector<double> numbers = {1.0 / static_cast<double>(step.target_tokens),
                                        step.learning_rate};
   step_numbers_.copy_(to_device(numbers, device_));
@@ -341,6 +337,40 @@ Precision resolve_precision(Precision precision, torch::Device device) {
   if (precision != Precision::Auto) return precision;
   if (device.is_cuda()) return Precision::Bf16;
   return cpu_features().bf16_is_faster ? Precision::Bf16 : Precision::Fp32;
+}
+
+// ---- the losses of a batch ----------------------------------------------------------------------
+
+BatchLoss& BatchLoss::operator+=(const BatchLoss& other) {
+  smoothed += other.smoothed;
+  negative_log_likelihood += other.negative_log_likelihood;
+  source_tokens += other.source_tokens;
+  target_tokens += other.target_tokens;
+  alignment += other.alignment;
+  linked_tokens += other.linked_tokens;
+  return *this;
+}
+
+DeviceLoss& DeviceLoss::operator+=(const DeviceLoss& other) {
+  if (other.values.defined()) values = values.defined() ? values + other.values : other.values;
+  source_tokens += other.source_tokens;
+  target_tokens += other.target_tokens;
+  return *this;
+}
+
+BatchLoss DeviceLoss::read() const {
+  if (!values.defined()) return {.source_tokens = source_tokens, .target_tokens = target_tokens};
+  const auto here = values.cpu().contiguous();
+  return batch_loss(*this, here.const_data_ptr<double>());
+}
+
+BatchLoss batch_loss(const DeviceLoss& loss, const double* values) {
+  return {.smoothed = values[LossIndex::kSmoothed],
+          .negative_log_likelihood = values[LossIndex::kNegativeLogLikelihood],
+          .source_tokens = loss.source_tokens,
+          .target_tokens = loss.target_tokens,
+          .alignment = values[LossIndex::kAlignment],
+          .linked_tokens = values[LossIndex::kLinkedTokens]};
 }
 
 }  // namespace dragoman

@@ -1,5 +1,6 @@
 // The model while it learns: fp32 master weights, the weights that the arithmetic uses (the same,
-// or a bf16 copy), gradients, and Adam, all on flat buffers.
+// or a bf16 copy), gradients, and Adam, all on flat buffers. The losses of a batch are sums, first
+// on the model's device (DeviceLoss), then on the host (BatchLoss).
 #pragma once
 
 #include <torch/csrc/autograd/variable.h>
@@ -12,18 +13,48 @@
 #include <span>
 #include <vector>
 
-#include "base/thread_team.h"
-#include "data/batch_view.h"
+#include "base/threads.h"
+#include "data/packed_batch.h"
 #include "model/transformer.h"
-#include "training/device_loss.h"
 #include "training/flat_parameters.h"
-#include "training/gradient_slices.h"
 #include "training/loss/loss.h"
-#include "training/moving_average.h"
 #include "training/optimizer.h"
 #include "training/train_config.h"
 
 namespace dragoman {
+
+/// The losses of a batch, as sums: over shares, parts and ranks.
+struct BatchLoss {
+  double smoothed = 0, negative_log_likelihood = 0;  ///< sums over target tokens
+  std::int64_t source_tokens = 0, target_tokens = 0;
+  /// The loss of guided alignment, summed over the target tokens that have links, and the number of
+  /// these tokens. With R-Drop both numbers are of both passes.
+  double alignment = 0, linked_tokens = 0;
+
+  BatchLoss& operator+=(const BatchLoss& other);
+};
+
+/// The place of each loss of BatchLoss in DeviceLoss::values.
+struct LossIndex {
+  static constexpr std::int64_t kSmoothed = 0, kNegativeLogLikelihood = 1, kAlignment = 2,
+                                kLinkedTokens = 3;
+  static constexpr std::int64_t kCount = 4;
+};
+
+/// A BatchLoss that the host has not read: it stands on the model's device. Sums of it, and an
+/// update that is made with it, wait for nothing.
+struct DeviceLoss {
+  torch::Tensor values;  ///< [LossIndex::kCount] fp64; undefined: all are 0
+  std::int64_t source_tokens = 0, target_tokens = 0;
+
+  torch::Tensor smoothed() const { return values.select(0, LossIndex::kSmoothed); }  ///< scalar
+  DeviceLoss& operator+=(const DeviceLoss& other);
+  /// Waits for the device.
+  BatchLoss read() const;
+};
+
+/// The BatchLoss of `values` [LossIndex::kCount], which are on the CPU, and the tokens of `loss`.
+BatchLoss batch_loss(const DeviceLoss& loss, const double* values);
 
 struct StepConfig {
   std::int64_t target_tokens;  ///< of the whole update
@@ -48,36 +79,36 @@ class TrainingModel {
   TrainingModel(const TrainingModel&) = delete;
   TrainingModel& operator=(const TrainingModel&) = delete;
 
-  /// The number of threads that compute a batch, one share each; 1 on other devices than the CPU.
+  /// The number of threads that compute a batch, one share each; 1 on a device other than the CPU.
   std::int64_t threads() const;
 
   /// Forward and backward pass of the shares of a batch, each on a thread of its own. Adds the
   /// gradients to gradient() and returns the sums of the losses; with R-Drop, the means of both
   /// passes. Dropout is a function of seed, update and sentence numbers. At most threads() shares.
-  /// Where it throws, part of the gradient may be there: see forget_gradient(). On other devices
-  /// than the CPU it only gives the device its work, and waits for nothing. `is_last`: no other
-  /// shares of this update follow.
+  /// If it throws, part of the gradient may be there: see forget_gradient(). On a device other than
+  /// the CPU it only gives the device its work, and waits for nothing. `is_last`: no other shares
+  /// of this update follow.
   DeviceLoss accumulate(std::span<const BatchView> shares, const LossConfig& loss,
                         std::int64_t update, bool is_last = false);
   /// The same for a whole batch, which is divided among threads().
   DeviceLoss accumulate(const PackedBatch& batch, const LossConfig& loss, std::int64_t update,
                         bool is_last = false);
 
-  /// From now on `take` gets each update's gradient, in slices of gradient() [p] of at least
+  /// From now on `take` gets each update's gradient, in slices of gradient() of at least
   /// `elements`. It gets them from the end of the buffer to its beginning, the first ones while the
-  /// last backward pass goes on. A slice that it has got is no longer written to before step(). To
+  /// last backward pass is still under way. After that nothing writes to a slice until step(). To
   /// be called once.
   void hand_over_slices(std::int64_t elements, std::function<void(const torch::Tensor&)> take);
   /// Hands over the slices that are left. To be called once in an update, before step().
   void hand_over_rest();
 
   /// Divides the gradient by the number of target tokens, clips it, makes one step of Adam, and
-  /// clears the gradient. Where the update is left out, the weights stay as they are. Waits
-  /// for no other device than the CPU.
+  /// clears the gradient. If the update is left out, the weights stay as they are. Does not wait
+  /// for a GPU.
   StepResult step(const StepConfig& step);
 
-  /// Clears the gradient, and the gradients that an accumulate() that threw has left in replicas.
-  /// Slices that were handed over are complete, and stay.
+  /// Clears the gradient, and what an accumulate() that threw has left in the replicas. Slices that
+  /// were handed over are complete, and stay.
   void forget_gradient();
 
   /// Loss of a batch under the master weights, without dropout or smoothing. Several threads may
@@ -104,8 +135,8 @@ class TrainingModel {
     moving_average_ = MovingAverage{decay, weights_.clone()};
   }
   bool has_moving_average() const { return moving_average_.has_value(); }
-  /// The weights that are validated and saved as the model: the moving average, or the weights
-  /// where none is kept.
+  /// The weights that are validated and saved as the model: the moving average, or the weights if
+  /// there is none.
   torch::Tensor& result_weights() { return moving_average_ ? moving_average_->values : weights_; }
 
  private:
@@ -120,7 +151,7 @@ class TrainingModel {
   };
 
   using BlockWork = std::function<void(std::int64_t begin, std::int64_t size)>;
-  /// Calls `work` for blocks that make up [0, P), on the CPU side by side and each small enough to
+  /// Calls `work` for blocks that make up [0, P): on the CPU side by side, each small enough to
   /// stay in a core's cache from one operation to the next.
   void in_blocks(const BlockWork& work);
   std::int64_t block_size() const;
@@ -130,7 +161,7 @@ class TrainingModel {
   void report_gradients(Replica& replica);
   /// Adds the replicas' gradients of elements [begin, end).
   void add_gradients(std::int64_t begin, std::int64_t end);
-  std::int64_t elements_left() const;  // of gradient(): those not handed over
+  std::int64_t elements_left() const;  // of gradient() that are not handed over
   DeviceLoss accumulate_share(Replica& replica, const BatchView& share, const LossConfig& loss,
                               std::int64_t update);
 
@@ -163,7 +194,7 @@ class ScopedWeights {
   TrainingModel& model_;
 };
 
-/// bf16 where the device multiplies it faster than fp32, else fp32.
+/// bf16 if the device multiplies it faster than fp32, else fp32.
 Precision resolve_precision(Precision precision, torch::Device device);
 
 }  // namespace dragoman

@@ -2,45 +2,20 @@
 
 #include <ATen/Parallel.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
 #include "base/error.h"
-#include "base/stopwatch.h"
+#include "base/machine.h"
 #include "evaluation/evaluate.h"
 #include "inference/cpu/cpu_engine.h"
 #include "inference/torch/torch_engine.h"
 #include "inference/translate_text.h"
-#include "tokenizer/text_rule.h"
-#include "training/split_update.h"
+#include "tokenizer/tokenizer.h"
+#include "training/update.h"
 
 namespace dragoman {
-
-namespace {
-
-constexpr std::int64_t kBootstrapSamples = 200;
-/// Half of a 95 % interval, in standard errors.
-constexpr double kErrorsInInterval = 1.96;
-
-/// Engines with these weights. On the CPU there is one for each thread, in fp32 like the module
-/// tree; on other devices the module tree is the engine, and `fewer_rows` becomes the number of
-/// rows that are left where memory runs out.
-std::vector<std::unique_ptr<Engine>> engines_of(TrainingModel& model, const torch::Tensor& weights,
-                                                const std::vector<TokenId>& never_emitted,
-                                                std::int64_t& fewer_rows) {
-  if (weights.is_cpu()) {
-    const ParametersInMemory parameters(model.config(), model.layout().tensors(weights));
-    return cpu_engines(std::make_shared<CpuModel>(parameters, ComputeType::Float32), never_emitted,
-                       at::get_num_threads());
-  }
-  std::vector<std::unique_ptr<Engine>> engines;
-  engines.push_back(
-      std::make_unique<TorchEngine>(model.master(), never_emitted, SearchPlace::Auto,
-                                    [&fewer_rows](std::int64_t rows) { fewer_rows = rows; }));
-  return engines;
-}
-
-}  // namespace
 
 double ValidationResult::value(BestMetric metric) const {
   switch (metric) {
@@ -89,6 +64,106 @@ bool has_fallen(BestMetric metric, double value, double from, double tolerance) 
   const double room = from * tolerance / 100;
   return metric == BestMetric::Loss ? value > from + room : value < from - room;
 }
+
+// ---- the scores of both texts -------------------------------------------------------------------
+
+double Scores::seconds() const { return valid.seconds + (keep ? keep->seconds : 0); }
+
+bool Scores::beat(const BestModel& best, const ScoreOrder& order) const {
+  if (keep_has_fallen) return false;
+  return !best.is_there() || is_better(order, valid.score(order.metric), {best.value, best.loss});
+}
+
+PatienceScore Scores::for_patience(const ScoreOrder& order) const {
+  const bool by_loss = order.metric == BestMetric::Loss;
+  return {.score = by_loss ? -valid.loss : order.value_to_compare(valid.value(order.metric)),
+          .standard_error = valid.standard_error(order.metric),
+          .loss = by_loss ? 0 : valid.loss,
+          .counts = !keep_has_fallen};
+}
+
+// ---- the cross-attention of a pair --------------------------------------------------------------
+
+namespace {
+
+constexpr std::size_t kLines = 1000;  ///< that are looked at
+
+std::vector<std::string> pieces_of(const Tokenizer& tokenizer, const std::vector<TokenId>& tokens) {
+  std::vector<std::string> pieces;
+  for (const TokenId token : tokens) pieces.push_back(tokenizer.piece(token));
+  return pieces;
+}
+
+}  // namespace
+
+AttentionRecorder::AttentionRecorder(const TokenizerPair& tokenizers,
+                                     const std::vector<std::string>& source,
+                                     const std::vector<std::string>& target) {
+  std::size_t longest = 1;  // </s> alone is no sentence
+  for (std::size_t line = 0; line < std::min(source.size(), kLines); ++line) {
+    std::vector<TokenId> source_tokens = tokenizers.source_tokens(source[line]);
+    std::vector<TokenId> target_tokens = tokenizers.target_tokens(target[line]);
+    const std::size_t least = std::min(source_tokens.size(), target_tokens.size());
+    if (std::max(source_tokens.size(), target_tokens.size()) > kMostPieces || least <= longest)
+      continue;
+    longest = least;
+    source_tokens_ = std::move(source_tokens);
+    target_tokens_ = std::move(target_tokens);
+  }
+  source_ = pieces_of(*tokenizers.source, source_tokens_);
+  target_ = pieces_of(*tokenizers.target, target_tokens_);
+}
+
+RecordedAttention AttentionRecorder::record(Engine& engine) const {
+  RecordedAttention recorded{.source = source_, .target = target_, .weights = {}};
+  const auto longest = static_cast<std::int64_t>(std::max(source_.size(), target_.size()));
+  if (longest == 0 || longest > engine.max_positions()) return recorded;
+  const std::int32_t slot = engine.admit({&source_tokens_, 1}).front();
+  TokenId previous = 0;
+  for (std::size_t t = 0; t < target_tokens_.size(); ++t) {
+    const RowOrigin origin{.parent = t == 0 ? -1 : 0, .slot = slot};
+    std::vector<float> row;
+    Candidate best;
+    engine.step({.rows = {&origin, 1},
+                 .previous = {&previous, 1},
+                 .adjustments = {},
+                 .candidates_per_row = 1,
+                 .candidates = {&best, 1},
+                 .attention = &row});
+    recorded.weights.insert(recorded.weights.end(), row.begin(), row.end());
+    previous = target_tokens_[t];
+  }
+  engine.release({&slot, 1});
+  return recorded;
+}
+
+// ---- a validation -------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::int64_t kBootstrapSamples = 200;
+/// Half of a 95 % interval, in standard errors.
+constexpr double kErrorsInInterval = 1.96;
+
+/// Engines with these weights. On the CPU there is one for each thread, in fp32 like the module
+/// tree. On other devices the module tree is the engine, and `fewer_rows` becomes the number of
+/// rows that are left if memory runs out.
+std::vector<std::unique_ptr<Engine>> engines_of(TrainingModel& model, const torch::Tensor& weights,
+                                                const std::vector<TokenId>& never_emitted,
+                                                std::int64_t& fewer_rows) {
+  if (weights.is_cpu()) {
+    const ParametersInMemory parameters(model.config(), model.layout().tensors(weights));
+    return cpu_engines(std::make_shared<CpuModel>(parameters, ComputeType::Float32), never_emitted,
+                       at::get_num_threads());
+  }
+  std::vector<std::unique_ptr<Engine>> engines;
+  engines.push_back(
+      std::make_unique<TorchEngine>(model.master(), never_emitted, SearchPlace::Auto,
+                                    [&fewer_rows](std::int64_t rows) { fewer_rows = rows; }));
+  return engines;
+}
+
+}  // namespace
 
 Validator::Validator(const PreparedData& data, const ValidSet& set, const TrainConfig& config)
     : data_(data),

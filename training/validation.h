@@ -1,7 +1,11 @@
-// Validation: the loss of the validation pairs, and the scores of their translations.
+// Validation: the loss of the validation pairs, the scores of their translations, and the order of
+// models by these scores. There are two texts: that of --valid-src, which decides, and that of
+// --keep-valid-src, on which the model must not get much worse. The cross-attention of one pair is
+// recorded, for pictures of how the model comes to know which words belong together.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -10,7 +14,10 @@
 #include "base/error.h"
 #include "data/batch_stream.h"
 #include "data/prepare.h"
-#include "training/attention_recorder.h"
+#include "inference/search/engine.h"
+#include "tokenizer/tokenizer.h"
+#include "training/progress_record.h"
+#include "training/stopping.h"
 #include "training/train_config.h"
 #include "training/training_model.h"
 
@@ -21,6 +28,16 @@ namespace dragoman {
 class LossNotFinite : public Error {
  public:
   using Error::Error;
+};
+
+/// The cross-attention of a pair.
+struct RecordedAttention {
+  std::vector<std::string> source, target;  ///< pieces, with </s>
+  /// [target, source], the mean of the heads of the layer that AttentionHeads takes. Row t is of
+  /// the position that predicts target piece t. Each row sums to 1.
+  std::vector<float> weights;
+
+  bool empty() const { return weights.empty(); }
 };
 
 struct ValidationScore {
@@ -39,15 +56,15 @@ struct ValidationResult {
   std::int64_t fewer_rows = 0;  ///< that translations had at last, if memory had run out; else 0
   double seconds = 0;
   std::vector<std::string> translations;  ///< of all validation lines
-  RecordedAttention attention;            ///< of one pair; empty where none is short enough
+  RecordedAttention attention;            ///< of one pair; empty if none is short enough
 
   double value(BestMetric metric) const;
-  double standard_error(BestMetric metric) const;  ///< 0 for the loss, where it is not computed
+  double standard_error(BestMetric metric) const;  ///< 0 for the loss, which has none
   ValidationScore score(BestMetric metric) const { return {value(metric), loss}; }
 };
 
-/// The order of a run's models. A BLEU or chrF below the floor counts as 0, as it comes from a few
-/// words or characters that match by chance.
+/// The order of a run's models. A BLEU or chrF below the floor counts as 0, because it comes from a
+/// few words or characters that match by chance.
 struct ScoreOrder {
   BestMetric metric;
   double floor = 0;
@@ -58,12 +75,44 @@ inline constexpr double kBleuFloor = 1, kChrfFloor = 5;
 /// `chrf_floor`: ProgressRecord::chrf_floor.
 ScoreOrder score_order(BestMetric metric, double chrf_floor);
 
-/// Whether one score is better: a lower loss, or a higher BLEU or chrF to compare. Of scores that
-/// are the same to two decimals, as shown, the one with the lower loss is better.
+/// Whether one score is better: a lower loss, or a higher BLEU or chrF to compare. If both are the
+/// same to two decimals, as shown, the one with the lower loss is better.
 bool is_better(const ScoreOrder& order, const ValidationScore& score, const ValidationScore& than);
 
 /// Whether `value` is worse than `from` by more than `tolerance` percent.
 bool has_fallen(BestMetric metric, double value, double from, double tolerance);
+
+/// The scores of weights on both validation texts.
+struct Scores {
+  ValidationResult valid;
+  std::optional<ValidationResult> keep = {};  ///< none without --keep-valid-src
+  bool keep_has_fallen = false;               ///< by more than --keep-tolerance since update 0
+
+  double seconds() const;  ///< of both
+  /// Whether the best model so far is to give way to one with these scores.
+  bool beat(const BestModel& best, const ScoreOrder& order) const;
+  /// As --patience compares them.
+  PatienceScore for_patience(const ScoreOrder& order) const;
+};
+
+/// Records the cross-attention of one validation pair at each validation.
+class AttentionRecorder {
+ public:
+  static constexpr std::size_t kMostPieces = 20;  ///< of each side, with </s>
+
+  /// Chooses the longest pair of at most kMostPieces, among the first 1,000. If all are too long or
+  /// empty, nothing is recorded.
+  AttentionRecorder(const TokenizerPair& tokenizers, const std::vector<std::string>& source,
+                    const std::vector<std::string>& target);
+
+  /// The model's attention while it reads the pair's target; nothing if it has too few positions.
+  /// The engine holds no other sentence.
+  RecordedAttention record(Engine& engine) const;
+
+ private:
+  std::vector<TokenId> source_tokens_, target_tokens_;  // empty: no pair fits
+  std::vector<std::string> source_, target_;            // their pieces
+};
 
 class Validator {
  public:
@@ -72,7 +121,7 @@ class Validator {
 
   const ValidSet& set() const { return set_; }
   bool empty() const { return set_.source_lines.empty(); }
-  /// Throws Error where a pair needs more memory than there is. `text` names the set.
+  /// Throws Error if a pair needs more memory than there is. `text` names the set.
   void require_memory(TrainingModel& model, std::string_view text) const;
   /// Scores `weights`, a flat buffer like the model's. If a stop was requested meanwhile, the
   /// result has no scores and must not be used. Throws LossNotFinite.

@@ -1,14 +1,13 @@
 // dragoman average: one model from several checkpoints.
-#include "model/file/average.h"
-
 #include <filesystem>
 #include <memory>
 
 #include "app/commands/commands.h"
-#include "app/commands/output_file.h"
+#include "app/commands/input_output.h"
 #include "app/frame/log.h"
-#include "base/amounts.h"
 #include "base/error.h"
+#include "base/formatted_text.h"
+#include "model/file/derived_models.h"
 #include "model/file/run_folder.h"
 
 namespace dragoman {
@@ -44,7 +43,7 @@ struct AverageConfig {
   }
 };
 
-/// The reaction where there are fewer checkpoints.
+/// The reaction if there are fewer checkpoints.
 enum class Fewer { Taken, Refused };
 
 /// The newest checkpoints made at update counts, oldest first.

@@ -4,9 +4,8 @@
 #include <vector>
 
 #include "app/commands/extra.h"
-#include "app/commands/open_scorer.h"
-#include "app/commands/open_translator.h"
-#include "app/frame/command.h"
+#include "app/commands/open_model.h"
+#include "app/frame/command_line.h"
 
 namespace dragoman {
 

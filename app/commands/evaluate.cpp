@@ -1,24 +1,269 @@
-// dragoman evaluate: scores translations, or models' translations, against references.
+// dragoman evaluate: scores translations, or models' translations, against references. With --tune
+// it finds the best search of a model.
+#include "app/commands/evaluate.h"
+
+#include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "app/commands/commands.h"
-#include "app/commands/evaluate_options.h"
-#include "app/commands/evaluated_texts.h"
-#include "app/commands/evaluated_translations.h"
+#include "app/commands/input_output.h"
+#include "app/commands/written_translations.h"
+#include "app/frame/log.h"
 #include "app/frame/signals.h"
 #include "base/error.h"
+#include "base/files.h"
+#include "base/formatted_text.h"
 #include "base/threads.h"
+#include "data/trained_pairs.h"
 #include "evaluation/evaluate.h"
-#include "evaluation/score_report.h"
+#include "evaluation/evaluate_config.h"
+#include "inference/model_settings.h"
+#include "inference/translate_text.h"
+#include "model/file/model_file.h"
+#include "model/file/run_folder.h"
+#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 
 namespace {
+
+void check_systems(const EvaluateFiles& files, const EvaluateConfig& metrics) {
+  std::vector<std::string> systems = files.hypotheses;
+  systems.insert(systems.end(), files.models.begin(), files.models.end());
+  if (systems.empty())
+    throw UsageError("name what to score: --hyp FILE, or -m MODEL with --src FILE");
+  const std::size_t count = files.tune ? 2 : systems.size();
+  if ((metrics.paired_bootstrap || metrics.paired_approximate_randomization) && count < 2)
+    throw UsageError(
+        metrics.paired_bootstrap ? "--paired-bootstrap" : "--paired-approximate-randomization",
+        ": name two or more systems with --hyp or -m, the baseline first");
+  if (metrics.sentence_level && count > 1)
+    throw UsageError("--sentence-level: name one system alone");
+  std::sort(systems.begin(), systems.end());
+  if (const auto twice = std::adjacent_find(systems.begin(), systems.end()); twice != systems.end())
+    throw UsageError(*twice, " is named twice among the systems to score");
+}
+
+/// Returns the files that are read.
+std::vector<std::string> check_files(const EvaluateFiles& files) {
+  if (files.references.empty()) throw UsageError("--ref: name a file of references");
+  std::vector<InputFlag> flags{{"--src", files.source}};
+  for (const std::string& hypotheses : files.hypotheses) flags.push_back({"--hyp", hypotheses});
+  for (const std::string& reference : files.references) flags.push_back({"--ref", reference});
+  check_standard_input(flags);
+  std::vector<std::string> inputs;
+  for (const InputFlag& input : flags) inputs.push_back(input.file);
+  return inputs;
+}
+
+/// Throws UsageError for "-m bleu", which is sacreBLEU's flag for metrics.
+void refuse_metrics_as_models(const EvaluateFiles& files) {
+  for (const std::string& model : files.models)
+    if (std::ranges::find(kMetricNames, model) != kMetricNames.end() &&
+        !std::filesystem::exists(model))
+      throw UsageError("--model: no model is named ", model, "; metrics are chosen by --metrics ",
+                       model);
+}
+
+void refuse_search(DecodeConfig decode, const Origins& origins) {
+  for (const Field& field : fields_of(decode)) {
+    const auto origin = origins.find(std::string(field.info.name));
+    if (origin != origins.end() && origin->second == Origin::CommandLine)
+      throw UsageError("--", field.info.name,
+                       ": is about how a model translates and needs -m; translations that are "
+                       "there already are only scored");
+  }
+}
+
+}  // namespace
+
+std::vector<const EvaluationPage*> EvaluateOptions::check(const Origins& origins) const {
+  refuse_metrics_as_models(files);
+  check_systems(files, metrics);
+  if (files.tune && (files.models.size() != 1 || !files.hypotheses.empty() || decode.sampling))
+    throw UsageError("--tune: name one model with -m, and neither --hyp nor --sampling");
+  if (!files.models.empty() && files.source.empty())
+    throw UsageError("--src: name the text that the model translates");
+  if (files.models.empty()) refuse_search(decode, origins);
+  decode.check();
+  const std::vector<std::string> inputs = check_files(files);
+  std::vector<const EvaluationPage*> asked;
+  for (const EvaluationPage& page : pages)
+    if (page.is_asked_for(*this, inputs)) asked.push_back(&page);
+  metrics.check();
+  return asked;
+}
+
+std::vector<Field> EvaluateOptions::fields() {
+  std::vector<Field> all = fields_of(files);
+  for (const EvaluationPage& page : pages)
+    all.insert(all.end(), page.fields.begin(), page.fields.end());
+  for (auto group : {fields_of(hardware), fields_of(metrics), fields_of(decode)})
+    all.insert(all.end(), group.begin(), group.end());
+  std::erase_if(all, [](const Field& field) { return field.info.name == "n-best"; });
+  return all;
+}
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+/// Warns of a choice that few lines decide.
+void warn_of_few_lines(const Lines& lines) {
+  constexpr std::size_t kFew = 200;
+  if (lines.size() < kFew)
+    log_warning(join_text("--tune: ", counted(static_cast<std::int64_t>(lines.size()), "line"),
+                          lines.size() == 1 ? " says" : " say",
+                          " little about the best search; take ", kFew, " or more"));
+}
+
+void warn_of_case(const Tokenizer& tokenizer, const EvaluateConfig& metrics,
+                  const std::string& path) {
+  if (lower_cases(tokenizer) && !metrics.lowercase)
+    log_warning(path +
+                " writes lower case alone: with --lowercase BLEU does not count the references' "
+                "capitals as errors (chrF: --chrf-lowercase)");
+}
+
+/// Warns of references that the model cannot write; warn_of_case() warns of a model that
+/// lower-cases.
+void warn_of_references(const Tokenizer& target, const EvaluatedTexts& texts,
+                        const std::string& path) {
+  if (lower_cases(target)) return;
+  ChangedLines changed;
+  std::size_t lines = 0;
+  for (const Lines& references : texts.references) {
+    const ChangedLines here = changed_lines(target, references);
+    if (changed.count == 0) changed = {0, here.first, here.example};
+    changed.count += here.count;
+    lines += references.size();
+  }
+  if (changed.count > 0)
+    log_warning(join_text(path, " cannot write ", with_separators(changed.count), " of ",
+                          counted(static_cast<std::int64_t>(lines), "reference line"),
+                          " as they are, as its tokenizer changes text: line ", changed.first, ": ",
+                          changed.example));
+}
+
+/// Warns of lines that the model was trained on, or nearly so, if its run folder tells.
+void warn_of_trained(const EvaluatedTexts& texts, const std::string& path) {
+  const auto file = RunFolder::of_model(resolve_model_path(path)).trained_pairs();
+  if (!std::filesystem::exists(file)) return;
+  const HashFilter trained(read_file(file), file.string());
+  std::vector<std::int64_t> first;
+  std::int64_t all = 0;
+  for (std::size_t line = 0; line < texts.source.size(); ++line) {
+    const auto is_trained = [&](const Lines& reference) {
+      return trained.contains(likeness_hash(texts.source[line], reference[line]));
+    };
+    if (std::ranges::none_of(texts.references, is_trained)) continue;
+    ++all;
+    if (first.size() < kListedLines) first.push_back(static_cast<std::int64_t>(line) + 1);
+  }
+  constexpr std::int64_t kByChance = 200;  // the filter is mistaken about far fewer than one in 200
+  const auto lines = static_cast<std::int64_t>(texts.source.size());
+  if (all * kByChance <= lines) return;
+  log_warning(join_text(path, ": was trained on ", with_separators(all), " of ",
+                        counted(lines, "line"), ", or on nearly the same (", lines_text(first, all),
+                        "): its scores say little about other text; --force leaves out this "
+                        "warning"));
+}
+
+/// Translates the lines; ends before the last one if a stop is requested.
+Lines translate_text(TranslationService& service, const DecodeConfig& search, const Lines& lines) {
+  return best_texts(translate_with_progress(service, lines, {.config = search}));
+}
+
+std::string search_name(const DecodeConfig& search) {
+  return join_text("beam ", search.beam_size, ", length penalty ", text_of(search.length_penalty));
+}
+
+/// The model's defaults with the settings that --tune has chosen, and with those of the call, as
+/// the choice was made with them.
+DecodeDefaults defaults_of(DecodeConfig search, const Origins& origins, DecodeDefaults defaults) {
+  const std::set<std::string_view> chosen = {"beam-size", "length-penalty", "length-penalty-kind",
+                                             "stop"};
+  const std::set<std::string_view> of_the_call = {"batch-size", "seed"};
+  for (const Field& field : fields_of(search)) {
+    const bool is_setting =
+        is_given(origins, field.info.name) && !of_the_call.contains(field.info.name);
+    if (chosen.contains(field.info.name) || is_setting)
+      defaults[std::string(field.info.name)] = field.text();
+  }
+  return defaults;
+}
+
+/// Adds each model's translation of the source. Returns false if the user wants to stop.
+bool add_translations(EvaluatedTexts& texts, const EvaluateOptions& options, const Origins& origins,
+                      const DeviceEngine& device_engine) {
+  for (const std::string& path : options.files.models) {
+    if (options.files.models.size() > 1) log_info("translating with " + path);
+    const OpenedTranslator model = open_translator({path}, options.hardware, device_engine);
+    if (!options.files.force) {
+      warn_of_case(*model.tokenizers.target, options.metrics, path);
+      warn_of_references(*model.tokenizers.target, texts, path);
+      warn_of_trained(texts, path);
+    }
+    texts.systems.push_back(path);
+    texts.training.push_back({model.run, model.updates});
+    const DecodeConfig search = model.search_with(options.decode, origins);
+    TranslationService service = model.service({.rows = search.batch_size});
+    texts.hypotheses.push_back(translate_text(service, search, texts.source));
+    if (listen_for_stop().stop_requested()) return false;
+    if (!options.files.force) warn_of_empty(texts.hypotheses.back(), texts.references, path);
+  }
+  return true;
+}
+
+/// Adds the model's translations of the source with different searches (tune_search), the model's
+/// own search first. Writes the best search, by the first metric, into the model's file. Returns
+/// false if the user wants to stop; nothing is written then.
+bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& options,
+                            const Origins& origins, const DeviceEngine& device_engine) {
+  const std::string& path = options.files.models.front();
+  const std::filesystem::path file = resolve_model_path(path);
+  { const AtomicFile tried(file); }  // throws if the file cannot be written
+  // A training would write over the search that is found here, and this command over its next
+  // model.
+  std::optional<FolderLock> no_training;
+  if (const RunFolder run{folder_of(file)}; std::filesystem::exists(run.checkpoints()))
+    no_training.emplace(run.root, ": a training is at work here; tune its model when it has ended");
+  const OpenedTranslator model = open_translator({path}, options.hardware, device_engine);
+  if (!options.files.force) {
+    warn_of_case(*model.tokenizers.target, options.metrics, path);
+    warn_of_trained(texts, path);
+  }
+  warn_of_few_lines(texts.source);
+  const Metric metric = metrics_of(options.metrics, texts.references, "").front();
+  const DecodeConfig start = model.search_with(options.decode, origins);
+  TranslationService service = model.service({.rows = start.batch_size});
+  const auto score = [&](const DecodeConfig& search) {
+    if (listen_for_stop().stop_requested()) return 0.0;
+    log_info("translating with " + search_name(search));
+    Lines lines = translate_text(service, search, texts.source);
+    if (listen_for_stop().stop_requested()) return 0.0;
+    const double found = metric.score(metric.count(lines, texts.references).sum());
+    texts.systems.push_back(search_name(search));
+    texts.hypotheses.push_back(std::move(lines));
+    return metric.lower_is_better ? -found : found;
+  };
+  const DecodeConfig best = tune_search(start, score);
+  if (listen_for_stop().stop_requested()) return false;
+  const DecodeDefaults tuned = defaults_of(best, origins, model.decode_defaults);
+  write_decode_defaults(file, tuned);
+  const bool as_before = defaults_of(model.search_with({}, {}), {}, model.decode_defaults) == tuned;
+  log_info(join_text(path, ": translates with ", search_name(best),
+                     as_before ? ", as before: nothing scored better" : " from now on"));
+  return true;
+}
 
 int run_evaluate(const EvaluateOptions& options, const Origins& origins,
                  const DeviceEngine& device_engine) {

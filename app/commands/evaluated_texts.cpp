@@ -1,14 +1,12 @@
-#include "app/commands/evaluated_texts.h"
-
 #include <algorithm>
 
+#include "app/commands/evaluate.h"
 #include "app/frame/log.h"
-#include "base/amounts.h"
 #include "base/error.h"
-#include "base/joined.h"
-#include "base/text_lines.h"
+#include "base/formatted_text.h"
+#include "base/lines.h"
 #include "base/utf8.h"
-#include "evaluation/words.h"
+#include "evaluation/line_statistics.h"
 
 namespace dragoman {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/open_translator.h"
-#include "app/frame/command.h"
+#include "app/commands/open_model.h"
+#include "app/frame/command_line.h"
 #include "base/fields.h"
 #include "inference/translation_service.h"
 
@@ -26,7 +26,7 @@ struct TranslateConfig;
 using TranslateDocument = std::function<void(
     TranslationService& service, const TranslationRequest& request, const std::string& output)>;
 
-/// An input of translate that is no text of lines.
+/// An input of translate that is not a text of lines.
 struct DocumentInput {
   std::vector<Field> fields;  ///< flags of translate, which stand after those of files
   /// Whether the flags ask for it. Throws UsageError if other flags do not go with them.
@@ -37,7 +37,7 @@ struct DocumentInput {
   std::vector<std::string> examples = {};  ///< see Command
 };
 
-/// What evaluate has computed of two systems or more, or of one that has a page.
+/// The result of evaluate for two systems or more, or for one that has a page.
 struct Evaluation {
   const EvaluatedTexts& texts;
   const Comparison& comparison;

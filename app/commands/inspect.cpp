@@ -8,15 +8,15 @@
 #include <set>
 
 #include "app/commands/commands.h"
-#include "app/frame/field_names.h"
+#include "app/frame/flag_names.h"
 #include "app/frame/log.h"
-#include "base/amounts.h"
-#include "base/character_set.h"
+#include "base/bytes.h"
 #include "base/error.h"
-#include "base/json_depth.h"
+#include "base/formatted_text.h"
 #include "base/threads.h"
+#include "base/unicode.h"
 #include "model/file/model_file.h"
-#include "tokenizer/text_rule.h"
+#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 
@@ -112,7 +112,7 @@ std::vector<std::string> broken_weights(const ModelFileReader& model, int thread
   return broken;
 }
 
-/// Where it is no JSON, its text.
+/// If it is not JSON, its text.
 Json progress_json(const ModelFileReader& model) {
   try {
     Json progress = Json::parse(model.progress(), check_json_depth<Json>,
@@ -154,7 +154,7 @@ Json hyphenated(const Json& members) {
   return renamed;
 }
 
-/// Scores and fractions are no more exact than that.
+/// Scores and fractions are not more exact than this.
 std::string two_decimals(const Json& number) { return fixed_text(number.get<double>(), 2); }
 
 std::string value_text(const Json& value) {
@@ -169,7 +169,7 @@ void print_line(std::string_view indent, std::string name, const Json& value) {
   std::cout << indent << printable(name) << "  " << value_text(value) << '\n';
 }
 
-/// Prints a heading and its members; nothing where there are no members.
+/// Prints a heading and its members; nothing if there are none.
 void print_section(std::string_view heading, const Json& members) {
   if (members.empty()) return;
   std::cout << '\n' << heading << '\n';

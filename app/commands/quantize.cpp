@@ -1,7 +1,5 @@
 // dragoman quantize: writes a model file of a quarter of the size, which translates faster on the
 // CPU.
-#include "model/file/quantize.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -9,20 +7,19 @@
 #include <set>
 
 #include "app/commands/commands.h"
-#include "app/commands/hardware_choice.h"
-#include "app/commands/open_translator.h"
-#include "app/commands/output_file.h"
-#include "app/commands/standard_input.h"
-#include "app/commands/translation_summary.h"
+#include "app/commands/input_output.h"
+#include "app/commands/open_model.h"
+#include "app/commands/written_translations.h"
 #include "app/frame/log.h"
-#include "base/amounts.h"
 #include "base/error.h"
-#include "base/scratch_folder.h"
-#include "base/text_lines.h"
+#include "base/files.h"
+#include "base/formatted_text.h"
+#include "base/lines.h"
 #include "evaluation/evaluate.h"
-#include "inference/model_tokenizers.h"
 #include "inference/translate_text.h"
-#include "tokenizer/text_rule.h"
+#include "model/file/derived_models.h"
+#include "model/file/model_file.h"
+#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 
@@ -95,7 +92,7 @@ class RoundingTrial {
     require_same_lines(config.source, source_.size(), config.reference, references_.front().size());
   }
 
-  /// Returns nothing where a stop was requested.
+  /// Returns nothing if a stop was requested.
   std::optional<Scores> score(const std::string& model, ComputeType type) const {
     EngineChoice choice;
     choice.device = "cpu";
@@ -130,7 +127,7 @@ std::string rounded_text(std::size_t rounded, std::size_t all) {
 }
 
 /// The matrices to leave unrounded so that the loss of score is small enough: those with the
-/// largest errors first, an eighth at a time. Returns nothing where a stop was requested.
+/// largest errors first, an eighth at a time. Returns nothing if a stop was requested.
 std::optional<std::set<std::string>> kept_for_small_loss(const ModelFileReader& model,
                                                          const QuantizeConfig& config) {
   const RoundingTrial trial(config);

@@ -14,16 +14,16 @@
 #include <utility>
 
 #include "app/commands/commands.h"
-#include "app/commands/standard_input.h"
+#include "app/commands/input_output.h"
 #include "app/frame/log.h"
-#include "app/frame/progress.h"
 #include "app/frame/signals.h"
-#include "base/amounts.h"
+#include "app/frame/terminal.h"
 #include "base/error.h"
-#include "base/stopwatch.h"
-#include "base/text_lines.h"
+#include "base/formatted_text.h"
+#include "base/lines.h"
+#include "base/machine.h"
 #include "inference/search/decode_config.h"
-#include "tokenizer/text_rule.h"
+#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 
@@ -114,7 +114,7 @@ class ScoreRun {
                  .threads = model.threads} {}
 
   Totals run() {
-    std::optional<Progress> progress;  // no bar where results go to the terminal
+    std::optional<Progress> progress;  // no bar if results go to the terminal
     if (isatty(STDOUT_FILENO) == 0)
       progress.emplace("score", "lines", static_cast<std::int64_t>(texts_.source.size()));
     const std::stop_token stop = listen_for_stop();
@@ -181,7 +181,8 @@ void log_totals(const Totals& totals, double seconds) {
              {"seconds", seconds}});
 }
 
-/// Says which translations the model cannot write: it scores what its tokenizer makes of them.
+/// Says which translations the model cannot write: it scores the text that its tokenizer makes of
+/// them instead.
 void tell_of_changed_lines(const Tokenizer& target, const std::vector<std::string>& lines) {
   const ChangedLines changed = changed_lines(target, lines);
   if (changed.count > 0)

@@ -1,4 +1,6 @@
 // dragoman translate: lines in, translations out, as a file or as a filter in a pipe.
+#include "app/commands/translate.h"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -20,27 +22,93 @@
 #include <vector>
 
 #include "app/commands/commands.h"
+#include "app/commands/input_output.h"
 #include "app/commands/json_requests.h"
-#include "app/commands/line_files.h"
-#include "app/commands/open_translator.h"
-#include "app/commands/output_file.h"
-#include "app/commands/translate_options.h"
-#include "app/commands/translation_summary.h"
+#include "app/commands/open_model.h"
 #include "app/commands/written_translations.h"
 #include "app/frame/log.h"
 #include "app/frame/signals.h"
-#include "base/amounts.h"
+#include "base/bytes.h"
 #include "base/compressed_text.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/hash.h"
-#include "base/stopwatch.h"
-#include "base/text_lines.h"
+#include "base/formatted_text.h"
+#include "base/lines.h"
+#include "base/machine.h"
 #include "base/utf8.h"
+#include "inference/demands.h"
 #include "inference/translate_text.h"
 #include "model/file/model_file.h"
 
 namespace dragoman {
+
+Demands DemandFiles::read() const {
+  return demands_of({.terms = terms.empty() ? Terms() : Terms(terms),
+                     .avoid = avoid.empty() ? std::vector<std::string>() : read_lines(avoid),
+                     .protect = protect,
+                     .terms_force = terms_force,
+                     .number_format = number_format});
+}
+
+std::vector<Field> TranslateConfig::fields() {
+  std::vector<Field> all = fields_of(files);
+  const auto add = [&all](const std::vector<Field>& fields) {
+    all.insert(all.end(), fields.begin(), fields.end());
+  };
+  for (const DocumentInput& document : documents) add(document.fields);
+  add(fields_of(demands));
+  add(fields_of(decode));
+  add(fields_of(hardware));
+  return all;
+}
+
+std::vector<std::string> TranslateConfig::read_besides() const {
+  std::vector<std::string> paths;
+  for (const std::string& model : files.models) paths.push_back(resolve_model_path(model).string());
+  for (const std::string& path : {files.prefix_file, demands.terms, demands.avoid})
+    if (!path.empty() && path != "-") paths.push_back(path);
+  return paths;
+}
+
+/// A word without a flag is a text, unless it names a file.
+void TranslateConfig::check_text() const {
+  std::error_code none;
+  if (files.text.empty()) return;
+  if (std::filesystem::exists(files.text, none))
+    throw UsageError("unexpected argument '", files.text, "'; did you mean ",
+                     std::filesystem::is_directory(files.text, none) || is_safetensors(files.text)
+                         ? "-m "
+                         : "--input ",
+                     files.text, '?');
+  if (files.input != "-")
+    throw UsageError("--input: the command has a text already; give one of the two");
+}
+
+const DocumentInput* TranslateConfig::check() const {
+  check_text();
+  if (files.models.empty() || std::ranges::find(files.models, "") != files.models.end())
+    throw UsageError("--model: name a run folder or a model file");
+  if (files.input.empty()) throw UsageError("--input: name a file, or - for standard input");
+  if (files.output.empty()) throw UsageError("--output: name a file, or - for standard output");
+  if (demands.terms_force && !files.json && demands.terms.empty() && !demands.protect)
+    throw UsageError("--terms-force: needs --terms or --protect");
+  if (files.json && !files.prefix_file.empty())
+    throw UsageError("--prefix-file: with --json the prefix is a field of each line");
+  if (files.json && files.with_scores)
+    throw UsageError("--with-scores: with --json each answer has its scores; leave the flag out");
+  if (!files.json && files.json_errors == JsonErrors::Stop)
+    throw UsageError("--json-errors: needs --json");
+  if (files.resume && is_stream(files.output))
+    throw UsageError("--resume: needs --output with the name of a file");
+  check_standard_input({{"--input", files.input},
+                        {"--prefix-file", files.prefix_file},
+                        {"--terms", demands.terms},
+                        {"--avoid", demands.avoid}});
+  const auto document = std::ranges::find_if(
+      documents, [this](const DocumentInput& input) { return input.is_asked_for(*this); });
+  decode.check();
+  return document == documents.end() ? nullptr : &*document;
+}
 
 namespace {
 
@@ -60,7 +128,7 @@ std::int64_t count_lines(int descriptor, const std::string& path) {
   return std::count(text.begin(), text.end(), '\n') + (has_open_end ? 1 : 0);
 }
 
-/// Without this a slow translation would be a riddle.
+/// Says why the translation is slower than the GPU would be.
 void report_host_search(const OpenedTranslator& model, std::size_t models, const Demands& demands) {
   if (const std::string notice = host_search_notice(model, models, demands); !notice.empty())
     log_info(notice);
@@ -210,7 +278,7 @@ Prefixes read_prefixes(const std::string& path, std::int64_t lines) {
   return std::make_shared<const std::vector<std::string>>(std::move(prefixes));
 }
 
-/// Warns of the first line that is no UTF-8 as it comes; at the end all are counted.
+/// Warns of the first line that is not UTF-8 when it comes; at the end all are counted.
 ReadLine text_reader(ReadLine read_line) {
   return [read_line = std::move(read_line), warned = false](std::string line,
                                                             std::int64_t number) mutable {
@@ -263,7 +331,7 @@ WrittenTranslations written_to(Output& output, JsonRequests& requests, const Tra
                                     .alignment = files.alignment}};
 }
 
-/// Warns of the lines that are kept where the work has not come to its end. `translated`: their
+/// Warns of the lines that are kept if the work has not come to its end. `translated`: their
 /// number, if it is known.
 void warn_of_kept_lines(Output& output, const std::string& path,
                         std::optional<std::int64_t> translated, std::int64_t lines) {
@@ -352,7 +420,7 @@ int run_translate(TranslateConfig config, const Invocation& call,
         isatty(input) == 1 || (files.output == "-" && isatty(STDOUT_FILENO));
     if (!person_watches) written.show_progress(lines, output->done());
     TranslationFacts facts = translate_stream(service, reader, written, asked, stop);
-    facts.empty -= written.failed();  // lines that are no request went through as empty texts
+    facts.empty -= written.failed();  // lines that are not requests went through as empty texts
     log_summary(facts, written.failed(), output->done(), watch.seconds());
     if (prefixes && !stop.stop_requested() &&
         reader.lines() < static_cast<std::int64_t>(prefixes->size()))

@@ -1,23 +1,38 @@
-// Writes translations as lines of output, warns of faults, and shows the progress.
+// Writes translations as lines of output: plain text, with fields after " ||| " as in Marian, or
+// answers to requests (--json). Warns of faults, shows the progress, and logs how much was
+// translated and what is missing in it.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "app/commands/input_output.h"
 #include "app/commands/json_requests.h"
-#include "app/commands/line_files.h"
-#include "app/commands/translation_format.h"
-#include "app/frame/progress.h"
+#include "app/frame/terminal.h"
 #include "inference/translate_text.h"
+#include "inference/translation.h"
 
 namespace dragoman {
 
-/// The reaction to a line that is no request (--json).
+/// The written form of a translation as plain text.
+struct TranslationFormat {
+  bool all = false;  ///< all of the n best
+  bool scores = false;
+  bool word_scores = false;
+  AlignmentFormat alignment = AlignmentFormat::None;
+
+  /// The line of output, or with `all` a line for each of the n best.
+  std::vector<std::string> lines(const Translation& translation) const;
+};
+
+/// The reaction to a line that is not a request (--json).
 enum class JsonErrors {
   Answer,  ///< answer with an object that says why
   Stop,    ///< end after the answers to the lines before
@@ -43,7 +58,7 @@ class WrittenTranslations : public TranslationSink {
     if (progress_) progress_->update(lines_);
   }
 
-  std::int64_t failed() const { return failed_; }  ///< lines that were no requests
+  std::int64_t failed() const { return failed_; }  ///< lines that were not requests
   /// Lines of the input that are answered by now, also by an earlier call.
   std::int64_t lines() const { return std::max(lines_, output_.done()); }
 
@@ -59,5 +74,23 @@ class WrittenTranslations : public TranslationSink {
   std::int64_t lines_ = 0, unmet_ = 0, failed_ = 0, long_words_ = 0;
   std::optional<Progress> progress_;
 };
+
+/// For commands that only need the result: translates each line with a progress bar, and then logs
+/// the summary. If a signal asks for a stop, returns the translations up to there, without a
+/// summary.
+std::vector<Translation> translate_with_progress(TranslationService& service,
+                                                 std::span<const std::string> lines,
+                                                 const TranslationRequest& request);
+
+/// The most warnings of one kind that are shown.
+inline constexpr std::int64_t kMostWarnings = 10;
+
+/// "the translation lacks 'Haus' 'Hof'"
+std::string unmet_text(const Translation& translation);
+
+/// Logs warnings about faults and the amount of work done. `before`: lines that an earlier call has
+/// translated.
+void log_summary(const TranslationFacts& facts, std::int64_t failed, std::int64_t before,
+                 double seconds);
 
 }  // namespace dragoman

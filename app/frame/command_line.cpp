@@ -7,10 +7,8 @@
 #include <stdexcept>
 
 #include "app/frame/config_file.h"
-#include "app/frame/field_names.h"
-#include "app/frame/foreign_flags.h"
-#include "base/amounts.h"
-#include "base/shell_word.h"
+#include "app/frame/flag_names.h"
+#include "base/formatted_text.h"
 
 namespace dragoman {
 
@@ -188,7 +186,7 @@ void assign_at(const Field& field, const ConfigValue& value) {
   }
 }
 
-/// A warning where several values were given to a field that takes one; otherwise empty.
+/// A warning if unlike values were given to a field that takes one; otherwise empty.
 std::string warning_of_several(const Field& field, const std::vector<std::string>& texts) {
   std::string others;
   for (std::size_t i = 0; i + 1 < texts.size(); ++i)

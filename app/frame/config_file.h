@@ -17,14 +17,14 @@ struct ConfigValue {
   std::string place;               ///< "run.toml:12", for messages
 };
 
-/// The values that the file gives, by field name. Throws UsageError naming file, line and key where
-/// the file is no TOML, a key is unknown or given twice, or a value has another type than its
-/// field ("auto" stands for a number, too); Error where the file cannot be read.
+/// The values that the file gives, by field name. Throws UsageError naming file, line and key if
+/// the file is not TOML, a key is unknown or given twice, or a value has another type than its
+/// field ("auto" stands for a number, too); Error if the file cannot be read.
 std::map<std::string, ConfigValue> read_config(const std::filesystem::path& path,
                                                const std::vector<Field>& fields);
 
 /// All keys and values of a file's text, also unknown ones. Values of lists are joined by commas.
-/// Throws UsageError that names the file and the line where the text is no TOML.
+/// Throws UsageError that names the file and the line if the text is not TOML.
 std::map<std::string, std::string> parse_config(std::string_view toml, const std::string& name);
 
 /// A value in TOML, from any number of texts for a list, and otherwise from one.

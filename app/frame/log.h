@@ -30,7 +30,7 @@ void log_info(std::string_view text);
 void log_warning(std::string_view text);
 void log_error(std::string_view text);
 
-/// As log_info; in JSON the members of the object `facts` stand behind the message.
+/// As log_info; in JSON the members of the object `facts` follow the message.
 void log_facts(std::string_view text, const nlohmann::ordered_json& facts);
 
 /// `text` on one line of valid UTF-8: control characters as \xNN, invalid bytes as U+FFFD.

@@ -1,24 +1,31 @@
-// The differences between dragoman and dragoman-lite. Each has a folder of app/ for its main() and
-// its own code. The commands of app/commands see no LibTorch and belong to both.
+// A program: dragoman or dragoman-lite. Each has a folder of app/ for its main() and its own code.
+// The commands of app/commands see no LibTorch and belong to both.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "app/frame/command.h"
+#include "app/frame/command_line.h"
 
 namespace dragoman {
 
 struct Program {
   std::string_view name;
-  std::string_view summary;  ///< of two lines at most
-  std::string_view example;  ///< lines of commands; those that are not built are not shown
+  std::string_view summary;  ///< two lines at most
+  std::string_view example;  ///< command lines; those of commands that are not built are not shown
   std::vector<Command> (*commands)();
-  /// Lines for --version about the libraries that decide what the program can do; empty for none.
+  /// Lines for --version about the libraries that decide what the program can do; may be empty.
   std::string (*libraries)();
   std::string_view elsewhere = "";  ///< a command that only the other program has
 };
+
+/// The commands with one line each, and an example of the first steps.
+std::string overview(const Program& program, const std::vector<Command>& commands);
+
+/// All flags of a command in their groups, with the defaults that its fields hold; at most 96
+/// columns.
+std::string command_help(std::string_view program, const Command& command);
 
 /// The body of main(): finds the subcommand, configures it and runs it. An error becomes one line
 /// and an exit code (docs/design.md, section 6).

@@ -13,7 +13,7 @@
 
 #include "app/frame/log.h"
 #include "app/frame/terminal.h"
-#include "base/unfinished.h"
+#include "base/files.h"
 
 namespace dragoman {
 
@@ -91,7 +91,7 @@ void install_signal_handling() {
   sigemptyset(&awaited);
   for (const int signal : {SIGINT, SIGTERM})
     if (!is_ignored(signal)) sigaddset(&awaited, signal);
-  // Also where it is ignored: on_hangup may want it.
+  // Even if it is ignored: on_hangup may want it.
   sigaddset(&awaited, SIGHUP);
   ignores_hangups = is_ignored(SIGHUP);
   pthread_sigmask(SIG_BLOCK, &awaited, nullptr);

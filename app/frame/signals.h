@@ -17,8 +17,8 @@ void install_signal_handling();
 /// ms: then both mean the same request. Before the first call, the first signal ends the process.
 std::stop_token listen_for_stop();
 
-/// From now on SIGHUP calls this function, on the thread that waits for signals, and stops nothing.
-/// That is so even where the program was started with SIGHUP ignored, as nohup does.
+/// From now on SIGHUP calls this function, on the thread that waits for signals, and stops nothing,
+/// even if the program was started with SIGHUP ignored, as nohup does.
 void on_hangup(std::function<void()> action);
 
 /// The first signal that came, if one did.

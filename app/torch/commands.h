@@ -1,10 +1,17 @@
-// The subcommand that needs LibTorch.
+// The command that needs LibTorch, and the devices of LibTorch.
 #pragma once
 
-#include "app/frame/command.h"
+#include <torch/types.h>
+
+#include <string>
+
+#include "app/frame/command_line.h"
 
 namespace dragoman {
 
 Command train_command();
+
+/// parse_device(). The first call logs it if `text` = auto leaves a GPU unused.
+torch::Device chosen_device(const std::string& text, int local_rank = 0);
 
 }  // namespace dragoman

@@ -1,22 +1,53 @@
-// dragoman: the program with LibTorch, which can do everything.
+// dragoman: the program with LibTorch, which can do everything. Its main(), its --version, its
+// devices, and the engine and the scorer on the module tree.
 #include <ATen/Version.h>
 #include <c10/core/DeviceType.h>
+#include <sys/resource.h>
 #include <torch/version.h>
+#include <unistd.h>
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
 
 #include "app/commands/commands.h"
 #include "app/frame/log.h"
 #include "app/frame/program.h"
-#include "app/torch/chosen_device.h"
 #include "app/torch/commands.h"
-#include "app/torch/torch_scorer.h"
-#include "base/amounts.h"
 #include "base/error.h"
+#include "base/formatted_text.h"
+#include "inference/model_settings.h"
+#include "inference/torch/scorer.h"
 #include "inference/torch/torch_engine.h"
-#include "model/load_transformer.h"
+#include "model/device.h"
+#include "model/transformer.h"
 
 namespace dragoman {
 
 namespace {
+
+// LibTorch's static initialisers end the process with std::terminate if `ulimit -v` leaves too
+// little for them, before main() can print a message. A function in .preinit_array runs before
+// those of all libraries (ELF gABI, "Initialization and Termination Functions").
+
+/// Measured with LibTorch 2.13 for the CPU: below 430 MiB `dragoman --version` fails.
+constexpr rlim_t kFloor = rlim_t{440} << 20;
+
+/// The C++ library cannot be used yet.
+void require_address_space() {
+  constexpr std::string_view kText =
+      "dragoman: error: not enough memory to load LibTorch: ulimit -v must leave 440 MiB or more; "
+      "raise it, or use dragoman-lite, which needs less\n";
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur >= kFloor) return;
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kText.data(), kText.size());
+  _exit(1);
+}
+
+__attribute__((section(".preinit_array"),
+               used)) void (*const kBeforeLibraries)() = require_address_space;
 
 /// "CUDA 13.0, 1 device" or "CPU only", from the one place where LibTorch tells how it was built.
 std::string cuda_text() {
@@ -48,6 +79,21 @@ std::unique_ptr<Engine> torch_engine(const std::string& device, const ModelFileR
                                        SearchPlace::Auto, warn);
 }
 
+/// An OpenScorer for the devices of LibTorch.
+OpenedScorer open_torch_scorer(const ScorerChoice& choice) {
+  const torch::Device device = chosen_device(choice.device);
+  const int threads = use_threads(choice.threads);
+  const ModelFileReader file(resolve_model_path(choice.model));
+  return {.tokenizers = load_tokenizers(file),
+          .several_sentences = file.provenance().several_sentences,
+          .max_positions = file.config().longest_sentence(),
+          .threads = threads,
+          .score = [model = load_transformer(file, device), tokens = choice.max_tokens](
+                       std::span<const SentencePair> pairs, const std::stop_token& stop) mutable {
+            return token_log_probabilities(model, pairs, tokens, stop);
+          }};
+}
+
 std::vector<Command> commands() {
   std::vector<Command> all =
       common_commands(torch_engine, open_torch_scorer, built_extras(torch_engine));
@@ -69,6 +115,15 @@ constexpr Program kProgram = {
 };
 
 }  // namespace
+
+torch::Device chosen_device(const std::string& text, int local_rank) {
+  static std::once_flag said;
+  std::call_once(said, [&] {
+    const std::string notice = local_rank == 0 ? unused_gpu_notice(text) : "";
+    if (!notice.empty()) log_info(notice);
+  });
+  return parse_device(text, local_rank);
+}
 
 }  // namespace dragoman
 

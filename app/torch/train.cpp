@@ -1,4 +1,4 @@
-// dragoman train: from text files to a model, or on from where the run folder stands.
+// dragoman train: from text files to a model, or from the checkpoint of a run folder onwards.
 //
 // A start finds facts, one after the other: the checkpoint, the models, the size of the text, the
 // tokenizers, the corpus, the machine. Each fact decides more settings (StartSettler). When all are
@@ -11,17 +11,12 @@
 
 #include "app/frame/config_file.h"
 #include "app/frame/log.h"
-#include "app/frame/progress.h"
 #include "app/frame/signals.h"
-#include "app/torch/chosen_device.h"
+#include "app/frame/terminal.h"
 #include "app/torch/commands.h"
-#include "app/torch/config_toml.h"
-#include "app/torch/start_facts.h"
-#include "app/torch/start_measurements.h"
-#include "app/torch/start_point.h"
-#include "app/torch/train_agreement.h"
 #include "app/torch/train_options.h"
 #include "app/torch/train_plan.h"
+#include "app/torch/train_start.h"
 #include "app/torch/training_view.h"
 #include "base/files.h"
 #include "model/device.h"
@@ -71,7 +66,7 @@ Preparation preparation_of(const SettledRun& run, const Workplace& place) {
 }
 
 /// Rank 0 first, then one rank of each other host, then the rest: whoever comes later finds the
-/// work of an earlier one in the cache folder, where the folder is the same.
+/// work of an earlier one in the cache folder, if the folder is the same.
 PreparedData prepare_in_turn(const SettledRun& run, const Workplace& place, Communicator& ranks) {
   const int turn = ranks.leads() ? 0 : ranks.info().local_rank == 0 ? 1 : 2;
   std::optional<PreparedData> data;
@@ -100,7 +95,7 @@ void keep_given_config(const RunFolder& folder) {
                      " now: the settings of the run take its place"));
 }
 
-/// A GPU works on while the host packs batches, and is seldom asked for results.
+/// A GPU computes while the host packs batches, and is seldom asked for results.
 std::size_t updates_ahead(torch::Device device) { return device.is_cpu() ? 1 : 16; }
 
 TrialSettings trial_of(const SettledRun& run, const PreparedData& data, const Workplace& place) {

@@ -26,7 +26,7 @@ void accept_auto(Field& field) {
   };
 }
 
-/// Throws UsageError where there is no such preset.
+/// Throws UsageError if there is no such preset.
 Preset parse_preset(const std::string& name) {
   const auto names = names_of(Preset{});
   std::vector<std::string_view> choices(names.begin(), names.end());
@@ -36,8 +36,8 @@ Preset parse_preset(const std::string& name) {
   return static_cast<Preset>(chosen);
 }
 
-/// The preset where none is given: base. With --init-from (a run folder or a model file; "" without
-/// the flag), the preset of the run that made the model; of an imported one, the preset that is
+/// The preset if none is given: base. With --init-from (a run folder or a model file; "" without
+/// the flag), the preset of the run that made the model; for an imported model, the preset that is
 /// about as wide. A file that cannot be read counts as base; the error comes when its weights are
 /// read.
 Preset inherited_preset(const std::string& init_from) {
@@ -90,6 +90,41 @@ RunRequest TrainOptions::request() {
     }
   }
   return request;
+}
+
+namespace {
+
+constexpr const char* kHeading =
+    "# The settings that this run was asked for. `dragoman train --config FILE -o another/` asks\n"
+    "# for the same again. The other settings of this run stand in comments, with the reason "
+    "where\n"
+    "# the run chose them.\n\n";
+
+/// "lr = 0.004", "# patience = 10", "max-tokens = "auto"  # 2048: measured here".
+std::string line_of(const Field& field, const SettingsRecord& settings) {
+  const std::string name(field.info.name), value = toml_value(field.kind, field.values());
+  const auto asked = settings.asked.find(name);
+  const auto reason = settings.reasons.find(name);
+  const std::string why = reason == settings.reasons.end() ? "" : reason->second;
+  if (asked == settings.asked.end())
+    return join_text("# ", name, " = ", value, why.empty() ? "" : "  # " + why, "\n");
+  if (asked->second == field.text()) return join_text(name, " = ", value, "\n");
+  const std::string wish = asked->second == kAuto
+                               ? toml_value(Field::Kind::Text, {kAuto})
+                               : toml_value(field.kind, texts_of(field, asked->second));
+  return join_text(name, " = ", wish, "  # ", value, why.empty() ? "" : ": " + why, "\n");
+}
+
+}  // namespace
+
+std::string config_toml(RunConfig config, const SettingsRecord& settings) {
+  return kHeading + grouped_lines(config.fields(),
+                                  [&](const Field& field) { return line_of(field, settings); });
+}
+
+bool is_config_of_a_run(std::string_view text) {
+  const std::string_view heading = kHeading;
+  return text.starts_with(heading.substr(0, heading.find('.')));
 }
 
 }  // namespace dragoman

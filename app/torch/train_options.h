@@ -1,13 +1,14 @@
-// The flags of dragoman train.
+// The flags of dragoman train, and the file that keeps them: config.toml of a run folder.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "app/frame/command.h"
-#include "training/start/run_config.h"
+#include "app/frame/command_line.h"
+#include "training/progress_record.h"
+#include "training/start/run_settings.h"
 #include "training/start/settled_run.h"
 
 namespace dragoman {
@@ -36,8 +37,15 @@ struct TrainOptions {
   std::vector<Field> fields();
   /// Makes the preset's values the defaults.
   void apply_preset(const GivenValues& given);
-  /// Once the command line has been read.
+  /// Called after the command line has been read.
   RunRequest request();
 };
+
+/// The text of config.toml. It has the settings that the run was asked for, so that another run can
+/// choose the others again. The settings that the run chose stand in comments.
+std::string config_toml(RunConfig config, const SettingsRecord& settings);
+
+/// Whether a text is such a file's.
+bool is_config_of_a_run(std::string_view text);
 
 }  // namespace dragoman

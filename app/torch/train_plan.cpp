@@ -5,11 +5,11 @@
 #include <iostream>
 
 #include "app/frame/log.h"
-#include "base/amounts.h"
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/formatted_text.h"
+#include "base/machine.h"
 #include "training/checkpoint.h"
-#include "training/start/token_budget.h"
+#include "training/start/trial.h"
 
 namespace dragoman {
 

@@ -1,9 +1,9 @@
 // train --plan and --max-tokens auto: the cost of updates on this machine, for people.
 #pragma once
 
-#include "base/scratch_folder.h"
+#include "base/files.h"
 #include "data/prepare.h"
-#include "training/start/run_plan.h"
+#include "training/start/trial.h"
 
 namespace dragoman {
 

@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "app/frame/log.h"
-#include "base/amounts.h"
-#include "base/joined.h"
+#include "base/formatted_text.h"
 #include "base/utf8.h"
-#include "training/cooldown.h"
 #include "training/run_log.h"
+#include "training/stopping.h"
 
 namespace dragoman {
 
@@ -26,7 +25,7 @@ std::string format(const char* pattern, Numbers... numbers) {
 }
 
 /// "12:30 left"; without a limit "12:30 left at the earliest"; after a validation without a gain
-/// "12:30 left, 4:10 without a gain"; "" where the run has no end.
+/// "12:30 left, 4:10 without a gain"; "" if the run has no end.
 std::string left_text(const Outlook& outlook, const ProgressRecord& progress) {
   const auto left = [](const ExpectedEnd& end) { return duration_text(end.seconds_left); };
   if (!outlook.end)
@@ -82,7 +81,7 @@ std::string dropped_text(const CorpusReport& report) {
   return text;
 }
 
-/// The kinds of pairs that more than a few percent of the text are; "" if there are none.
+/// The kinds of pairs that make up more than a few percent of the text; "" if there are none.
 std::string doubts_text(const TextSurvey& survey) {
   constexpr double kFew = 0.03;
   std::string text;
@@ -102,7 +101,7 @@ std::string doubts_text(const TextSurvey& survey) {
   return text;
 }
 
-/// Logs the validation pairs that are trained on too.
+/// Logs the validation pairs that are also in the training text.
 void log_trained_validation(const ValidSet& valid) {
   if (valid.trained.pairs == 0) return;
   const std::string lines = valid.trained.lines.empty()
@@ -201,8 +200,8 @@ std::string start_of(const std::string& sentence) {
   return to_utf8(characters.substr(0, kLongest - 1)) + "\u2026";
 }
 
-/// Logs the shortest good end of a stopped run. Its rate is still at the peak; a cooldown from here
-/// gains most of the gain of the whole rest.
+/// Logs the shortest way to a good end of a stopped run. Its learning rate is still at the peak; a
+/// cooldown from here brings most of what the rest of the run would bring.
 void log_shortest_end(const ProgressRecord& progress, const TrainConfig& config) {
   const bool at_the_peak = config.scheduler == LrScheduler::Wsd && !progress.cooldown.has_begun() &&
                            progress.update > config.warmup_updates;

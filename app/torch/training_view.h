@@ -3,9 +3,8 @@
 
 #include <memory>
 
-#include "app/frame/progress.h"
-#include "training/stop_reason.h"
-#include "training/training_observer.h"
+#include "app/frame/terminal.h"
+#include "training/stopping.h"
 #include "training/training_run.h"
 
 namespace dragoman {

@@ -4,21 +4,105 @@
 #include <cmath>
 #include <deque>
 #include <set>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "extras/explanation/word_starts.h"
 #include "inference/scheduler.h"
 #include "inference/search/token_rules.h"
+#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 
 namespace {
 
+double dot(const float* a, const float* b, std::int64_t size) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < size; ++i) sum += static_cast<double>(a[i]) * b[i];
+  return sum;
+}
+
+void softmax(std::span<const double> scores, float* weights) {
+  const double most = *std::ranges::max_element(scores);
+  double sum = 0;
+  for (const double score : scores) sum += std::exp(score - most);
+  for (std::size_t i = 0; i < scores.size(); ++i)
+    weights[i] = static_cast<float>(std::exp(scores[i] - most) / sum);
+}
+
+}  // namespace
+
+AttentionWeights attention_weights(const Activations::Attention& attention, std::int64_t heads,
+                                   std::int64_t d_model, KeyMask mask) {
+  const auto queries = static_cast<std::int64_t>(attention.query.size()) / d_model;
+  const auto keys = static_cast<std::int64_t>(attention.key.size()) / d_model;
+  const std::int64_t d_k = d_model / heads;
+  AttentionWeights weights{
+      .heads = heads, .queries = queries, .keys = keys, .mask = mask, .values = {}, .scores = {}};
+  weights.values.resize(static_cast<std::size_t>(heads * queries * keys));
+  std::vector<double> row;
+  for (std::int64_t h = 0; h < heads; ++h)
+    for (std::int64_t q = 0; q < queries; ++q) {
+      const float* query = attention.query.data() + q * d_model + h * d_k;
+      const std::int64_t seen = mask == KeyMask::Causal ? q + 1 : keys;
+      row.clear();
+      for (std::int64_t k = 0; k < seen; ++k)
+        row.push_back(dot(query, attention.key.data() + k * d_model + h * d_k, d_k) /
+                      std::sqrt(static_cast<double>(d_k)));
+      softmax(row, weights.values.data() + (h * queries + q) * keys);
+      weights.scores.insert(weights.scores.end(), row.begin(), row.end());
+    }
+  return weights;
+}
+
+namespace {
+
+/// What the ends of a piece say about words.
+struct Ends {
+  bool continues;  ///< the character before: a mark, or a byte that is not its first
+  bool is_first_unspaced, is_last_unspaced;
+};
+
+Ends ends_of(std::string_view piece) {
+  if (const auto byte = byte_of_piece(piece)) {
+    // The first byte of a character from U+3000 to U+9FFF (three bytes), or of four bytes.
+    const bool unspaced = (*byte >= 0xE3 && *byte <= 0xE9) || *byte >= 0xF0;
+    return {.continues = *byte >= 0x80 && *byte < 0xC0,
+            .is_first_unspaced = unspaced,
+            .is_last_unspaced = unspaced};
+  }
+  const std::u32string characters = code_points(piece);
+  return {.continues = general_category(characters.front()).front() == 'M',
+          .is_first_unspaced = is_unspaced(characters.front()),
+          .is_last_unspaced = is_unspaced(characters.back())};
+}
+
+}  // namespace
+
+bool WordStarts::next(std::string_view piece) {
+  const bool has_space = piece.starts_with(kSpaceMark);
+  const bool is_first = !std::exchange(has_begun_, true);
+  if (has_space) piece.remove_prefix(kSpaceMark.size());
+  if (piece.empty()) {
+    is_after_space_ = has_space;
+    is_after_unspaced_ = false;
+    return is_first || has_space;
+  }
+  const Ends ends = ends_of(piece);
+  const bool is_after_space = std::exchange(is_after_space_, false);
+  const bool is_after_unspaced = is_after_unspaced_;
+  if (!ends.continues) is_after_unspaced_ = ends.is_last_unspaced;
+  if (is_first || has_space) return true;
+  return !is_after_space && !ends.continues && (ends.is_first_unspaced || is_after_unspaced);
+}
+
+namespace {
+
 constexpr std::size_t kMostProbable = 10;
 constexpr std::size_t kAlternatives = 3;
-const float kLeastLogProbability = std::log(0.01F);  // of an alternative
+const float kLeastLogProbability = std::log(0.01F);  // of an alternative's first token
 
 /// The tokens with their pieces. `tags` belong to no word.
 std::vector<ExplainedToken> explained(const std::vector<TokenId>& tokens,
@@ -43,7 +127,7 @@ std::vector<ExplainedToken> explained(const std::vector<TokenId>& tokens,
   return all;
 }
 
-/// The best hypotheses of sentences, by their line numbers 0, 1, ...
+/// The best hypothesis of each sentence. Their line numbers are 0, 1, ...
 std::vector<Hypothesis> search_all(Engine& engine, std::deque<SourceSentence> waiting) {
   std::vector<Hypothesis> best(waiting.size());
   Scheduler scheduler(engine);
@@ -192,7 +276,7 @@ void Explainer::find_alternatives(const SourceSentence& source, SentenceExplanat
     std::size_t position;
     TokenId token;
   };
-  std::vector<Place> places;  // of each sentence that is searched
+  std::vector<Place> places;  // one for each sentence
   std::deque<SourceSentence> sentences;
   std::vector<TokenId> prefix;
   double sum = 0;

@@ -1,16 +1,23 @@
 #include "extras/explanation/explanation_json.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <charconv>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/threads.h"
 #include "base/utf8.h"
-#include "extras/explanation/number_blocks.h"
-#include "extras/explanation/page_blocks.h"
+#include "inference/split.h"
 
 namespace dragoman {
 
@@ -18,10 +25,154 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Five digits behind the point.
+template <class Number>
+std::string base64_of(const std::vector<Number>& numbers) {
+  return base64(std::as_bytes(std::span(numbers)));
+}
+
+/// The number that JSON writes with five significant digits.
+double five_digits(float number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.5g", static_cast<double>(number));
+  return std::strtod(text, nullptr);
+}
+
+}  // namespace
+
+Json number_rows(std::span<const float> numbers, std::int64_t size) {
+  auto rows = Json::array();
+  for (std::size_t begin = 0; begin < numbers.size(); begin += static_cast<std::size_t>(size)) {
+    auto row = Json::array();
+    for (const float number : numbers.subspan(begin, static_cast<std::size_t>(size)))
+      row.push_back(five_digits(number));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Json weights_of_heads(const AttentionWeights& weights) {
+  auto heads = Json::array();
+  const std::span<const float> values = weights.values;
+  const auto each = static_cast<std::size_t>(weights.queries * weights.keys);
+  for (std::size_t begin = 0; begin < values.size(); begin += each)
+    heads.push_back(number_rows(values.subspan(begin, each), weights.keys));
+  return heads;
+}
+
+std::vector<std::uint16_t> whole_weights(std::span<const float> row) {
+  std::vector<std::uint16_t> numbers;
+  std::vector<double> remainders;
+  double sum = 0;
+  for (const float weight : row) sum += weight;
+  std::int64_t left = kWholeRow;
+  for (const float weight : row) {
+    const double exact = weight / sum * static_cast<double>(kWholeRow);
+    numbers.push_back(static_cast<std::uint16_t>(exact));
+    remainders.push_back(exact - numbers.back());
+    left -= numbers.back();
+  }
+  std::vector<std::size_t> order(row.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return remainders[i]; });
+  for (std::size_t i = 0; left > 0; ++i, --left) ++numbers[order[i]];
+  return numbers;
+}
+
+Json weights_block(const AttentionWeights& weights) {
+  std::vector<std::uint16_t> numbers;
+  const auto keys = static_cast<std::size_t>(weights.keys);
+  const std::span<const float> values = weights.values;
+  for (std::size_t i = 0; i < values.size(); i += keys) {
+    const std::vector<std::uint16_t> row = whole_weights(values.subspan(i, keys));
+    numbers.insert(numbers.end(), row.begin(), row.end());
+  }
+  return {{"shape", {weights.heads, weights.queries, weights.keys}}, {"data", base64_of(numbers)}};
+}
+
+std::uint16_t half_of(float value) {
+  constexpr float kLargest = 65504;
+  constexpr int kFraction = 10, kLeast = -24;  // bits; 2^kLeast is the smallest number above 0
+  const float magnitude = std::min(std::abs(value), kLargest);
+  // The exponent of the last place.
+  const int unit = std::max(std::ilogb(magnitude), kLeast + kFraction) - kFraction;
+  const auto units = static_cast<int>(std::lround(std::ldexp(magnitude, -unit)));
+  // Units beyond the fraction's bits carry into those of the exponent.
+  const int sign = std::signbit(value) ? 0x8000 : 0;
+  return static_cast<std::uint16_t>(sign + ((unit - kLeast) << kFraction) + units);
+}
+
+Json vectors_block(std::span<const float> vectors, std::int64_t size) {
+  std::vector<std::uint16_t> halves;
+  halves.reserve(vectors.size());
+  for (const float value : vectors) halves.push_back(half_of(value));
+  return {{"shape", {std::ssize(vectors) / size, size}}, {"data", base64_of(halves)}};
+}
+
+namespace {
+
+constexpr std::string_view kDigits =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr int kBitsOfDigit = 6;
+
+/// The nearest number that JSON writes with six digits, so that the text of a scale is short.
+double six_digits(double value) {
+  std::array<char, 32> text{};
+  const auto written = std::to_chars(text.data(), text.data() + text.size(), value,
+                                     std::chars_format::scientific, 5);
+  double rounded = 0;
+  std::from_chars(text.data(), written.ptr, rounded);
+  return rounded;
+}
+
+/// Appends each value in this number of digits. Returns their scale.
+template <class Value>
+double append(std::span<const Value> values, int digits, std::string& text) {
+  const std::int64_t middle = std::int64_t{1} << (kBitsOfDigit * digits - 1);
+  double most = 0;
+  for (const Value value : values) most = std::max(most, std::abs(static_cast<double>(value)));
+  // Rounded up, so that every number fits the digits.
+  const double scale = six_digits(most / static_cast<double>(middle - 1) * (1 + 1e-5));
+  for (const Value value : values) {
+    const std::int64_t number =
+        middle + (scale == 0 ? 0 : std::llround(static_cast<double>(value) / scale));
+    for (int digit = digits - 1; digit >= 0; --digit)
+      text += kDigits[static_cast<std::size_t>(number >> (kBitsOfDigit * digit) & 63)];
+  }
+  return scale;
+}
+
+}  // namespace
+
+Json scores_block(const AttentionWeights& weights) {
+  std::vector<double> scales;
+  std::string data;
+  const std::span<const double> scores = weights.scores;
+  const std::size_t of_head = scores.size() / static_cast<std::size_t>(weights.heads);
+  for (std::size_t begin = 0; begin < scores.size(); begin += of_head)
+    scales.push_back(append(scores.subspan(begin, of_head), 3, data));
+  return {{"shape", {weights.heads, weights.queries, weights.keys}},
+          {"causal", weights.mask == KeyMask::Causal},
+          {"scales", std::move(scales)},
+          {"data", std::move(data)}};
+}
+
+Json strips_block(std::span<const float> vectors, std::int64_t size) {
+  std::vector<double> scales;
+  std::string data;
+  const auto columns = static_cast<std::size_t>(size);
+  for (std::size_t begin = 0; begin < vectors.size(); begin += columns)
+    scales.push_back(append(vectors.subspan(begin, columns), 1, data));
+  return {{"shape", {scales.size(), columns}},
+          {"scales", std::move(scales)},
+          {"data", std::move(data)}};
+}
+
+namespace {
+
+/// With five digits after the point.
 double rounded(double value) { return std::round(value * 1e5) / 1e5; }
 
-/// The page draws so many positions.
+/// The number of positions that the page draws.
 constexpr std::int64_t kPositionsOfPage = 64;
 
 /// Vectors of `size` numbers; 0: d_model.
@@ -117,7 +268,7 @@ Json feed_forward_json(const std::vector<Activations::FeedForward>& layers,
   return json;
 }
 
-/// The page computes the vectors of positions that a formula gives.
+/// The vectors of positions are left out if the page computes them by a formula.
 Json embedding_json(const Activations::Embedding& embedding, const ExplainedModel& model) {
   Json json = {{"token", vectors_json(embedding.token, model)}};
   if (model.form != ExplanationForm::Page || model.weights->config.positions == Positions::Learned)
@@ -125,7 +276,7 @@ Json embedding_json(const Activations::Embedding& embedding, const ExplainedMode
   return json;
 }
 
-/// What the page does not draw.
+/// Adds what the page does not draw.
 void add_way_through_stacks(const Activations& activations, const ExplainedModel& model,
                             Json& json) {
   json["feed_forward"] = {{"encoder", feed_forward_json(activations.encoder_feed_forward, model)},
@@ -159,8 +310,8 @@ Json search_json(const TracedTranslation& search, const DecodeConfig& config,
             {"score", rounded(search.greedy_score)}}}};
 }
 
-/// Marks the pieces of characters that are not in the set. Of a character's bytes all but the last
-/// stand for nothing, in front of it.
+/// Marks the pieces of characters that are not in the set. If a character is several byte pieces,
+/// the last one has its whole span, and those before it have empty spans.
 void mark_unseen(SentenceExplanation& sentence, const Tokenizer& tokenizer,
                  const CharacterSet& seen) {
   const std::string& text = sentence.source;
@@ -219,7 +370,7 @@ std::string explanation_json(const ExplainedModel& model,
                               {"version", model.form == ExplanationForm::Numbers ? 3 : 2},
                               {"dragoman", model.program_version},
                               {"model", model_json(model)}});
-  text.back() = ',';  // instead of the brace
+  text.back() = ',';  // replaces the brace
   text += "\"sentences\":[";
   for (std::size_t i = 0; i < sentences.size(); ++i) text += (i > 0 ? "," : "") + sentences[i];
   return text + "]}";
@@ -229,7 +380,7 @@ Explanation explain_all(const ExplainedModel& model, const TokenizerPair& tokeni
                         const std::vector<GivenSentence>& sentences, const OnStep& on_step,
                         int threads) {
   std::atomic<std::int64_t> target_tokens = 0;
-  // Texts at once, as the numbers of a sentence take much more memory.
+  // Each sentence becomes text at once, because its numbers take much more memory.
   std::vector<std::string> texts(sentences.size());
   parallel_for(std::ssize(sentences), threads, [&](std::int64_t i) {
     const auto& [source, target, line] = sentences[static_cast<std::size_t>(i)];
@@ -246,6 +397,63 @@ Explanation explain_all(const ExplainedModel& model, const TokenizerPair& tokeni
     }
   });
   return {.json = explanation_json(model, texts), .target_tokens = target_tokens};
+}
+
+namespace {
+
+/// The sentences of a text, without those that have no piece.
+std::vector<GivenSentence> sentences_of(std::string_view text,
+                                        const ExplainedTranslator& translator) {
+  const auto cuts =
+      splits_sentences(translator.search.split_sentences, translator.several_sentences)
+          ? SentenceCuts::InAllLines
+          : SentenceCuts::InLongLines;
+  // </s> is one more piece.
+  const std::int64_t most = std::min({translator.search.split_length, Explainer::kMostPieces - 1,
+                                      CpuEngine(translator.weights, {}).max_positions() - 1});
+  const Encode encode = [&](std::string_view part) {
+    return translator.tokenizers.source->encode(part);
+  };
+  std::vector<GivenSentence> sentences;
+  std::int64_t pieces = 0;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (strip(line).empty()) continue;
+    for (const LinePart& part : split_line(strip(line), cuts, most, encode))
+      if (!part.tokens.empty()) {
+        sentences.push_back({.source = std::string(part.text)});
+        pieces += std::ssize(part.tokens);
+      }
+  }
+  // The time and the size of the page grow with the square of the pieces.
+  if (pieces > Explainer::kMostPieces)
+    throw UnfitText("the text has ", pieces, " pieces; an explanation takes ",
+                    Explainer::kMostPieces, " at most");
+  return sentences;
+}
+
+}  // namespace
+
+bool is_flag_of_explain(std::string_view name) {
+  return name != "n-best" && name != "batch-size" && name != "seed" && name != "temperature" &&
+         name != "translate-all" && !name.starts_with("sampling") && !name.starts_with("split") &&
+         name != "unknown-words";
+}
+
+Explanation explain_text(const ExplainedTranslator& translator, const std::string& text,
+                         ExplanationForm form, const OnStep& on_step) {
+  const std::vector<GivenSentence> sentences = sentences_of(text, translator);
+  if (sentences.empty()) throw UnfitText("the text has no sentence");
+  ExplainedModel model{.program_version = translator.program_version,
+                       .name = translator.name,
+                       .weights = translator.weights,
+                       .search = translator.search,
+                       .form = form,
+                       .characters = translator.characters};
+  model.search.sampling = false;
+  model.search.n_best = 1;
+  return explain_all(model, translator.tokenizers, sentences, on_step);
 }
 
 }  // namespace dragoman

@@ -1,40 +1,80 @@
-// Explanations as JSON. docs/explanation.md describes the form for programs.
+// Explanations as JSON, in a form for programs (docs/explanation.md) and one for the page
+// (extras/report/page/explanation_blocks.js): the numbers in lists or blocks, a sentence, a text.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "base/character_set.h"
+#include "base/unicode.h"
 #include "extras/explanation/explainer.h"
 #include "inference/search/decode_config.h"
-#include "tokenizer/tokenizer_pair.h"
+#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 
+/// Lists of `size` numbers, each with five significant digits.
+nlohmann::ordered_json number_rows(std::span<const float> numbers, std::int64_t size);
+
+/// The weights as lists [heads, queries, keys], with five significant digits.
+nlohmann::ordered_json weights_of_heads(const AttentionWeights& weights);
+
+/// The sum of the whole numbers that represent a row of attention weights.
+inline constexpr std::int64_t kWholeRow = 65535;
+
+/// Whole numbers in proportion to the weights of a row, which are 0 or more and sum to 1. Their sum
+/// is kWholeRow, because the largest remainders are rounded up; a weight of 0 stays 0.
+std::vector<std::uint16_t> whole_weights(std::span<const float> row);
+
+/// {"shape": [heads, queries, keys], "data"}: the rows of whole_weights(), little-endian, in
+/// base64.
+nlohmann::ordered_json weights_block(const AttentionWeights& weights);
+
+/// The bits of the nearest number of 16 bits (IEEE 754-2008, binary16), at most 65504, its largest.
+std::uint16_t half_of(float value);
+
+/// {"shape": [count, size], "data"}: the numbers of half_of(), little-endian, in base64.
+nlohmann::ordered_json vectors_block(std::span<const float> vectors, std::int64_t size);
+
+// The blocks of the page. Their text has a number in one digit or three of the 64 of base64 (RFC
+// 4648, table 1), the most significant first; 32 (one digit) or 131,072 (three) represents 0.
+
+/// {"shape": [heads, queries, keys], "causal", "scales": [heads], "data"}: the scores behind the
+/// weights, in three digits each; a number times the scale of its head is the score. In a causal
+/// block a query has the scores of its own key and of those before it.
+nlohmann::ordered_json scores_block(const AttentionWeights& weights);
+
+/// {"shape": [count, size], "scales": [count], "data"}: vectors as strips of colours, with one
+/// digit for each number; a number times the scale of its vector is the element. The number with
+/// the largest magnitude in a vector is 31 or -31.
+nlohmann::ordered_json strips_block(std::span<const float> vectors, std::int64_t size);
+
 enum class ExplanationForm {
-  Numbers,  ///< all numbers, for programs, as lists
-  Packed,   ///< all numbers as blocks of base64, which are smaller (number_blocks.h)
-  Page,     ///< what the page draws, as exact as it shows it (page_blocks.h)
+  Numbers,  ///< all numbers as lists, for programs
+  Packed,   ///< all numbers as blocks of base64, which are smaller
+  Page,     ///< what the page draws, as exactly as it shows it
 };
 
 /// What all sentences have in common.
 struct ExplainedModel {
   std::string program_version;
-  std::string name;  ///< of the model, as it was given
+  std::string name;  ///< the model, as the user named it
   std::shared_ptr<const CpuModel> weights;
   DecodeConfig search;
   ExplanationForm form = ExplanationForm::Numbers;
   std::optional<SeenCharacters> characters = std::nullopt;  ///< see Provenance
 };
 
-/// The JSON object of a sentence. `target` made the explanation.
+/// The JSON object of a sentence. `target` is the tokenizer of the explanation.
 std::string sentence_json(const ExplainedModel& model, const SentenceExplanation& sentence,
                           const Tokenizer& target);
 
-/// The whole JSON object, with `sentences` as sentence_json() gives them.
+/// The whole JSON object. `sentences` are those of sentence_json().
 std::string explanation_json(const ExplainedModel& model,
                              const std::vector<std::string>& sentences);
 
@@ -42,19 +82,40 @@ std::string explanation_json(const ExplainedModel& model,
 struct GivenSentence {
   std::string source;
   std::optional<std::string> target = std::nullopt;
-  std::int64_t line = 0;  ///< of its file, from 1; 0: it is of no file
+  std::int64_t line = 0;  ///< in its file, from 1; 0: it is from no file
 };
 
 struct Explanation {
   std::string json;
-  std::int64_t target_tokens;  ///< of all sentences, with </s>
+  std::int64_t target_tokens;  ///< in all sentences, with </s>
 };
 
-/// Explains each sentence. Throws the errors of Explainer, with the line or else the number of the
-/// sentence where there are several, and what `on_step` throws.
-/// Several threads call `on_step`.
+/// Explains each sentence. Throws the errors of Explainer; if there are several sentences, they
+/// name the line or else the number of the sentence. Passes on the exceptions of `on_step`, which
+/// several threads call.
 Explanation explain_all(const ExplainedModel& model, const TokenizerPair& tokenizers,
                         const std::vector<GivenSentence>& sentences, const OnStep& on_step,
                         int threads = 1);
+
+/// A model as it translates.
+struct ExplainedTranslator {
+  std::string program_version;
+  std::string name;  ///< shown on the page
+  TokenizerPair tokenizers;
+  std::shared_ptr<const CpuModel> weights;
+  DecodeConfig search;                                      ///< explanations draw no samples
+  std::optional<double> several_sentences;                  ///< see Provenance
+  std::optional<SeenCharacters> characters = std::nullopt;  ///< see Provenance
+};
+
+/// Whether `dragoman explain` has this flag of the search. It draws no samples, splits no sentence,
+/// and shows one translation.
+bool is_flag_of_explain(std::string_view name);
+
+/// Explains each sentence of a text, for `serve` and `evaluate`. Lines are split where the
+/// translator splits them. Throws Error if a sentence cannot be explained, or if the text has more
+/// than Explainer::kMostPieces pieces. Passes on the exceptions of `on_step`.
+Explanation explain_text(const ExplainedTranslator& translator, const std::string& text,
+                         ExplanationForm form, const OnStep& on_step);
 
 }  // namespace dragoman

@@ -4,8 +4,8 @@
 #include <span>
 #include <utility>
 
-#include "inference/search/search_step.h"
-#include "inference/sentence_scheduler.h"
+#include "inference/scheduler.h"
+#include "inference/search/search.h"
 
 namespace dragoman {
 
@@ -62,7 +62,7 @@ class TracedSearch {
     add_nodes(results.candidates, sums);
   }
 
-  /// Adds the extensions of the open hypotheses whose sums are given.
+  /// Adds the extensions of the open hypotheses, which have these sums.
   void add_nodes(std::span<const Candidate> candidates, std::span<const double> sums) {
     const std::int64_t step = ++length_;
     std::vector<Extension> dropped = extensions_of(candidates, sums);
@@ -122,7 +122,7 @@ class TracedSearch {
   EngineSearch rows_;
   std::int64_t length_ = 0;
   std::vector<SearchNode> nodes_;
-  std::vector<std::int32_t> open_;  // the node of each open row
+  std::vector<std::int32_t> open_;  // the nodes of the open rows
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The tree of the hypotheses of a search.
+// The search of a translation as a tree of hypotheses.
 #pragma once
 
 #include <array>
@@ -6,14 +6,14 @@
 #include <string_view>
 #include <vector>
 
+#include "inference/scheduler.h"
 #include "inference/search/engine.h"
 #include "inference/search/search.h"
-#include "inference/sentence.h"
 
 namespace dragoman {
 
 enum class NodeState {
-  Alive,     ///< went on
+  Alive,     ///< was continued
   Dropped,   ///< not among the best of its step, or still open when the search ended
   Finished,  ///< ended with </s>
   Best,      ///< the translation
@@ -38,9 +38,9 @@ struct SearchTrace {
   Hypothesis translation;  ///< as SentenceSearch::best gives it
 };
 
-/// Searches the translation of a sentence as the Scheduler does, and keeps all nodes that a step
-/// has kept, and of those that it has dropped the most probable ones, as many as the beam is wide.
-/// The engine must hold no other sentence.
+/// Searches the translation of a sentence as the Scheduler does. The trace has all nodes that a
+/// step kept, and the most probable of those that it dropped, at most the beam size. The engine
+/// must hold no other sentence.
 SearchTrace trace_search(Engine& engine, const SourceSentence& sentence);
 
 }  // namespace dragoman

@@ -1,5 +1,5 @@
-// Little-endian numbers and runs of bytes, taken one after the other from bytes that are not
-// trusted.
+// Takes little-endian numbers and runs of bytes, one after the other, from bytes that are not
+// trusted. The readers of ZIP archives, arrays, pickles and CTranslate2's models use it.
 #pragma once
 
 #include <bit>
@@ -20,7 +20,7 @@ class ByteReader {
   std::size_t offset() const { return offset_; }
   std::size_t left() const { return bytes_.size() - offset_; }
 
-  /// `what` names the bytes in the Error that is thrown where so many are not there.
+  /// Throws Error, in which `what` names the bytes, if fewer are left.
   std::string_view take(std::size_t count, std::string_view what) {
     if (count > left())
       throw Error("ends within ", what, " (", count, " bytes are needed, ", left(), " are there)");
@@ -36,7 +36,7 @@ class ByteReader {
     return value;
   }
 
-  /// Up to the next line feed, which is taken, too.
+  /// The bytes up to the next line feed, which is taken, too.
   std::string_view line(std::string_view what) {
     const std::size_t end = bytes_.find('\n', offset_);
     if (end == bytes_.npos) throw Error("ends within ", what);

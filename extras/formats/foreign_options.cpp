@@ -4,12 +4,13 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/utf8.h"
-#include "extras/formats/pickle_value.h"
-#include "extras/formats/yaml_map.h"
+#include "extras/formats/json_yaml.h"
+#include "extras/formats/unpickler.h"
 
 namespace dragoman {
 
@@ -17,7 +18,7 @@ namespace {
 
 constexpr int kMaxOptionDepth = 8;
 constexpr std::size_t kMaxOptions = 100'000;
-constexpr std::size_t kMaxBytes = std::size_t{1} << 26;  // of names and values, all together
+constexpr std::size_t kMaxBytes = std::size_t{1} << 26;  // names and values, all together
 constexpr const char* kNone = "~";
 
 /// The text of a value that is no container.
@@ -74,7 +75,8 @@ class OptionFlattener {
     }
   }
 
-  /// A value may stand at many places of a pickle, and here is copied to each.
+  /// A value may occur at many places of a pickle, and is copied to each of them here, so the sum
+  /// of the bytes is bounded.
   void count(std::size_t bytes) {
     if (bytes > kMaxBytes - bytes_) throw Error("the options have more than ", kMaxBytes, " bytes");
     bytes_ += bytes;
@@ -87,7 +89,7 @@ class OptionFlattener {
   std::size_t entries_ = 0, bytes_ = 0;
 };
 
-/// What `read` returns. Its errors get the file's name.
+/// Calls `read` and adds the file's name to its errors.
 template <class Read>
 ForeignOptions naming(const std::string& file, Read&& read) {
   try {
@@ -170,6 +172,111 @@ ForeignOptions pickled_options(const std::string& file, const PickleValue& value
     if (!flattener.walk_into(value, "", 0)) throw Error("the options are ", pickled_text(value));
     return ForeignOptions(file, std::move(flattener.values));
   });
+}
+
+namespace {
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  std::string text = "[";
+  for (const std::int64_t size : shape)
+    text += (text.size() > 1 ? ", " : "") + std::to_string(size);
+  return text + "]";
+}
+
+bool has_fractions(ForeignDtype type) {
+  return type == ForeignDtype::F16 || type == ForeignDtype::BF16 || type == ForeignDtype::F32 ||
+         type == ForeignDtype::F64;
+}
+
+}  // namespace
+
+ForeignTensors::ForeignTensors(std::string file,
+                               const std::map<std::string, StridedTensor>& tensors)
+    : file_(std::move(file)), tensors_(tensors.begin(), tensors.end()) {}
+
+const StridedTensor& ForeignTensors::find(std::string_view name) const {
+  const auto found = tensors_.find(name);
+  if (found == tensors_.end()) throw Error(file_, ": has no tensor ", name);
+  return found->second;
+}
+
+std::vector<float> ForeignTensors::take(const std::string& name,
+                                        const std::vector<std::int64_t>& shape) {
+  const StridedTensor& tensor = find(name);
+  if (tensor.shape != shape)
+    throw Error(file_, ": ", name, " has the shape ", shape_text(tensor.shape), ", not ",
+                shape_text(shape));
+  if (!has_fractions(tensor.type))
+    throw Error(file_, ": ", name, " has whole numbers (", name_of(tensor.type), "), not weights");
+  std::vector<float> values = contiguous_floats(tensor);
+  if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
+    throw Error(file_, ": ", name, " has numbers that are not finite");
+  taken_.insert(name);
+  return values;
+}
+
+void ForeignTensors::join(const std::string& name, std::initializer_list<std::string_view> others) {
+  for (const std::string_view other : others) {
+    const auto found = tensors_.find(other);
+    if (found == tensors_.end()) continue;
+    tensors_.emplace(name, found->second);
+    ignore(other);
+  }
+}
+
+void ForeignTensors::check_all_taken() const {
+  for (const auto& [name, tensor] : tensors_)
+    if (!taken_.contains(name))
+      throw Error(file_, ": has a tensor ", name, ", which no model of this kind has here");
+}
+
+std::string their_name(std::span<const NamePair> table, std::string_view ours) {
+  constexpr std::string_view kLayers = ".layers.", kDigits = "0123456789";
+  std::string pattern(ours);
+  std::string_view number;
+  if (const std::size_t layers = ours.find(kLayers); layers != ours.npos) {
+    const std::string_view rest = ours.substr(layers + kLayers.size());
+    number = rest.substr(0, rest.find_first_not_of(kDigits));
+    pattern = join_text(ours.substr(0, layers), kLayers, "#", rest.substr(number.size()));
+  }
+  const NamePair* best = nullptr;
+  for (const NamePair& pair : table)
+    if (pattern.starts_with(pair.ours) && (best == nullptr || pair.ours.size() > best->ours.size()))
+      best = &pair;
+  if (best == nullptr) throw Error("no name is known for ", ours);
+  std::string theirs = std::string(best->theirs) + pattern.substr(best->ours.size());
+  const std::size_t at = theirs.find('#');
+  if (at == theirs.npos) return theirs;
+  return join_text(theirs.substr(0, at), number, theirs.substr(at + 1));
+}
+
+void take_parameters(ForeignModel& model, ForeignTensors& tensors,
+                     std::span<const NamePair> table) {
+  const std::string source = their_name(table, "embedding.source.weight"),
+                    target = their_name(table, "embedding.target.weight"),
+                    output = their_name(table, "output.weight");
+  if (model.config.tying == Tying::ThreeWay) tensors.join(source, {target, output});
+  if (model.config.tying == Tying::TwoWay) tensors.join(target, {output});
+  for (const ParameterShape& parameter : parameter_shapes(model.config))
+    if (!parameter.name.starts_with("positions."))
+      model.parameters[parameter.name] =
+          tensors.take(their_name(table, parameter.name), parameter.shape);
+  tensors.check_all_taken();
+}
+
+void check_config(const ModelConfig& config, const std::string& file,
+                  std::span<const NamePair> keys) {
+  try {
+    config.check();
+  } catch (const UsageError& error) {
+    std::string message = error.what();
+    for (const auto& [flag, key] : keys) {
+      const std::string written = join_text("--", flag);
+      for (std::size_t at = 0; (at = message.find(written, at)) != message.npos; at += key.size())
+        message.replace(at, written.size(), key);
+    }
+    throw Error(file, ": ", message);
+  }
 }
 
 }  // namespace dragoman

@@ -1,18 +1,26 @@
-// The options that another system's model was made with, whatever kind of file has them: texts by
-// name, which become numbers and switches where they are asked for.
+// What the files of other systems state about a model: its options, whatever kind of file has them,
+// and its tensors. Both are asked for by name, so that nothing is overlooked.
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "extras/formats/foreign_model.h"
+#include "extras/formats/strided_tensor.h"
+#include "model/file/model_config.h"
+
 namespace dragoman {
 
 struct PickleValue;
 
+/// Options are texts by name, which become numbers and switches when they are asked for.
 class ForeignOptions {
  public:
   /// A list has several values or none. "~" stands for no value.
@@ -23,12 +31,12 @@ class ForeignOptions {
       : file_(std::move(file)), values_(std::move(values)) {}
 
   const std::string& file() const { return file_; }
-  /// "FILE: NAME", with which messages about an option begin.
+  /// "FILE: NAME", the beginning of messages about an option.
   std::string place(const std::string& name) const { return file_ + ": " + name; }
   /// Whether it has a value.
   bool has(const std::string& name) const;
-  /// A missing value is `otherwise`. Throws Error, naming file and option, for a value of another
-  /// type. Switches are written as YAML has them: true, True, yes, on.
+  /// Each returns `otherwise` for a missing value, and throws Error that names file and option for
+  /// a value of another type. Switches are written as in YAML: true, True, yes, on.
   std::string text(const std::string& name, const std::string& otherwise) const;
   double number(const std::string& name, double otherwise) const;
   std::int64_t integer(const std::string& name, std::int64_t otherwise) const;
@@ -43,16 +51,62 @@ class ForeignOptions {
   Values values_;
 };
 
-/// Of a YAML text that is one map (parse_yaml_map).
+/// The options of a YAML text that is one map (parse_yaml_map).
 ForeignOptions yaml_options(const std::string& file, std::string_view text);
 
-/// Of a YAML text with maps within the map: names are joined by '.' (parse_yaml_settings).
+/// The options of a YAML text with maps within the map: names are joined by '.'
+/// (parse_yaml_settings).
 ForeignOptions yaml_settings(const std::string& file, std::string_view text);
 
-/// Of a dict or an object with attributes (argparse.Namespace) in a pickle; names within another
-/// one are joined by '.'. A value of a class that is not known here is the text "an object of
-/// CLASS". Throws Error where they are nested more than 8 deep, or have more than 100,000 entries
-/// or 64 MiB.
+/// The options of a dict or an object with attributes (argparse.Namespace) in a pickle; nested
+/// names are joined by '.'. A value of an unknown class becomes the text "an object of CLASS".
+/// Throws Error if they are nested more than 8 deep, or have more than 100,000 entries or 64 MiB.
 ForeignOptions pickled_options(const std::string& file, const PickleValue& value);
+
+/// The tensors of a file, taken one by one.
+class ForeignTensors {
+ public:
+  /// The views must stay valid. `file` is for messages.
+  ForeignTensors(std::string file, const std::map<std::string, StridedTensor>& tensors);
+
+  const std::string& file() const { return file_; }
+  bool has(std::string_view name) const { return tensors_.contains(name); }
+  /// Its elements as floats. Throws Error that names the tensor if it is missing, has another
+  /// shape, is of a type without fractions, or has a number that is not finite.
+  std::vector<float> take(const std::string& name, const std::vector<std::int64_t>& shape);
+  /// These names mean one matrix. It is taken as `name`, whichever of them is there.
+  void join(const std::string& name, std::initializer_list<std::string_view> others);
+  void ignore(std::string_view name) { taken_.emplace(name); }
+  /// Throws Error that names the first tensor that has not been taken: the model has a part that
+  /// this program does not know.
+  void check_all_taken() const;
+
+ private:
+  const StridedTensor& find(std::string_view name) const;
+
+  std::string file_;
+  std::map<std::string, StridedTensor, std::less<>> tensors_;
+  std::set<std::string, std::less<>> taken_;
+};
+
+/// Our name of something and theirs. In a table of parameters these are the beginnings of two names
+/// that continue alike, and '#' stands for the number of a layer.
+struct NamePair {
+  std::string_view ours, theirs;
+};
+
+/// Their name of a parameter, by the longest beginning that fits. Throws Error if none does.
+std::string their_name(std::span<const NamePair> table, std::string_view ours);
+
+/// Takes all parameters of model.config except positions, and checks that no tensor is left. Each
+/// of their tensors is one of ours, row for row. A matrix of tied embeddings may have any of its
+/// names. Throws Error that names file and tensor.
+void take_parameters(ForeignModel& model, ForeignTensors& tensors, std::span<const NamePair> table);
+
+/// ModelConfig::check() for a configuration of another system's file. Throws Error that begins with
+/// the file's name; where check() names our flags, it names the keys of the file. `keys`: flags
+/// without dashes, and keys.
+void check_config(const ModelConfig& config, const std::string& file,
+                  std::span<const NamePair> keys);
 
 }  // namespace dragoman

@@ -1,28 +1,318 @@
+// The layout of MarianMTModel's tensors, its search settings, and its reader.
 #include "extras/formats/hf_marian.h"
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
 #include "base/files.h"
-#include "extras/formats/beside_checkpoint.h"
-#include "extras/formats/check_config.h"
-#include "extras/formats/foreign_tensors.h"
-#include "extras/formats/hf_marian_layout.h"
-#include "extras/formats/hf_marian_search.h"
-#include "extras/formats/json_file.h"
+#include "extras/formats/foreign_options.h"
+#include "extras/formats/json_yaml.h"
+#include "extras/formats/pytorch_checkpoint.h"
 #include "extras/formats/vocabulary_file.h"
-#include "extras/formats/weight_file.h"
 
 namespace dragoman {
 
 namespace {
 
+/// We write the first name of an activation.
+constexpr std::pair<std::string_view, Activation> kHfActivations[] = {{"relu", Activation::Relu},
+                                                                      {"swish", Activation::Swish},
+                                                                      {"silu", Activation::Swish},
+                                                                      {"gelu", Activation::Gelu}};
+
+constexpr std::string_view kUnused = "<no piece ";
+
+class Tensors {
+ public:
+  Tensors(const ModelConfig& config, const HfPadding& padding)
+      : config_(config), padding_(padding), d_(config.d_model) {}
+
+  std::vector<HfTensor> all() {
+    embeddings();
+    stack("encoder", config_.encoder_layers);
+    stack("decoder", config_.decoder_layers);
+    return std::move(tensors_);
+  }
+
+ private:
+  void of_target(const char* ours, const char* theirs, std::vector<std::int64_t> shape) {
+    tensors_.push_back({.ours = ours,
+                        .theirs = theirs,
+                        .shape = std::move(shape),
+                        .padding_rows = padding_.target});
+  }
+  void embeddings() {
+    const std::int64_t pieces = config_.target_vocabulary;
+    if (config_.tying == Tying::ThreeWay) {
+      of_target("embedding.weight", "model.shared.weight", {pieces, d_});
+    } else {
+      tensors_.push_back({.ours = "embedding.source.weight",
+                          .theirs = "model.encoder.embed_tokens.weight",
+                          .shape = {config_.source_vocabulary, d_},
+                          .padding_rows = padding_.source});
+      of_target("embedding.target.weight", "model.decoder.embed_tokens.weight", {pieces, d_});
+    }
+    if (config_.tying == Tying::None) of_target("output.weight", "lm_head.weight", {pieces, d_});
+    if (config_.output_bias) of_target("output.bias", "final_logits_bias", {pieces});
+  }
+
+  void vector(const std::string& ours, const std::string& theirs, std::int64_t size) {
+    tensors_.push_back({.ours = ours, .theirs = theirs, .shape = {size}});
+  }
+  void linear(const std::string& ours, const std::string& theirs, std::int64_t outputs,
+              std::int64_t inputs) {
+    tensors_.push_back(
+        {.ours = ours + ".weight", .theirs = theirs + ".weight", .shape = {outputs, inputs}});
+    vector(ours + ".bias", theirs + ".bias", outputs);
+  }
+  void norm(const std::string& ours, const std::string& theirs) {
+    for (const char* kind : {".weight", ".bias"}) vector(ours + kind, theirs + kind, d_);
+  }
+  void attention(const std::string& ours, const std::string& theirs) {
+    linear(ours + ".query", theirs + ".q_proj", d_, d_);
+    linear(ours + ".key", theirs + ".k_proj", d_, d_);
+    linear(ours + ".value", theirs + ".v_proj", d_, d_);
+    linear(ours + ".output", theirs + ".out_proj", d_, d_);
+    norm(ours + "_norm", theirs + "_layer_norm");
+  }
+  void stack(const std::string& side, std::int64_t layers) {
+    for (std::int64_t i = 0; i < layers; ++i) {
+      const std::string ours = side + ".layers." + std::to_string(i), theirs = "model." + ours;
+      attention(ours + ".self_attention", theirs + ".self_attn");
+      if (side == "decoder") attention(ours + ".cross_attention", theirs + ".encoder_attn");
+      linear(ours + ".feed_forward.inner", theirs + ".fc1", config_.d_ff, d_);
+      linear(ours + ".feed_forward.outer", theirs + ".fc2", d_, config_.d_ff);
+      norm(ours + ".feed_forward_norm", theirs + ".final_layer_norm");
+    }
+  }
+
+  const ModelConfig& config_;
+  HfPadding padding_;
+  std::int64_t d_;
+  std::vector<HfTensor> tensors_;
+};
+
+}  // namespace
+
+HfPadding hf_padding(const ModelConfig& config) {
+  const std::int64_t size = std::max(config.source_vocabulary, config.target_vocabulary) + 1;
+  return {.source = size - config.source_vocabulary, .target = size - config.target_vocabulary};
+}
+
+std::string unused_piece(std::int64_t number) { return join_text(kUnused, number, ">"); }
+
+bool is_unused_piece(std::string_view piece) { return piece.starts_with(kUnused); }
+
+std::vector<HfTensor> hf_tensors(const ModelConfig& config, const HfPadding& padding) {
+  const auto refuse = [](bool is_other, const char* flag, const char* what, const char* needed) {
+    if (is_other)
+      throw Error("MarianMTModel has no ", what, " (--", flag, "); a model for it is trained with ",
+                  needed);
+  };
+  constexpr const char* kAfter = "--norm after";
+  refuse(config.norm == NormPosition::Before, "norm before", "normalisation before the sub-layers",
+         kAfter);
+  refuse(config.norm == NormPosition::BeforeQueries, "norm before-queries",
+         "normalisation before the sub-layers", kAfter);
+  refuse(config.positions == Positions::Learned, "positions learned", "learned positions",
+         "--positions sinusoidal");
+  refuse(config.positions == Positions::Marian, "positions marian",
+         "positions with Marian's frequencies: its own are the paper's", "--positions sinusoidal");
+  refuse(is_gated(config.activation), "activation", "gated feed-forward networks",
+         "--activation relu, gelu or swish");
+  if (config.norm_epsilon != 1e-5)
+    throw Error("MarianMTModel has no epsilon of normalisation other than 1e-5; the model has ",
+                config.norm_epsilon);
+  if (config.embedding_norm)
+    throw Error("MarianMTModel has no normalised embeddings (embedding-norm)");
+  if (!config.source_eos) throw Error("MarianMTModel has no sources without </s> (source-eos)");
+  return Tensors(config, padding).all();
+}
+
+std::vector<std::int64_t> HfTensor::their_shape() const {
+  std::vector<std::int64_t> theirs_shape = shape;
+  theirs_shape.front() += padding_rows;
+  if (padding_rows > 0 && shape.size() == 1) theirs_shape.insert(theirs_shape.begin(), 1);
+  return theirs_shape;
+}
+
+std::size_t HfTensor::padding() const {
+  return static_cast<std::size_t>(shape.size() == 1 ? padding_rows : padding_rows * shape[1]);
+}
+
+std::string hf_name(Activation activation) {
+  for (const auto& [name, known] : kHfActivations)
+    if (known == activation) return std::string(name);
+  throw Error("MarianMTModel has no gated feed-forward networks (--activation)");
+}
+
+std::optional<Activation> hf_activation(std::string_view name) {
+  for (const auto& [known, activation] : kHfActivations)
+    if (known == name) return activation;
+  return std::nullopt;
+}
+
+namespace {
+
 namespace fs = std::filesystem;
 
-/// config.json's keys of the sizes and rates that check() checks.
+/// Settings that change translations and that we lack, with the number that means "off".
+constexpr std::pair<const char*, double> kUnsupportedHfMarian[] = {
+    {"begin_suppress_tokens", 0},
+    {"constraints", 0},
+    {"diversity_penalty", 0},
+    {"do_sample", 0},
+    {"dola_layers", 0},
+    {"encoder_no_repeat_ngram_size", 0},
+    {"encoder_repetition_penalty", 1},
+    {"exponential_decay_length_penalty", 0},
+    {"force_words_ids", 0},
+    {"forced_decoder_ids", 0},
+    {"guidance_scale", 1},
+    {"max_time", -1},
+    {"num_beam_groups", 1},
+    {"num_return_sequences", 1},
+    {"penalty_alpha", 0},
+    {"sequence_bias", 0},
+    {"stop_strings", 0},
+    {"watermarking_config", 0}};
+
+bool is_off(const nlohmann::json& value, double off) {
+  if (value.is_null()) return true;
+  if (value.is_boolean()) return value.get<bool>() == (off != 0);
+  if (value.is_number()) return value.get<double>() == off;
+  return value.empty();
+}
+
+struct HfPieces {
+  std::int64_t all = 0;      ///< ids of the target, padding included
+  std::int64_t padding = 0;  ///< the first id of padding
+  std::int64_t unk = 0, eos = 0;
+};
+
+/// The search that a folder asks for: transformers' GenerationConfig
+/// (generation/configuration_utils.py). Throws Error that names file and key for a setting of
+/// another type or beyond the range of ours.
+class GenerationConfigReader {
+ public:
+  GenerationConfigReader(const JsonFile& file, const HfPieces& pieces)
+      : file_(file), pieces_(pieces) {}
+
+  ForeignSearch run() {
+    search_.file = file_.path().string();
+    whole("beam-size", "num_beams", 1);
+    number("length-penalty", "length_penalty");
+    if (file_.number("repetition_penalty", 1) != 1)
+      number("repetition-penalty", "repetition_penalty");
+    if (file_.integer("no_repeat_ngram_size", 0) != 0)
+      whole("no-repeat-ngram-size", "no_repeat_ngram_size", 0);
+    lengths();
+    stop();
+    bad_words();
+    suppressed_tokens();
+    for (const auto& [key, off] : kUnsupportedHfMarian)
+      if (file_.has(key) && !is_off(file_.all()[key], off)) leave_out(key);
+    if (file_.has("forced_bos_token_id")) leave_out("forced_bos_token_id");
+    search_.suppressed.assign(suppressed_.begin(), suppressed_.end());
+    return std::move(search_);
+  }
+
+ private:
+  std::string place(const char* key) const {
+    return join_text(file_.path().string(), ": \"", key, "\"");
+  }
+  void leave_out(const char* key) {
+    if (std::ranges::find(search_.left_out, key) == search_.left_out.end())
+      search_.left_out.emplace_back(key);
+  }
+  void whole(const char* flag, const char* key, std::int64_t otherwise, std::int64_t more = 0) {
+    search_.defaults[flag] = setting_text(flag, file_.integer(key, otherwise), place(key), more);
+  }
+  void number(const char* flag, const char* key) {
+    search_.defaults[flag] = setting_text(flag, file_.number(key, 1), place(key));
+  }
+
+  /// `max_length` and `min_length` also count the token that the decoder begins with. The numbers
+  /// of new tokens take precedence over them.
+  void lengths() {
+    if (file_.has("max_new_tokens"))
+      whole("max-length", "max_new_tokens", 0);
+    else
+      whole("max-length", "max_length", 512, 1);
+    const std::int64_t longest = std::stoll(search_.defaults["max-length"]);
+    search_.defaults["max-length-ratio"] = std::to_string(std::min<std::int64_t>(longest, 1000));
+    const bool is_new = file_.has("min_new_tokens");
+    const char* key = is_new ? "min_new_tokens" : "min_length";
+    if (const std::int64_t shortest = file_.integer(key, 0); shortest != 0)
+      whole("min-length", key, 0, is_new ? 0 : 1);
+    if (const auto least = search_.defaults.find("min-length");
+        least != search_.defaults.end() && std::stoll(least->second) > longest)
+      throw Error(place(key), ": is more than the longest translation may have");
+  }
+
+  void stop() {
+    search_.defaults["stop"] = "hf";
+    if (!file_.has("early_stopping")) return;
+    const bool is_text = file_.all()["early_stopping"].is_string();  // "never"
+    if (is_text || file_.flag("early_stopping", false))
+      search_.defaults["stop"] = is_text ? "exact" : "full";
+  }
+
+  std::int64_t token(const nlohmann::json& value, const char* key) const {
+    if (!value.is_number_integer()) throw Error(place(key), ": has an id that is no whole number");
+    const auto id = value.get<std::int64_t>();  // 2^63 and more become negative
+    if (id < 0 || id >= pieces_.all)
+      throw Error(place(key), ": has the id ", value.dump(), ", which no piece has");
+    return id;
+  }
+  /// Our search never produces <unk> and padding, so they need no setting.
+  void suppress(std::int64_t id) {
+    if (id < pieces_.padding && id != pieces_.unk) suppressed_.insert(id);
+  }
+
+  const nlohmann::json& list(const char* key) const {
+    const nlohmann::json& value = file_.all()[key];
+    if (!value.is_array()) throw Error(place(key), ": is not a list");
+    return value;
+  }
+  /// Sequences of tokens. We have a setting for those of one token. transformers ignores </s> here.
+  void bad_words() {
+    constexpr const char* kKey = "bad_words_ids";
+    if (!file_.has(kKey)) return;
+    for (const nlohmann::json& sequence : list(kKey)) {
+      if (!sequence.is_array() || sequence.empty())
+        throw Error(place(kKey), ": has an item that is not a list of ids");
+      for (const nlohmann::json& id : sequence) token(id, kKey);
+      const std::int64_t first = token(sequence.front(), kKey);
+      if (sequence.size() > 1)
+        leave_out(kKey);
+      else if (first != pieces_.eos)
+        suppress(first);
+    }
+  }
+  void suppressed_tokens() {
+    constexpr const char* kKey = "suppress_tokens";
+    if (!file_.has(kKey)) return;
+    for (const nlohmann::json& id : list(kKey)) {
+      if (token(id, kKey) == pieces_.eos)
+        leave_out(kKey);
+      else
+        suppress(token(id, kKey));
+    }
+  }
+
+  const JsonFile& file_;
+  HfPieces pieces_;
+  ForeignSearch search_;
+  std::set<std::int64_t> suppressed_;
+};
+
+/// config.json's keys of the sizes and rates that ModelConfig::check() checks.
 constexpr NamePair kHfMarianKeys[] = {{"d-model", "\"d_model\""},
                                       {"heads", "\"encoder_attention_heads\""},
                                       {"d-ff", "\"encoder_ffn_dim\""},
@@ -32,7 +322,7 @@ constexpr NamePair kHfMarianKeys[] = {{"d-model", "\"d_model\""},
                                       {"activation-dropout", "\"activation_dropout\""},
                                       {"dropout", "\"dropout\""}};
 
-/// Where a choice that changes the result is not the one that this program computes.
+/// Throws Error that names the key unless `is_it`: unless this program computes such a model.
 void require(const JsonFile& file, std::string_view key, bool is_it, const char* what) {
   if (!is_it) throw Error(file.path().string(), ": \"", key, "\": ", what);
 }
@@ -58,9 +348,9 @@ struct Vocabularies {
   bool joint = true;
 };
 
-/// The piece of padding comes last and stands for no text. Our decoder begins with the zero vector,
-/// which is that piece's embedding, so we have no such piece, nor the unused ones of our exports in
-/// front of it. Returns how many pieces were dropped.
+/// Drops the piece of padding, which comes last and stands for no text, and the unused pieces of
+/// our exports before it. Its embedding is the zero vector, with which our decoder begins anyway.
+/// Returns how many pieces were dropped.
 std::int64_t drop_padding(std::vector<std::string>& pieces, const fs::path& path) {
   if (pieces.empty() || pieces.back() != "<pad>")
     throw Error(path.string(), ": the last piece is not <pad>, as in MarianMTModel's vocabularies");
@@ -136,7 +426,7 @@ std::vector<float> read_tensor(ForeignTensors& tensors, const HfTensor& tensor) 
   return values;
 }
 
-/// Files may have a matrix that is used twice under either name, or both.
+/// A file may have a matrix that is used twice under either of its names, or under both.
 void join_names(ForeignTensors& tensors, const ModelConfig& config) {
   if (config.tying == Tying::ThreeWay)
     tensors.join("model.shared.weight", {"model.encoder.embed_tokens.weight",
@@ -148,7 +438,7 @@ void join_names(ForeignTensors& tensors, const ModelConfig& config) {
     tensors.ignore(join_text("model.", side, ".embed_positions.weight"));
 }
 
-/// Whether the output has a bias: it is always there, and zero in a model that has been trained
+/// Whether the output has a bias. Files always have one; it is zero if the model was trained
 /// without one.
 bool has_bias(ForeignTensors& tensors, std::int64_t pieces, std::int64_t padding) {
   constexpr const char* kName = "final_logits_bias";
@@ -175,16 +465,17 @@ void read_weights(ForeignModel& model, const fs::path& path, const HfPadding& pa
   tensors.check_all_taken();
 }
 
-/// generation_config.json, or in older folders config.json.
+/// Reads generation_config.json, or in older folders config.json.
 ForeignSearch read_search(const fs::path& folder, const Vocabularies& vocabularies,
                           const ModelConfig& config) {
   const fs::path path = folder / "generation_config.json";
   const JsonFile file(fs::exists(path) ? path : folder / "config.json");
   const std::int64_t pieces = config.target_vocabulary;
-  return read_hf_search(file, {.all = pieces + vocabularies.padding.target,
-                               .padding = pieces,
-                               .unk = config.unk_id,
-                               .eos = config.eos_id});
+  return GenerationConfigReader(file, {.all = pieces + vocabularies.padding.target,
+                                       .padding = pieces,
+                                       .unk = config.unk_id,
+                                       .eos = config.eos_id})
+      .run();
 }
 
 }  // namespace

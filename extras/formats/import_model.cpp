@@ -5,15 +5,11 @@
 
 #include "base/compressed_text.h"
 #include "base/error.h"
-#include "extras/formats/checkpoint_file.h"
 #include "extras/formats/ctranslate2.h"
-#include "extras/formats/fairseq.h"
 #include "extras/formats/hf_marian.h"
-#include "extras/formats/joeynmt.h"
-#include "extras/formats/json_file.h"
+#include "extras/formats/json_yaml.h"
 #include "extras/formats/marian.h"
-#include "extras/formats/marian_settings.h"
-#include "extras/formats/opennmt.h"
+#include "extras/formats/pytorch_checkpoint.h"
 #include "model/file/model_file.h"
 
 namespace dragoman {
@@ -94,7 +90,8 @@ ForeignModel read_checkpoint(const fs::path& path) {
               kKnown);
 }
 
-/// Files of NumPy in a folder, which Marian's settings would make a model. Empty: there are none.
+/// A hint about the .npz files in a folder, which would be a model of Marian if its settings were
+/// there. Empty if there are none.
 std::string lone_npz(const fs::path& folder) {
   const std::vector<fs::path> files = with_ending(folder, ".npz");
   if (files.empty()) return "";
@@ -102,7 +99,7 @@ std::string lone_npz(const fs::path& folder) {
                    ", but no one decoder.yml of Marian");
 }
 
-/// The checkpoint is a guess. Where it is none that can be read, the other files are named, too.
+/// Reads a checkpoint that was guessed: if it cannot be read, the error names the other files, too.
 ForeignModel read_checkpoint_of(const fs::path& folder, const fs::path& checkpoint) {
   const std::string others = lone_npz(folder);
   if (others.empty()) return read_checkpoint(checkpoint);
@@ -137,8 +134,8 @@ void refuse_pointer(const fs::path& file) {
   if (fs::is_regular_file(file)) refuse_lfs_pointer(first_bytes(file, 200), file.string());
 }
 
-/// Throws Error if the file that an error speaks of is a pointer of Git LFS. A folder may have
-/// others, which nothing reads.
+/// Throws Error if the file that an error speaks of is a pointer of Git LFS. Pointers that nothing
+/// reads do no harm.
 void refuse_pointer(const fs::path& path, const Error& error) {
   const auto refuse = [&error](const fs::path& file) {
     if (std::string_view(error.what()).starts_with(file.string() + ":")) refuse_pointer(file);

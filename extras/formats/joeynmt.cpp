@@ -1,4 +1,4 @@
-#include "extras/formats/joeynmt.h"
+#include "extras/formats/import_model.h"
 
 #include <algorithm>
 #include <array>
@@ -6,14 +6,10 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "extras/formats/beside_checkpoint.h"
-#include "extras/formats/check_config.h"
-#include "extras/formats/checkpoint_file.h"
 #include "extras/formats/foreign_options.h"
-#include "extras/formats/foreign_tensors.h"
-#include "extras/formats/name_table.h"
+#include "extras/formats/pytorch_checkpoint.h"
 #include "extras/formats/vocabulary_file.h"
-#include "tokenizer/renumbered_tokenizer.h"
+#include "tokenizer/sentencepiece_model.h"
 
 namespace dragoman {
 
@@ -23,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr double kJoeyNmtNormEpsilon = 1e-6;  // transformer_layers.py
 
-/// transformer_layers.py, decoders.py and embeddings.py.
+/// Source: transformer_layers.py, decoders.py and embeddings.py.
 constexpr NamePair kJoeyNmtNames[] = {
     {"embedding.", "src_embed.lut."},
     {"embedding.source.", "src_embed.lut."},
@@ -78,7 +74,8 @@ class Settings {
 
   const ForeignOptions& options() const { return options_; }
 
-  /// `has_last_norm`: version 1 had no option for the place of normalisation, but a last one.
+  /// `has_last_norm`: the model has a normalisation at the end, as all of version 1 have. That
+  /// version had no option for the place of normalisation.
   ModelConfig config(bool has_last_norm) const {
     ModelConfig config;
     config.d_model = of_both_integer("hidden_size", 512);
@@ -99,7 +96,7 @@ class Settings {
 
   bool has_scale() const {
     const bool encoder = options_.flag("model.encoder.embeddings.scale", false);
-    // With tied embeddings the decoder has no own.
+    // If embeddings are tied, the decoder uses the encoder's.
     if (is_tied() || options_.flag("model.decoder.embeddings.scale", false) == encoder)
       return encoder;
     throw Error(options_.file(), ": model.decoder.embeddings.scale: is not that of the encoder");
@@ -181,8 +178,8 @@ class Settings {
     options_.require(name, options_.integer(name, d_model) == d_model, "is not hidden_size");
   }
 
-  /// Without a word in config.yaml encoders of version 2 normalise before their sub-layers, but not
-  /// at the end, and decoders after them.
+  /// If config.yaml does not say it, encoders of version 2 normalise before their sub-layers, but
+  /// not at the end, and decoders normalise after theirs.
   NormPosition norm(bool has_last_norm) const {
     const char* otherwise = has_last_norm ? "pre" : "";
     const std::string encoder = options_.text("model.encoder.layer_norm", otherwise),
@@ -236,7 +233,7 @@ ForeignVocabulary read_side(const Settings& settings, const fs::path& folder, Si
   const std::string model =
       settings.options().text(join_text("data.", name, ".tokenizer_cfg.model_file"), "");
   ForeignVocabulary vocabulary = vocabulary_beside(folder, side, std::move(pieces), model);
-  // tokenizers.py, set_vocab
+  // JoeyNMT restricts SentencePiece to its vocabulary (tokenizers.py, set_vocab).
   vocabulary.sentencepiece =
       restricted_tokenizer(vocabulary.sentencepiece, vocabulary.pieces, vocabulary.file);
   return vocabulary;
@@ -245,10 +242,6 @@ ForeignVocabulary read_side(const Settings& settings, const fs::path& folder, Si
 void read_weights(ForeignModel& model, const CheckpointFile& file,
                   const std::map<std::string, StridedTensor>& views) {
   ForeignTensors tensors(file.name(), views);
-  if (model.config.tying == Tying::ThreeWay)
-    tensors.join("src_embed.lut.weight", {"trg_embed.lut.weight", "decoder.output_layer.weight"});
-  if (model.config.tying == Tying::TwoWay)
-    tensors.join("trg_embed.lut.weight", {"decoder.output_layer.weight"});
   for (const char* sinusoids : {"encoder.pe.pe", "decoder.pe.pe"}) tensors.ignore(sinusoids);
   take_parameters(model, tensors, kJoeyNmtNames);
 }

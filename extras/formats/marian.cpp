@@ -1,17 +1,17 @@
+// The layout of Marian's tensors, its decoder.yml, and its reader.
 #include "extras/formats/marian.h"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/files.h"
-#include "extras/formats/beside_checkpoint.h"
-#include "extras/formats/check_config.h"
 #include "extras/formats/foreign_options.h"
-#include "extras/formats/foreign_tensors.h"
-#include "extras/formats/marian_layout.h"
-#include "extras/formats/marian_settings.h"
 #include "extras/formats/numpy.h"
 #include "extras/formats/vocabulary_file.h"
 
@@ -19,7 +19,183 @@ namespace dragoman {
 
 namespace {
 
+/// The ends of our names below a layer, and Marian's.
+constexpr std::pair<std::string_view, std::string_view> kLayerNames[] = {
+    {"self_attention.query.", "self_?q"},      {"self_attention.key.", "self_?k"},
+    {"self_attention.value.", "self_?v"},      {"self_attention.output.", "self_?o"},
+    {"self_attention_norm.", "self_Wo_ln"},    {"cross_attention.query.", "context_?q"},
+    {"cross_attention.key.", "context_?k"},    {"cross_attention.value.", "context_?v"},
+    {"cross_attention.output.", "context_?o"}, {"cross_attention_norm.", "context_Wo_ln"},
+    {"feed_forward.inner.", "ffn_?1"},         {"feed_forward.outer.", "ffn_?2"},
+    {"feed_forward_norm.", "ffn_ffn_ln"}};
+
+std::string norm_name(const std::string& theirs, bool is_weight) {
+  return theirs + (is_weight ? "_scale" : "_bias");
+}
+
+/// "encoder.layers.0.self_attention.query.weight" is "encoder_l1_self_Wq".
+std::string layer_name(const std::string& side, std::string_view rest, NormPosition norm) {
+  const std::size_t dot = rest.find('.');
+  const int layer = std::stoi(std::string(rest.substr(0, dot))) + 1;
+  rest.remove_prefix(dot + 1);
+  const bool is_weight = rest.ends_with("weight");
+  for (const auto& [ours, theirs] : kLayerNames) {
+    if (!rest.starts_with(ours)) continue;
+    std::string name = join_text(side, "_l", layer, "_", theirs);
+    const std::size_t kind = name.find('?');
+    if (kind == name.npos) return norm_name(name, is_weight) + (is_before(norm) ? "_pre" : "");
+    name[kind] = is_weight ? 'W' : 'b';
+    return name;
+  }
+  throw Error("Marian has no ", rest);
+}
+
+std::string embedding_name(std::string_view ours, MarianTying tying) {
+  if (tying == MarianTying::All || tying == MarianTying::Source) return "Wemb";
+  return ours.find("source") != ours.npos ? "encoder_Wemb" : "decoder_Wemb";
+}
+
+std::string their_name(const std::string& ours, const ModelConfig& config, MarianTying tying) {
+  if (ours.starts_with("embedding.")) return embedding_name(ours, tying);
+  if (ours == "output.weight") return "decoder_ff_logit_out_Wt";
+  if (ours == "output.bias") return "decoder_ff_logit_out_b";
+  const std::string side = ours.substr(0, ours.find('.'));
+  if (ours.find(".embedding_norm.") != ours.npos)
+    return norm_name(side + "_emb_ln", ours.ends_with("weight")) + "_pre";
+  constexpr std::string_view kLayers = ".layers.";
+  const std::size_t layers = ours.find(kLayers);
+  if (layers == ours.npos) return norm_name(side + "_top_ln", ours.ends_with("weight"));
+  return layer_name(side, std::string_view(ours).substr(layers + kLayers.size()), config.norm);
+}
+
+}  // namespace
+
+std::vector<std::int64_t> NpzTensor::their_shape() const {
+  if (ours.shape.size() == 1) return {1, ours.shape[0]};
+  if (is_transposed) return {ours.shape[1], ours.shape[0]};
+  return ours.shape;
+}
+
+std::vector<NpzTensor> npz_tensors(const ModelConfig& config, MarianTying tying) {
+  std::vector<NpzTensor> tensors;
+  for (const ParameterShape& parameter : parameter_shapes(config)) {
+    const bool is_of_pieces =
+        parameter.name.starts_with("embedding.") || parameter.name == "output.weight";
+    tensors.push_back({.theirs = their_name(parameter.name, config, tying),
+                       .ours = parameter,
+                       .is_transposed = parameter.shape.size() == 2 && !is_of_pieces});
+  }
+  return tensors;
+}
+
+std::vector<float> transposed(const std::vector<float>& values, std::int64_t rows,
+                              std::int64_t columns) {
+  std::vector<float> result(values.size());
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t c = 0; c < columns; ++c)
+      result[static_cast<std::size_t>(c * rows + row)] =
+          values[static_cast<std::size_t>(row * columns + c)];
+  return result;
+}
+
+namespace {
+
 namespace fs = std::filesystem;
+
+constexpr std::string_view kSettings = "decoder.yml";
+
+/// The path of decoder.yml, which Marian's training calls model.npz.decoder.yml. Nothing if there
+/// is no such file, or if there are several.
+std::optional<fs::path> settings_of(const fs::path& path) {
+  if (!fs::is_directory(path)) {
+    if (path.filename().string().ends_with(kSettings)) return path;
+    for (const fs::path& beside :
+         {fs::path(path.string() + ".decoder.yml"), path.parent_path() / kSettings})
+      if (fs::exists(beside)) return beside;
+    return std::nullopt;
+  }
+  if (fs::exists(path / kSettings)) return path / kSettings;
+  std::optional<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(path)) {
+    if (!entry.path().filename().string().ends_with(".decoder.yml")) continue;
+    if (found) return std::nullopt;
+    found = entry.path();
+  }
+  return found;
+}
+
+/// The file that a name in decoder.yml means. The name is relative to decoder.yml, or is a path of
+/// the machine that wrote it; then the file lies beside decoder.yml.
+fs::path named_file(const ForeignOptions& options, const std::string& name) {
+  const fs::path folder = fs::path(options.file()).parent_path();
+  for (const fs::path& candidate : {folder / name, folder / fs::path(name).filename()})
+    if (fs::is_regular_file(candidate)) return candidate;
+  throw Error(options.file(), ": names ", name, ", which is not there");
+}
+
+void check_kind(const fs::path& model) {
+  if (model.extension() == ".npz") return;
+  const std::string kind =
+      model.extension() == ".bin"
+          ? "a binary model of Marian (.bin), as students with weights of 8 bits (intgemm) are"
+          : "no .npz file";
+  throw Error(model.string(), ": is ", kind, "; only Marian's model.npz can be imported");
+}
+
+/// Settings that change translations and that we lack; they are usually off.
+constexpr const char* kUnsupportedMarian[] = {"allow-unk",         "force-decode",    "n-best",
+                                              "output-approx-knn", "output-sampling", "shortlist"};
+
+bool is_off(const ForeignOptions& options, const std::string& name) {
+  const std::vector<std::string> values = options.list(name);
+  return values.empty() || (values.size() == 1 && (values[0] == "false" || values[0] == "0" ||
+                                                   values[0].empty() || values[0] == "~"));
+}
+
+ForeignSearch search_of(const ForeignOptions& options) {
+  ForeignSearch search{.defaults = {{"stop", "marian"}}, .file = options.file()};
+  search.defaults["beam-size"] =
+      setting_text("beam-size", options.integer("beam-size", 12), options.place("beam-size"));
+  const auto number = [&](const char* flag, const char* name, double otherwise) {
+    search.defaults[flag] =
+        setting_text(flag, options.number(name, otherwise), options.place(name));
+  };
+  number("length-penalty", "normalize", 0);
+  number("max-length-ratio", "max-length-factor", 3);
+  if (options.number("word-penalty", 0) != 0) number("word-penalty", "word-penalty", 0);
+  for (const char* name : kUnsupportedMarian)
+    if (!is_off(options, name)) search.left_out.emplace_back(name);
+  return search;
+}
+
+struct MarianFiles {
+  fs::path model;                                 ///< .npz
+  fs::path source_vocabulary, target_vocabulary;  ///< .spm or .yml
+  ForeignSearch search;
+};
+
+/// Throws Error if decoder.yml or a file that it names is missing, or if it names several models or
+/// one of another kind.
+MarianFiles find_marian_files(const fs::path& path) {
+  const auto settings = settings_of(path);
+  if (!settings)
+    throw Error(path.string(), ": needs Marian's decoder.yml beside it (or ",
+                path.filename().string(), ".decoder.yml), which names the vocabularies");
+  const ForeignOptions options = yaml_options(settings->string(), read_file(*settings));
+  const std::vector<std::string> models = options.list("models"), names = options.list("vocabs");
+  if (models.size() != 1)
+    throw Error(options.file(), ": \"models\" names ", models.size(),
+                " models; import each of an ensemble by itself");
+  if (names.size() != 2)
+    throw Error(options.file(), ": \"vocabs\" names ", names.size(),
+                " vocabularies, not those of source and target");
+  const fs::path named = named_file(options, models.front());
+  check_kind(named);
+  return {.model = path.extension() == ".npz" ? path : named,
+          .source_vocabulary = named_file(options, names[0]),
+          .target_vocabulary = named_file(options, names[1]),
+          .search = search_of(options)};
+}
 
 constexpr const char* kConfigName = "special:model.yml";
 constexpr double kMarianNormEpsilon = 1e-6;  // layers: layerNorm(x, scale, bias, 1e-6f)
@@ -31,7 +207,7 @@ constexpr NamePair kMarianKeys[] = {{"d-model", "dim-emb"},
                                     {"encoder-layers", "enc-depth"},
                                     {"decoder-layers", "dec-depth"}};
 
-/// Options that must have this value, which is also that of models that do not have the option.
+/// Options that must have this value, which models without the option have, too.
 constexpr std::pair<const char*, const char*> kOnlyKnown[] = {
     {"transformer-ffn-depth", "2"},
     {"transformer-no-projection", "false"},
@@ -49,15 +225,15 @@ constexpr std::pair<const char*, const char*> kOnlyKnown[] = {
     {"transformer-attention-mask", "default"},
     {"input-types", ""}};
 
-/// Without dropout, which changes no translation.
+/// Leaves out dropout, which changes no translation.
 std::string steps_of(const ForeignOptions& options, const char* name, const char* otherwise) {
   std::string steps = options.text(name, otherwise);
   std::erase(steps, 'd');
   return steps;
 }
 
-/// Version 1.12 also normalises keys and values of self-attention, wherever it has them whole: in
-/// training and in the encoder. Versions 1.9 and 1.10 leave them as they are (LayerAttention in
+/// Version 1.12 also normalises the keys and values of self-attention in training and in the
+/// encoder, where it has all of them at once. Versions 1.9 and 1.10 do not (LayerAttention in
 /// models/transformer.h).
 NormPosition norm_before(const ForeignOptions& options) {
   const std::string version = options.text("version", "");
@@ -112,7 +288,7 @@ MarianTying tying_of(const ForeignOptions& options) {
   return source ? MarianTying::Source : output ? MarianTying::Output : MarianTying::None;
 }
 
-/// As measured with 1.12.42; the sources before have the approximation.
+/// Version 1.12 has the exact GELU, as measured with 1.12.42; earlier sources approximate it.
 bool has_exact_gelu(const ForeignOptions& options) {
   return options.text("version", "").starts_with("v1.12");
 }
@@ -125,8 +301,8 @@ Activation activation_of(const ForeignOptions& options) {
   return name == "gelu" && has_exact_gelu(options) ? Activation::Gelu : Activation::Swish;
 }
 
-/// A vocabulary file, and the SentencePiece model that cuts text into its pieces: the file itself,
-/// or one that lies beside it.
+/// Reads a vocabulary file and the SentencePiece model that cuts text into its pieces: the file
+/// itself, or one that lies beside it.
 ForeignVocabulary read_vocabulary_of(const fs::path& path, const char* beside) {
   if (path.extension() == ".spm") {
     const Tokenizer tokenizer = Tokenizer::from_file(path.string());
@@ -183,7 +359,7 @@ void read_weights(ForeignModel& model, NpzFile& npz, const std::string& file, Ma
   for (const std::string& name : npz.names())
     if (name != kConfigName) views[name] = npz.read(name);
   ForeignTensors tensors(file, views);
-  // Old models have the output projection the other way round.
+  // Old models have the output projection transposed.
   const bool is_old = views.contains("decoder_ff_logit_out_W");
   for (NpzTensor& tensor : npz_tensors(model.config, tying)) {
     if (is_old && tensor.ours.name == "output.weight")
@@ -197,6 +373,11 @@ void read_weights(ForeignModel& model, NpzFile& npz, const std::string& file, Ma
 }
 
 }  // namespace
+
+bool is_marian(const fs::path& path) {
+  if (fs::is_directory(path)) return settings_of(path).has_value();
+  return path.extension() == ".npz" || path.filename().string().ends_with(kSettings);
+}
 
 ForeignModel read_marian(const fs::path& path) {
   const MarianFiles files = find_marian_files(path);

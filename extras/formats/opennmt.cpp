@@ -1,15 +1,12 @@
-#include "extras/formats/opennmt.h"
+#include "extras/formats/import_model.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
 #include "base/fields.h"
-#include "extras/formats/beside_checkpoint.h"
-#include "extras/formats/check_config.h"
 #include "extras/formats/foreign_options.h"
-#include "extras/formats/foreign_tensors.h"
-#include "extras/formats/name_table.h"
+#include "extras/formats/vocabulary_file.h"
 
 namespace dragoman {
 
@@ -20,7 +17,7 @@ namespace fs = std::filesystem;
 constexpr const char* kSystem = "checkpoint of OpenNMT-py";
 constexpr const char* kGenerator = "generator.";
 
-/// encoders/transformer.py, decoders/transformer.py and modules/.
+/// Source: encoders/transformer.py, decoders/transformer.py and modules/.
 constexpr NamePair kOpenNmtNames[] = {
     {"embedding.", "encoder.embeddings.make_embedding.emb_luts.0."},
     {"embedding.source.", "encoder.embeddings.make_embedding.emb_luts.0."},
@@ -59,7 +56,8 @@ constexpr NamePair kOpenNmtNames[] = {
     {"decoder.norm.", "decoder.layer_norm."},
 };
 
-/// A gated network's w_1 goes through the activation function and is multiplied by w_3.
+/// The activation function is applied to a gated network's w_1, and its result is multiplied by
+/// w_3.
 constexpr NamePair kGatedNames[] = {
     {"encoder.layers.#.feed_forward.gate.", "encoder.transformer.#.feed_forward.w_1."},
     {"encoder.layers.#.feed_forward.inner.", "encoder.transformer.#.feed_forward.w_3."},
@@ -91,7 +89,8 @@ constexpr std::pair<const char*, Activation> kOpenNmtActivations[] = {
     {"silu", Activation::GatedSwish},
 };
 
-/// "opt" of a checkpoint. Missing options are of older versions, and mean opts.py's default.
+/// The options in "opt" of a checkpoint. Checkpoints of older versions lack some of them; these
+/// have the defaults of opts.py.
 class Options {
  public:
   explicit Options(const CheckpointFile& file)
@@ -149,7 +148,7 @@ class Options {
     check_config(config, options_.file(), keys);
   }
 
-  /// Positions with all sines in front of all cosines, and Marian's frequencies.
+  /// Whether positions have all sines before all cosines, and Marian's frequencies.
   bool has_halves() const {
     const std::string type = options_.text("position_encoding_type", "SinusoidalInterleaved");
     options_.require("position_encoding_type",
@@ -157,7 +156,7 @@ class Options {
                      join_text("\"", type, "\" cannot be imported"));
     return type == "SinusoidalConcat";
   }
-  /// Whether a layer of this parameter of ours may have no bias.
+  /// Whether the layer of this parameter (our name) may have no bias.
   bool may_lack(const std::string& bias) const {
     const auto is_of = [&bias](const char* part) { return bias.find(part) != std::string::npos; };
     return (is_of("_attention.") && !options_.flag("add_qkvbias", false)) ||
@@ -189,7 +188,7 @@ class Options {
                      "a model without positions cannot be imported");
   }
 
-  /// Refuses changes to a text that SentencePiece does not make.
+  /// Refuses transforms of a text other than SentencePiece.
   void check_text() const {
     for (const std::string& transform : options_.list("transforms"))
       options_.require(
@@ -218,7 +217,7 @@ class Options {
     return options_.flag("share_embeddings", false) ? Tying::ThreeWay : Tying::TwoWay;
   }
 
-  /// A schedule of several rates is not kept.
+  /// A schedule of several rates is dropped.
   double rate(const std::string& name, double otherwise) const {
     return options_.list(name).size() > 1 ? otherwise : options_.number(name, otherwise);
   }
@@ -243,7 +242,7 @@ class OpenNmtVocabulary {
     return pieces;
   }
 
-  /// The piece that the decoder begins with.
+  /// The id of the piece that the decoder begins with.
   std::string start() const {
     const PickleValue* value = value_.find("decoder_start_token");
     const std::string* piece = value == nullptr ? nullptr : value->text();
@@ -272,7 +271,7 @@ Views views_of(const CheckpointFile& file) {
   return views;
 }
 
-/// The biases that a model has left out are zeros of ours. `zeros` owns the bytes.
+/// Adds zeros for the biases that a model leaves out. `zeros` owns the bytes.
 void add_missing_biases(Views& views, const Options& options, std::span<const NamePair> names,
                         std::string& zeros) {
   const ModelConfig config = options.config();
@@ -294,11 +293,6 @@ void read_weights(ForeignModel& model, const Options& options, const CheckpointF
   std::string zeros;
   add_missing_biases(views, options, names, zeros);
   ForeignTensors tensors(file.name(), views);
-  const std::string source = "encoder.embeddings.make_embedding.emb_luts.0.weight",
-                    target = "decoder.embeddings.make_embedding.emb_luts.0.weight";
-  if (model.config.tying == Tying::ThreeWay)
-    tensors.join(source, {target.c_str(), "generator.weight"});
-  if (model.config.tying == Tying::TwoWay) tensors.join(target, {"generator.weight"});
   for (const char* side : {"encoder", "decoder"})  // the sinusoids
     tensors.ignore(join_text(side, ".embeddings.make_embedding.pe.pe"));
   take_parameters(model, tensors, names);
@@ -326,7 +320,7 @@ ForeignModel read_opennmt(const CheckpointFile& file) {
   model.target = vocabulary_beside(folder, Side::Target, vocabulary.pieces("tgt"),
                                    options.sentencepiece(Side::Target));
   settle_vocabularies(model, file.name());
-  // A checkpoint does not say how to search: these are the defaults of onmt_translate.
+  // A checkpoint does not say how to search, so these are the defaults of onmt_translate.
   model.search.defaults = {{"beam-size", "5"}, {"length-penalty", "0"}, {"stop", "opennmt"}};
   read_weights(model, options, file);
   start_with(model, piece_id(model.target.pieces, vocabulary.start(), file.name()));

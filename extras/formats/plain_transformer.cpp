@@ -87,7 +87,7 @@ PlainTransformer::Rows PlainTransformer::embed(std::span<const TokenId> tokens,
   for (std::size_t t = 0; t < tokens.size(); ++t)
     for (std::size_t c = 0; c < d; ++c) {
       double value = 0;
-      if (is_of_decoder && t == 0)  // the first of a decoder's tokens stands for its start
+      if (is_of_decoder && t == 0)  // the decoder's first token stands for its start
         value = model_.start.empty() ? 0 : model_.start[c];
       else
         value = matrix[static_cast<std::size_t>(tokens[t]) * d + c];

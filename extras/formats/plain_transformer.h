@@ -1,6 +1,6 @@
-// A Transformer in plain loops, as its own system defines it: their order of columns, their
-// positions, their factors. It is slow, and shares no code with the engines, so that an imported or
-// exported model can be checked against it.
+// A Transformer in plain loops, as its own system defines it, with that system's order of columns,
+// positions and factors. It is slow and shares no code with the engines, so imported and exported
+// models can be checked against it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class PlainPositions {
  public:
   explicit PlainPositions(const ForeignModel& model) : model_(model) {}
 
-  /// One column, of the formula. Positions of a line count from 0.
+  /// The formula's value in one column. Positions of a line count from 0.
   double formula(std::int64_t position, std::int64_t column) const;
   /// The formula's first `positions` vectors, [positions, D].
   std::vector<float> table(std::int64_t positions) const;
@@ -32,13 +32,13 @@ class PlainTransformer {
   /// The model must outlive the object.
   explicit PlainTransformer(const ForeignModel& model);
 
-  /// Log-probabilities [target.size(), V] of each next token. Row t is what follows the first t
-  /// tokens of `target`.
+  /// Log-probabilities [target.size(), V] of the next token. Row t is for the token that follows
+  /// the first t tokens of `target`.
   std::vector<std::vector<double>> log_probabilities(std::span<const TokenId> source,
                                                      std::span<const TokenId> target) const;
 
  private:
-  using Rows = std::vector<std::vector<double>>;  // of [D], one for each position
+  using Rows = std::vector<std::vector<double>>;  // [D] for each position
 
   struct Layer {
     std::string name;
@@ -49,7 +49,7 @@ class PlainTransformer {
   Rows embed(std::span<const TokenId> tokens, bool is_of_decoder) const;
   std::vector<double> linear(const std::string& name, const std::vector<double>& x) const;
   std::vector<double> normalized(const std::string& name, const std::vector<double>& x) const;
-  /// The sub-layer with residual sum and normalisation. `run` gets the normalised or plain input.
+  /// A sub-layer with residual sum and normalisation. `run` gets the normalised or plain input.
   template <class Run>
   void sub_layer(Rows& x, const std::string& norm, Run&& run) const;
   Rows attend(const std::string& name, const Rows& queries, const Rows& memory,

@@ -2,12 +2,18 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "extras/formats/byte_reader.h"
-#include "extras/formats/torch_globals.h"
+#include "extras/formats/json_yaml.h"
+#include "extras/formats/unpickler.h"
+#include "model/file/safetensors.h"
 
 namespace dragoman {
 
@@ -17,7 +23,7 @@ using std::string_view_literals::operator""sv;
 
 constexpr std::string_view kPyTorchMagic = "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"sv;
 constexpr std::int64_t kLegacyProtocol = 1001;
-/// Names, options and a vocabulary; the numbers of tensors stand in entries of their own.
+/// The most bytes of a pickle: names, options and a vocabulary. Tensors have entries of their own.
 constexpr std::size_t kMostPickled = std::size_t{1} << 26;
 
 std::string_view storage_bytes(const StorageFacts& storage, std::string_view bytes) {
@@ -29,7 +35,7 @@ std::string_view storage_bytes(const StorageFacts& storage, std::string_view byt
   return bytes;
 }
 
-/// The pickles of the older format, one after the other.
+/// The next pickle of the older format, which has several in a row.
 Pickle next_pickle(ByteReader& reader, std::string_view rest, std::string_view what) {
   try {
     Pickle pickle = unpickle(rest.substr(reader.offset()));
@@ -137,5 +143,102 @@ void PyTorchCheckpoint::read_legacy(std::string_view bytes) {
   }
   attach_storages(pickle_, storages);
 }
+
+CheckpointFile::CheckpointFile(const std::filesystem::path& path)
+    : name_(path.string()),
+      file_(path),
+      checkpoint_(name_, file_.bytes(), plausible_inflated(file_.bytes().size())) {}
+
+const PickleValue& CheckpointFile::get(std::string_view key, std::string_view what) const {
+  const PickleValue* value = find(key);
+  if (value == nullptr) throw Error(name_, ": has no \"", key, "\", so it is no ", what);
+  return *value;
+}
+
+std::map<std::string, StridedTensor> CheckpointFile::tensors(const PickleValue& state_dict) const {
+  std::map<std::string, StridedTensor> views;
+  try {
+    for (const auto& [name, tensor] : tensors_of(state_dict)) views[name] = *tensor;
+  } catch (const Error& error) {
+    throw Error(name_, ": ", error.what());
+  }
+  return views;
+}
+
+namespace {
+
+ForeignDtype element_type(Dtype type) {
+  switch (type) {
+    case Dtype::F32:
+      return ForeignDtype::F32;
+    case Dtype::BF16:
+      return ForeignDtype::BF16;
+    case Dtype::F16:
+      return ForeignDtype::F16;
+    case Dtype::I8:
+      return ForeignDtype::I8;
+    case Dtype::U8:
+      return ForeignDtype::U8;
+    case Dtype::I32:
+      return ForeignDtype::I32;
+    case Dtype::I64:
+      return ForeignDtype::I64;
+    case Dtype::U64:
+      return ForeignDtype::U64;
+  }
+  throw Error("unknown type of a tensor");
+}
+
+}  // namespace
+
+struct WeightFile::Source {
+  std::optional<SafetensorsFile> safetensors;
+  std::optional<CheckpointFile> checkpoint;
+  std::map<std::string, WeightFile> shards;  ///< by file name
+};
+
+/// Reads {"weight_map": {tensor: file}}, which Hugging Face's libraries write for large models.
+void WeightFile::read_shards(const std::filesystem::path& path) {
+  const JsonFile index(path);
+  const auto& all = index.all();
+  const auto map = all.find("weight_map");
+  if (map == all.end() || !map->is_object())
+    throw Error(path.string(), ": has no \"weight_map\" of tensors and files");
+  for (const auto& [tensor, file] : map->items()) {
+    const std::string name = file.is_string() ? file.get<std::string>() : "";
+    if (name.empty() || std::filesystem::path(name).filename() != name || is_index(name))
+      throw Error(path.string(), ": \"weight_map\": the file of ", tensor,
+                  " is not the name of a file beside it");
+    auto shard = source_->shards.find(name);
+    if (shard == source_->shards.end())
+      shard = source_->shards.emplace(name, WeightFile(path.parent_path() / name)).first;
+    const auto found = shard->second.tensors().find(tensor);
+    if (found == shard->second.tensors().end())
+      throw Error((path.parent_path() / name).string(), ": has no tensor ", tensor, ", which ",
+                  path.filename().string(), " looks for there");
+    tensors_.insert(*found);
+  }
+}
+
+bool WeightFile::is_index(const std::filesystem::path& path) {
+  return path.string().ends_with(".index.json");
+}
+
+WeightFile::WeightFile(const std::filesystem::path& path) : source_(std::make_unique<Source>()) {
+  if (is_index(path)) {
+    read_shards(path);
+  } else if (path.extension() == ".safetensors") {
+    for (const TensorData& tensor : source_->safetensors.emplace(path).tensors())
+      tensors_[tensor.name] =
+          strided_tensor(element_type(tensor.dtype), tensor.shape,
+                         dense_strides(tensor.shape, Order::RowMajor), tensor.raw());
+  } else {
+    const CheckpointFile& checkpoint = source_->checkpoint.emplace(path);
+    tensors_ = checkpoint.tensors(checkpoint.root());
+  }
+}
+
+WeightFile::WeightFile(WeightFile&&) noexcept = default;
+WeightFile::~WeightFile() = default;
 
 }  // namespace dragoman

@@ -1,20 +1,22 @@
+#include "extras/formats/ctranslate2.h"
+
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/files.h"
-#include "extras/formats/beside_checkpoint.h"
-#include "extras/formats/check_config.h"
-#include "extras/formats/ctranslate2.h"
-#include "extras/formats/ctranslate2_model.h"
-#include "extras/formats/json_file.h"
+#include "extras/formats/byte_reader.h"
+#include "extras/formats/foreign_options.h"
+#include "extras/formats/json_yaml.h"
 #include "extras/formats/plain_transformer.h"
 #include "extras/formats/vocabulary_file.h"
-#include "tokenizer/renumbered_tokenizer.h"
+#include "tokenizer/sentencepiece_model.h"
 
 namespace dragoman {
 
@@ -22,14 +24,98 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The variables that have the sizes which check() checks.
+constexpr std::uint32_t kBinaryVersion = 6;
+constexpr ForeignDtype kCTranslate2Types[] = {ForeignDtype::F32, ForeignDtype::I8,
+                                              ForeignDtype::I16, ForeignDtype::I32,
+                                              ForeignDtype::F16, ForeignDtype::BF16};
+
+/// A text is its length, which counts the final NUL, the characters, and NUL.
+std::string take_text(ByteReader& reader, std::string_view what) {
+  const std::string_view text = reader.take(reader.number<std::uint16_t>(what), what);
+  if (text.empty() || text.find('\0') != text.size() - 1)
+    throw Error(what, " is no text, so the file is damaged");
+  return std::string(text.substr(0, text.size() - 1));
+}
+
+StridedTensor take_variable(ByteReader& reader) {
+  const auto rank = reader.number<std::uint8_t>("its shape");
+  std::vector<std::int64_t> shape;
+  for (int i = 0; i < rank; ++i) shape.push_back(reader.number<std::uint32_t>("its shape"));
+  const auto type = reader.number<std::uint8_t>("its type");
+  if (type >= std::size(kCTranslate2Types))
+    throw Error("its type has the unknown number ", int{type});
+  const auto size = reader.number<std::uint32_t>("its size");
+  StridedTensor tensor =
+      strided_tensor(kCTranslate2Types[type], shape, dense_strides(shape, Order::RowMajor),
+                     reader.take(size, "its data"));
+  const auto needed = static_cast<std::size_t>(tensor.elements()) * size_of(tensor.type);
+  if (needed != size) throw Error("its shape needs ", needed, " bytes, but it has ", size);
+  return tensor;
+}
+
+}  // namespace
+
+CTranslate2Model::CTranslate2Model(const std::string& name, std::string_view bytes) {
+  try {
+    parse(bytes);
+  } catch (const Error& error) {
+    throw Error(name, ": not a sound model of CTranslate2: ", error.what());
+  }
+}
+
+void CTranslate2Model::parse(std::string_view bytes) {
+  ByteReader reader(bytes);
+  const auto version = reader.number<std::uint32_t>("the version");
+  if (version != kBinaryVersion)
+    throw Error("it has the binary version ", version, ", only ", kBinaryVersion,
+                " is read; convert it anew with CTranslate2 2 or later");
+  spec_ = take_text(reader, "the name of the spec");
+  reader.number<std::uint32_t>("the revision of the spec");
+  const auto variables = reader.number<std::uint32_t>("the number of variables");
+  for (std::uint32_t i = 0; i < variables; ++i) {
+    std::string name = take_text(reader, "the name of a variable");
+    try {
+      if (!variables_.emplace(name, take_variable(reader)).second) throw Error("occurs twice");
+    } catch (const Error& error) {
+      throw Error("variable ", name, ": ", error.what());
+    }
+  }
+  const auto aliases = reader.number<std::uint32_t>("the number of aliases");
+  for (std::uint32_t i = 0; i < aliases; ++i) {
+    const std::string alias = take_text(reader, "an alias");
+    add_alias(alias, take_text(reader, "an alias"));
+  }
+  if (reader.left() > 0) throw Error(reader.left(), " bytes follow the last alias");
+}
+
+void CTranslate2Model::add_alias(const std::string& alias, const std::string& variable) {
+  const auto found = variables_.find(variable);
+  if (found == variables_.end()) throw Error("alias ", alias, ": there is no variable ", variable);
+  // A file may state an alias of a scale that was implied before.
+  const StridedTensor* known = aliases_.emplace(alias, &found->second).first->second;
+  if (variables_.contains(alias) || known != &found->second)
+    throw Error("alias ", alias, ": the name occurs twice");
+  const auto scale = variables_.find(variable + "_scale");
+  if (scale != variables_.end() && !variables_.contains(alias + "_scale"))
+    aliases_.emplace(alias + "_scale", &scale->second);
+}
+
+const StridedTensor* CTranslate2Model::find(std::string_view name) const {
+  if (const auto alias = aliases_.find(name); alias != aliases_.end()) return alias->second;
+  const auto found = variables_.find(name);
+  return found == variables_.end() ? nullptr : &found->second;
+}
+
+namespace {
+
+/// The variables that say the sizes which ModelConfig::check() checks.
 constexpr NamePair kCTranslate2Keys[] = {{"d-model", "encoder/embeddings_0/weight"},
                                          {"heads", "encoder/num_heads"},
                                          {"d-ff", "encoder/layer_0/ffn/linear_0/weight"},
                                          {"encoder-layers", "encoder/layer_#"},
                                          {"decoder-layers", "decoder/layer_#"}};
 
-/// The variables of a file, taken one by one, so that none is forgotten.
+/// The variables of a file, taken one by one, so that none is overlooked.
 class VariablesReader {
  public:
   VariablesReader(std::string file, const CTranslate2Model& model)
@@ -37,7 +123,7 @@ class VariablesReader {
 
   const std::string& file() const { return file_; }
   bool has(const std::string& name) const { return model_.find(name) != nullptr; }
-  /// Whether two names mean the same numbers.
+  /// Whether two names mean the same variable.
   bool are_one(const std::string& a, const std::string& b) const {
     return model_.find(a) == model_.find(b);
   }
@@ -60,7 +146,7 @@ class VariablesReader {
     return contiguous_floats(tensor).front();
   }
 
-  /// As floats; whole numbers are divided by their scales.
+  /// Its elements as floats; whole numbers are divided by their scales.
   std::vector<float> take(const std::string& name, const std::vector<std::int64_t>& shape) {
     const StridedTensor& tensor = find(name);
     if (tensor.shape != shape) throw Error(file_, ": ", name, " has another shape than its model");
@@ -72,7 +158,7 @@ class VariablesReader {
     return values;
   }
 
-  /// Throws Error for the first variable that was not taken, unless it is a switch that is off.
+  /// Throws Error for the first variable that was not taken, except switches that are off.
   void check_all_taken() {
     for (const auto& [name, tensor] : model_.variables()) {
       if (taken_.contains(&tensor)) continue;
@@ -134,7 +220,7 @@ class CTranslate2Reader {
       ++count;
     return count;
   }
-  /// Of both stacks, which must have the same.
+  /// A number that must be the same in both stacks.
   double of_both(const std::string& name, double otherwise) {
     const double encoder = variables_.scalar("encoder/" + name, otherwise),
                  decoder = variables_.scalar("decoder/" + name, otherwise);
@@ -158,7 +244,7 @@ class CTranslate2Reader {
     read_activation(variables_.has(inner + "_noact/weight"));
     config_.embedding_norm = variables_.has("encoder/layernorm_embedding/gamma");
     const double scale = of_both("scale_embeddings", 1);
-    if (variables_.is_whole("encoder/scale_embeddings"))  // a switch, else a factor
+    if (variables_.is_whole("encoder/scale_embeddings"))  // a switch; otherwise a factor
       model_.embedding_scale = scale != 0 ? std::sqrt(static_cast<double>(config_.d_model)) : 1;
     else
       model_.embedding_scale = scale;
@@ -216,7 +302,7 @@ class CTranslate2Reader {
     model_.parameters[ours + ".bias"] = variables_.take(theirs + "/beta", {config_.d_model});
   }
 
-  /// One matrix of theirs holds several of ours, one below the other.
+  /// One of their matrices holds several of ours, one below the other.
   void linear(const std::vector<std::string>& ours, const std::string& theirs, std::int64_t outputs,
               std::int64_t inputs) {
     const std::int64_t rows = outputs * static_cast<std::int64_t>(ours.size());
@@ -259,7 +345,7 @@ class CTranslate2Reader {
     }
   }
 
-  /// [positions, D]; where there is none, CTranslate2 makes tensor2tensor's, from position 1.
+  /// [positions, D]. If a file has no table, CTranslate2 computes tensor2tensor's from position 1.
   std::vector<float> positions_of(const std::string& side) {
     const std::string name = side + "/position_encodings/encodings";
     if (variables_.has(name)) {
@@ -272,7 +358,7 @@ class CTranslate2Reader {
     return table;
   }
 
-  /// Whether both tables are those of a formula, as far as a rounded type can tell.
+  /// Whether both tables are those of a formula, up to the rounding of their type.
   bool is_formula(const std::vector<float>& table) const {
     const PlainPositions formula(model_);
     const std::size_t rows =
@@ -319,7 +405,7 @@ std::vector<std::string> vocabulary_of(const fs::path& folder, Side side) {
               "_vocabulary nor shared_vocabulary (.json or .txt)");
 }
 
-/// Packages of Argos Translate have the SentencePiece model beside the folder.
+/// Packages of Argos Translate have the SentencePiece model next to the folder.
 ForeignVocabulary read_side(const fs::path& folder, Side side) {
   const fs::path path =
       sentencepiece_of(folder, side, "", folder.parent_path() / "sentencepiece.model");
@@ -328,10 +414,10 @@ ForeignVocabulary read_side(const fs::path& folder, Side side) {
   return {std::move(pieces), read_file(path), path.string()};
 }
 
-/// Reads config.json, which the first versions do not have, and returns the piece that the decoder
-/// begins with. Sources of Marian's models, whose decoder starts from zero, always end with </s>:
-/// where CTranslate2 does not add it, its callers do. Ours start from zero, too, and have a word
-/// for sources without an end.
+/// Reads config.json, which the first versions lack, and returns the piece that the decoder begins
+/// with. Models converted from Marian start from zero, and their sources always end with </s>: if
+/// CTranslate2 does not add it, its callers do. Our exports start from zero, too, and say it if
+/// their sources have no end ("source_eos").
 std::string read_config(const fs::path& folder, ForeignModel& model, bool starts_from_zero) {
   const fs::path path = folder / "config.json";
   if (!fs::exists(path)) return "<s>";

@@ -37,7 +37,8 @@ std::int64_t extent(const StridedTensor& tensor) {
   return elements == 0 ? 0 : checked_product(last, element);
 }
 
-/// Appends the elements below the first `depth` indices, row by row. The tensor is checked.
+/// Appends, row by row, the elements that share the first `depth` indices, whose sum is `offset`.
+/// The tensor must have been checked.
 void gather(const StridedTensor& tensor, std::size_t depth, std::int64_t offset,
             std::string& bytes) {
   const std::size_t element = size_of(tensor.type);

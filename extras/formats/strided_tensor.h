@@ -22,32 +22,32 @@ inline constexpr std::size_t kMaxDimensions = 16;
 struct StridedTensor {
   ForeignDtype type = ForeignDtype::F32;
   std::vector<std::int64_t> shape;    ///< empty for a scalar
-  std::vector<std::int64_t> strides;  ///< in elements, never negative; as many as dimensions
+  std::vector<std::int64_t> strides;  ///< in elements, never negative; one for each dimension
   std::string_view
       bytes;  ///< little endian, from the first element on; the file's reader owns them
 
   std::int64_t elements() const;
-  /// The elements lie one after the other, row by row.
+  /// Whether the elements lie one after the other, row by row.
   bool is_contiguous() const;
 };
 
-/// The tensor of these parts. `bytes` begin with its first element and may be longer than the
-/// tensor. Throws Error where they are too short, where a size or a stride is negative or too
-/// large, or where there are more than kMaxDimensions. So every offset and elements() fit 64 bits.
+/// Makes a tensor whose offsets and elements() are known to fit 64 bits. `bytes` begin with its
+/// first element and may be longer than the tensor. Throws Error if they are too short, if a size
+/// or a stride is negative or too large, or if there are more than kMaxDimensions.
 StridedTensor strided_tensor(ForeignDtype type, std::vector<std::int64_t> shape,
                              std::vector<std::int64_t> strides, std::string_view bytes);
 
 /// Strides of a contiguous tensor; in Fortran order the first index runs fastest. Throws Error as
-/// strided_tensor does.
+/// strided_tensor() does.
 enum class Order { RowMajor, Fortran };
 std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& shape, Order order);
 
 /// The elements row by row, of the tensor's own type. Throws Error for a tensor that repeats its
-/// elements (a stride of 0), as it would be larger than its bytes.
+/// elements (a stride of 0), because the result would be larger than its bytes.
 std::string contiguous_bytes(const StridedTensor& tensor);
 
 /// The elements row by row as numbers. Half precision is exact, wider types are rounded. Throws
-/// Error as contiguous_bytes does.
+/// Error as contiguous_bytes() does.
 std::vector<float> contiguous_floats(const StridedTensor& tensor);
 
 }  // namespace dragoman

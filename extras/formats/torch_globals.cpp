@@ -1,4 +1,4 @@
-#include "extras/formats/torch_globals.h"
+#include "extras/formats/unpickler.h"
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,8 @@ struct TorchType {
   ForeignDtype type;
 };
 
-/// torch.FloatStorage, torch.float32. Types without a storage of their own have an untyped one.
+/// The names of torch.FloatStorage and torch.float32. Types without a storage class of their own
+/// use an untyped one.
 constexpr TorchType kTorchTypes[] = {
     {"FloatStorage", "float32", ForeignDtype::F32},
     {"DoubleStorage", "float64", ForeignDtype::F64},
@@ -85,8 +86,8 @@ PickleValue object_of(const PickleValue* type, const PickleValue* arguments) {
   return {std::move(object)};
 }
 
-/// _rebuild_tensor(storage, offset, size, stride), v2 with more that says nothing about the values,
-/// v3 with the dtype as the seventh. None where the storage is of a type that is not known.
+/// _rebuild_tensor(storage, offset, size, stride). v2 has more arguments, which say nothing about
+/// the values; v3 has the dtype as the seventh. Nothing if the type of the storage is unknown.
 std::optional<PickleValue> rebuild_tensor(Pickle& pickle, const Arguments& arguments,
                                           std::size_t dtype) {
   if (arguments.size() < 4 || (dtype > 0 && arguments.size() <= dtype))
@@ -108,14 +109,14 @@ std::optional<PickleValue> rebuild_tensor(Pickle& pickle, const Arguments& argum
   return PickleValue{std::move(tensor)};
 }
 
-/// Of a short one: copies of a long one could take more memory than the file.
+/// Copies only a short value: copies of a long one could take more memory than the file.
 std::optional<PickleValue> tuple_of(const PickleValue& value) {
   const auto* sequence = value.as<PickleSequence>();
   if (sequence == nullptr || sequence->items.size() > kMaxDimensions) return std::nullopt;
   return PickleValue{PickleSequence{PickleSequence::Kind::Tuple, sequence->items}};
 }
 
-/// None where the function is not known.
+/// Nothing if the function is unknown.
 std::optional<PickleValue> known_call(Pickle& pickle, std::string_view function,
                                       const Arguments& arguments) {
   if (function == "torch._utils._rebuild_tensor" || function == "torch._utils._rebuild_tensor_v2")
@@ -156,7 +157,7 @@ PickleValue persistent_value(Pickle& pickle, const PickleValue& id) {
   if (key == nullptr) throw Error("the key of a storage is no text");
   const StorageFacts facts{*key, *type, natural_number(*parts[4], "the size of a storage")};
   PickleStorage storage;
-  // PyTorch's older format may have a view: its key, offset and size.
+  // PyTorch's older format may add a view: its key, offset and size.
   const auto* view = parts.size() > 5 ? parts[5]->as<PickleSequence>() : nullptr;
   if (view != nullptr) {
     if (view->items.size() != 3) throw Error("the view of a storage has no three parts");
@@ -177,7 +178,7 @@ void attach_storages(Pickle& pickle, const std::vector<std::string_view>& bytes)
     StridedTensor& tensor = *pending.tensor;
     const std::string_view all = bytes[pending.storage];
     try {
-      // A tensor without elements may begin anywhere.
+      // A tensor without elements may have any offset.
       const auto begin = static_cast<unsigned __int128>(pending.offset) * size_of(tensor.type);
       const bool is_empty =
           std::find(tensor.shape.begin(), tensor.shape.end(), 0) != tensor.shape.end();

@@ -8,18 +8,90 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "extras/formats/byte_reader.h"
-#include "extras/formats/torch_globals.h"
 
 namespace dragoman {
 
 namespace {
 
+constexpr int kMaxDictDepth = 32;
+constexpr std::size_t kMaxDictEntries = 1'000'000;
+
+const PickleValue* find_entry(const PickleDict& dict, std::string_view key) {
+  for (const auto& [name, value] : dict.entries)
+    if (const std::string* text = name->text(); text != nullptr && *text == key) return value;
+  return nullptr;
+}
+
+class DictFlattener {
+ public:
+  void walk(const PickleDict& dict, const std::string& prefix, int depth) {
+    if (depth > kMaxDictDepth)
+      throw Error("the dicts are nested more than ", kMaxDictDepth, " deep");
+    for (const auto& [key, value] : dict.entries) {
+      if (++entries_ > kMaxDictEntries) throw Error("more than ", kMaxDictEntries, " entries");
+      const std::string* text = key->text();
+      if (text == nullptr) continue;
+      if (const auto* inner = value->as<PickleDict>())
+        walk(*inner, prefix + *text + ".", depth + 1);
+      else if (const StridedTensor* tensor = value->tensor())
+        add(prefix + *text, tensor);
+    }
+  }
+
+  std::map<std::string, const StridedTensor*> tensors;
+
+ private:
+  void add(std::string name, const StridedTensor* tensor) {
+    const auto [at, is_new] = tensors.emplace(std::move(name), tensor);
+    if (!is_new) throw Error("tensor ", at->first, " occurs twice");
+  }
+
+  std::size_t entries_ = 0;
+};
+
+}  // namespace
+
+const StridedTensor* PickleValue::tensor() const {
+  const auto* owner = as<std::shared_ptr<StridedTensor>>();
+  return owner == nullptr ? nullptr : owner->get();
+}
+
+const PickleObject* PickleValue::object() const {
+  const auto* owner = as<std::unique_ptr<PickleObject>>();
+  return owner == nullptr ? nullptr : owner->get();
+}
+
+const std::vector<const PickleValue*>& PickleValue::items() const {
+  static const std::vector<const PickleValue*> none;
+  if (const auto* sequence = as<PickleSequence>()) return sequence->items;
+  return object() == nullptr ? none : object()->items;
+}
+
+const PickleValue* PickleValue::find(std::string_view key) const {
+  if (const auto* dict = as<PickleDict>()) return find_entry(*dict, key);
+  const PickleObject* object = this->object();
+  if (object == nullptr) return nullptr;
+  if (const PickleValue* found = find_entry(object->entries, key)) return found;
+  const auto* attributes = object->state == nullptr ? nullptr : object->state->as<PickleDict>();
+  return attributes == nullptr ? nullptr : find_entry(*attributes, key);
+}
+
+std::map<std::string, const StridedTensor*> tensors_of(const PickleValue& state_dict) {
+  const auto* dict = state_dict.as<PickleDict>();
+  if (dict == nullptr) throw Error("is no state dict");
+  DictFlattener flattener;
+  flattener.walk(*dict, "", 0);
+  return std::move(flattener.tensors);
+}
+
+namespace {
+
 constexpr std::size_t kMaxValues = 8'000'000;
 constexpr std::size_t kMaxSteps = 64'000'000;
-constexpr std::size_t kMaxGlobal = 512;  // bytes of a module's or a class's name
+constexpr std::size_t kMaxGlobal = 512;  // bytes of the name of a module or a class
 
-/// Pickle's stack machine. Values that are no containers may be shared freely, as nothing changes
-/// them.
+/// The stack machine of pickles. Values other than containers may be shared, because nothing
+/// changes them.
 class Unpickler {
  public:
   explicit Unpickler(std::string_view bytes) : reader_(bytes) {}
@@ -215,7 +287,7 @@ class Unpickler {
     return false;
   }
 
-  /// To the list, set or object on the stack.
+  /// Adds items to the list, set or object on the stack.
   bool add_items(const std::vector<const PickleValue*>& items) {
     auto& target = top()->value;
     auto* sequence = std::get_if<PickleSequence>(&target);
@@ -228,7 +300,7 @@ class Unpickler {
     return true;
   }
 
-  /// Keys and values in turn, to the dict or object on the stack.
+  /// Adds alternating keys and values to the dict or object on the stack.
   bool add_entries(const std::vector<const PickleValue*>& items) {
     auto& target = top()->value;
     auto* dict = std::get_if<PickleDict>(&target);
@@ -297,11 +369,11 @@ class Unpickler {
         return push_global(*parts[0]->text(), *parts[1]->text());
       }
       case 'R':
-      case 0x81: {  // a class is called like a function
+      case 0x81: {  // NEWOBJ: a class is called like a function
         const auto parts = pop_items(2);
         return push(call_of(pickle_, *parts[0], *parts[1]));
       }
-      case 0x92: {  // with keyword arguments, which no class has that is known here
+      case 0x92: {  // NEWOBJ_EX: keyword arguments, which no class that is known here has
         const auto parts = pop_items(3);
         return push(call_of(pickle_, *parts[0], *parts[1]));
       }
@@ -323,8 +395,8 @@ class Unpickler {
     return push(PickleGlobal{*pickle_.names.insert(std::move(full)).first});
   }
 
-  /// Attributes of an object. A state dict may have some (`_metadata`), which say nothing about its
-  /// tensors.
+  /// Sets the attributes of an object. A state dict may have some (`_metadata`), which say nothing
+  /// about its tensors.
   bool build() {
     const PickleValue* state = pop();
     if (auto* object = std::get_if<std::unique_ptr<PickleObject>>(&top()->value))
@@ -335,7 +407,7 @@ class Unpickler {
   ByteReader reader_;
   Pickle pickle_;
   std::vector<PickleValue*> stack_;
-  std::vector<std::size_t> marks_;  ///< sizes of the stack
+  std::vector<std::size_t> marks_;  ///< sizes of the stack at the open marks
   std::unordered_map<std::uint32_t, PickleValue*> memo_;
 };
 

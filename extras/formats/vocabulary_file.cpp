@@ -1,5 +1,6 @@
 #include "extras/formats/vocabulary_file.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <map>
@@ -9,18 +10,22 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/files.h"
 #include "base/utf8.h"
-#include "extras/formats/yaml_map.h"
+#include "extras/formats/json_yaml.h"
+#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 /// Collects pieces in any order.
 class PieceCollector {
  public:
-  /// `place`: where the piece stands, for messages; may be empty.
+  /// `place`: where the piece is, for messages; may be empty.
   void add(const std::string& piece, std::uint64_t id, const std::string& place) {
     if (!ids_.emplace(piece, id).second)
       throw Error(place, "the piece ", nlohmann::json(piece).dump(), " occurs twice");
@@ -108,7 +113,7 @@ class VocabularyHandler : public nlohmann::json_sax<nlohmann::json> {
 
 std::vector<std::string> parse_json_vocabulary(std::string_view text) {
   check_utf8(text);
-  // nlohmann::json takes a NUL for the end of the text.
+  // nlohmann::json takes a NUL as the end of the text.
   if (const auto offset = text.find('\0'); offset != text.npos)
     throw Error("byte ", offset, ": not JSON");
   VocabularyHandler handler;
@@ -156,6 +161,79 @@ std::vector<std::string> read_vocabulary(const std::filesystem::path& path) {
     throw Error(path.string(), ": ", error.what());
   }
   throw Error(path.string(), ": a vocabulary's name must end with .json, .yml or .txt");
+}
+
+namespace {
+
+/// Throws Error if the SentencePiece model lacks most of the pieces: then another program or
+/// another model made them.
+void check_pieces(const ForeignVocabulary& vocabulary) {
+  const bool has_space = std::ranges::any_of(
+      vocabulary.pieces, [](const std::string& piece) { return piece.starts_with(kSpaceMark); });
+  if (!has_space)
+    throw Error(vocabulary.file, ": no piece of the vocabulary begins with ", kSpaceMark,
+                ", so another program than SentencePiece, such as subword-nmt, has made them; they "
+                "cannot be made here");
+  const Tokenizer tokenizer(vocabulary.sentencepiece, vocabulary.file);
+  const auto known = std::ranges::count_if(vocabulary.pieces, [&](const std::string& piece) {
+    return tokenizer.id(piece) != tokenizer.unk_id();
+  });
+  // A vocabulary of both sides may have pieces of two models, so a quarter is enough.
+  if (4 * static_cast<std::size_t>(known) < vocabulary.pieces.size())
+    throw Error(vocabulary.file, ": has only ", known, " of the ", vocabulary.pieces.size(),
+                " pieces of the vocabulary, so another program or another SentencePiece model has "
+                "made them");
+}
+
+}  // namespace
+
+fs::path sentencepiece_of(const fs::path& folder, Side side, const std::string& named,
+                          const fs::path& last) {
+  const std::string name(name_of(side));
+  std::vector<fs::path> candidates = {folder / (name + ".spm")};
+  if (!named.empty()) candidates.push_back(folder / fs::path(named).filename());
+  for (const char* common : {"sentencepiece.model", "sentencepiece.bpe.model", "spm.model"})
+    candidates.push_back(folder / common);
+  candidates.push_back(last);
+  for (const fs::path& path : candidates)
+    if (fs::is_regular_file(path)) return path;
+  throw Error(folder.string(), ": has no SentencePiece model of the ", name, ": lay it there as ",
+              name,
+              ".spm, or as sentencepiece.model for both sides; pieces of another program, "
+              "such as subword-nmt, cannot be made here");
+}
+
+ForeignVocabulary vocabulary_beside(const fs::path& folder, Side side,
+                                    std::vector<std::string> pieces, const std::string& named) {
+  const fs::path path = sentencepiece_of(folder, side, named);
+  ForeignVocabulary vocabulary{std::move(pieces), read_file(path), path.string()};
+  check_pieces(vocabulary);
+  return vocabulary;
+}
+
+std::int64_t piece_id(const std::vector<std::string>& pieces, std::string_view piece,
+                      const std::string& file) {
+  const auto found = std::ranges::find(pieces, piece);
+  if (found == pieces.end()) throw Error(file, ": the vocabulary has no ", piece);
+  return found - pieces.begin();
+}
+
+void settle_vocabularies(ForeignModel& model, const std::string& file) {
+  ModelConfig& config = model.config;
+  config.source_vocabulary = static_cast<std::int64_t>(model.source.pieces.size());
+  config.target_vocabulary = static_cast<std::int64_t>(model.target.pieces.size());
+  config.unk_id = piece_id(model.target.pieces, "<unk>", file);
+  config.eos_id = config.bos_id = piece_id(model.target.pieces, "</s>", file);
+  piece_id(model.source.pieces, "<unk>", file);
+  if (config.tying == Tying::ThreeWay && model.source.pieces != model.target.pieces)
+    throw Error(file, ": the embeddings are one matrix, but there are two unlike vocabularies");
+}
+
+void start_with(ForeignModel& model, std::int64_t piece) {
+  const auto& embedding = model.parameters.at(
+      model.config.tying == Tying::ThreeWay ? "embedding.weight" : "embedding.target.weight");
+  const auto begin = embedding.begin() + piece * model.config.d_model;
+  model.start.assign(begin, begin + model.config.d_model);
 }
 
 }  // namespace dragoman

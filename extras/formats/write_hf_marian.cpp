@@ -6,13 +6,11 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "extras/formats/exported_search.h"
+#include "extras/formats/exported_folder.h"
 #include "extras/formats/foreign_model.h"
 #include "extras/formats/hf_marian.h"
-#include "extras/formats/hf_marian_layout.h"
-#include "extras/formats/new_folder.h"
 #include "model/file/safetensors.h"
-#include "tokenizer/renumbered_tokenizer.h"
+#include "tokenizer/sentencepiece_model.h"
 #include "tokenizer/tokenizer.h"
 
 namespace dragoman {
@@ -22,12 +20,12 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// A piece's text as MarianTokenizer knows it.
+/// The text of a piece as MarianTokenizer knows it.
 std::string piece_text(const Tokenizer& tokenizer, TokenId id) {
   return without_tag_space(tokenizer.piece(id));
 }
 
-/// {"piece": id}, with `padding` pieces behind.
+/// {"piece": id}, with `padding` more pieces at the end.
 void write_vocabulary(const fs::path& path, const Tokenizer& tokenizer, std::int64_t padding) {
   Json pieces = Json::object();
   for (TokenId id = 0; id < tokenizer.size(); ++id) pieces[piece_text(tokenizer, id)] = id;
@@ -43,15 +41,15 @@ std::int64_t padding_id(const ModelConfig& config) {
   return config.target_vocabulary + hf_padding(config).target - 1;
 }
 
-/// GenerationConfig's settings. It has no ratio of lengths.
+/// The settings of GenerationConfig, which has no ratio of lengths.
 const FormatSearch kHfMarianSearch = {
     .system = "MarianMTModel",
     .flags = {"beam-size", "length-penalty", "repetition-penalty", "no-repeat-ngram-size",
               "suppress", "min-length", "max-length"},
     .stops = {Stop::Full, Stop::Exact, Stop::Hf}};
 
-/// The settings that GenerationConfig lacks. A ratio that allows the longest translation of all
-/// sources changes nothing.
+/// The settings that GenerationConfig lacks. A ratio of lengths may be left out if it allows the
+/// longest translation for every source.
 std::vector<std::string> unheld_by_hf(const ModelFileReader& model) {
   FormatSearch search = kHfMarianSearch;
   const DecodeConfig settings = exported_search(model.decode_defaults());
@@ -62,7 +60,7 @@ std::vector<std::string> unheld_by_hf(const ModelFileReader& model) {
   return unheld_settings(model.decode_defaults(), search);
 }
 
-/// Sequences of ids: padding, and the pieces that are never produced.
+/// Sequences of one id each: padding, and the pieces that are never produced.
 Json bad_words(const DecodeConfig& settings, const Tokenizer& target, std::int64_t padding) {
   Json words = {{padding}};
   for (const std::string& piece : settings.suppress) {
@@ -74,7 +72,7 @@ Json bad_words(const DecodeConfig& settings, const Tokenizer& target, std::int64
   return words;
 }
 
-/// The search that the model asks for, in their names.
+/// The search that the model asks for, under their names.
 Json generation_config(const ModelFileReader& model, const Tokenizer& target) {
   const DecodeConfig settings = exported_search(model.decode_defaults());
   const std::int64_t padding = padding_id(model.config());
@@ -129,12 +127,11 @@ Json model_config(const ModelConfig& config) {
           {"torch_dtype", "float32"}};
 }
 
-/// transformers divides the probability among all pieces, padding too. This bias leaves none to
-/// padding.
+/// transformers includes padding in the softmax. This bias leaves it no probability.
 constexpr float kPaddingBias = -10'000;
 
-/// In their order, with padding behind. Its embedding is zero, as our decoder begins with the zero
-/// vector.
+/// The elements in their order, with padding at the end. The embedding of padding is zero, because
+/// our decoder begins with the zero vector.
 std::vector<float> to_theirs(const HfTensor& tensor, const ModelFileReader& model) {
   std::vector<float> values =
       reordered({tensor.ours, tensor.shape}, model.floats(tensor.ours), ColumnOrder::Halves,

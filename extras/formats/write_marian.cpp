@@ -4,11 +4,9 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/files.h"
-#include "extras/formats/exported_search.h"
+#include "extras/formats/exported_folder.h"
 #include "extras/formats/marian.h"
-#include "extras/formats/marian_layout.h"
-#include "extras/formats/new_folder.h"
-#include "extras/formats/npz_writer.h"
+#include "extras/formats/numpy.h"
 #include "tokenizer/tokenizer.h"
 
 namespace dragoman {
@@ -51,7 +49,7 @@ MarianTying tying_of(const ModelConfig& config) {
 
 std::string yes_no(bool value) { return value ? "true" : "false"; }
 
-/// Marian's own name. Its GELU is exact in the version that model_options() names.
+/// Marian's name of it. GELU is exact in the version that model_options() states.
 std::string_view activation_name(Activation activation) {
   switch (activation) {
     case Activation::Relu:
@@ -93,7 +91,7 @@ std::string model_options(const ModelConfig& config) {
       "\ntransformer-attention-mask: default\ntransformer-disable-position-embeddings: false\n");
 }
 
-/// decoder.yml's settings. Its search ends as ours does with --stop marian.
+/// The settings of decoder.yml. Marian's search ends as ours does with --stop marian.
 const FormatSearch kMarianSearch = {
     .system = "Marian",
     .flags = {"beam-size", "length-penalty", "word-penalty", "max-length-ratio"},

@@ -17,11 +17,11 @@ constexpr std::string_view kEnd = "PK\5\6", kEnd64 = "PK\6\6", kLocator64 = "PK\
                            kDirectory = "PK\1\2", kLocal = "PK\3\4";
 constexpr std::size_t kEndSize = 22, kLocatorSize = 20;
 constexpr std::uint16_t kStored = 0, kDeflated = 8;
-constexpr std::uint32_t kIn64 = 0xFFFFFFFF;   // the number stands in the extra field
+constexpr std::uint32_t kIn64 = 0xFFFFFFFF;   // the number is in the extra field
 constexpr std::size_t kMostExpansion = 1032;  // deflate's: a match of 258 bytes from 2 bits
 constexpr std::string_view kRestore = "; restore the file from a copy";
 
-/// The `size` bytes at `offset`; throws Error where they are not there.
+/// The `size` bytes at `offset`. Throws Error if the file ends before them.
 std::string_view part_of(std::string_view bytes, std::uint64_t offset, std::uint64_t size,
                          std::string_view what) {
   if (offset > bytes.size() || size > bytes.size() - offset)
@@ -33,7 +33,7 @@ struct Directory {
   std::uint64_t entries = 0, size = 0, offset = 0;
 };
 
-/// The record at the end of the file, in front of a comment of up to 65,535 bytes.
+/// The record at the end of the file, before a comment of up to 65,535 bytes.
 std::size_t find_end(std::string_view bytes) {
   constexpr std::size_t kMaxComment = 0xFFFF;
   for (std::size_t rest = kEndSize; rest <= std::min(bytes.size(), kEndSize + kMaxComment);
@@ -84,7 +84,7 @@ struct Record {
   std::string_view name;
 };
 
-/// Of the numbers that need 64 bits.
+/// Reads the numbers that need 64 bits from the extra field.
 void read_extra(Record& record, std::string_view extra) {
   constexpr std::uint16_t kZip64 = 1;
   ByteReader fields(extra);
@@ -120,9 +120,9 @@ Record read_record(ByteReader& reader) {
   return record;
 }
 
-/// Behind the local header, which must name the same entry.
+/// The packed bytes, which follow the local header. That must name the same entry.
 std::string_view packed_bytes(std::string_view bytes, const Record& record) {
-  constexpr std::uint64_t kHeader = 30, kSkipped = 22;  // what the directory states, too
+  constexpr std::uint64_t kHeader = 30, kSkipped = 22;  // repeated from the directory
   ByteReader reader(part_of(bytes, record.offset, kHeader, "it"));
   if (reader.take(4, "") != kLocal) throw Error("its header in the archive is damaged");
   reader.take(kSkipped, "");
@@ -146,7 +146,7 @@ void check_record(const Record& record) {
                 " compressed bytes can hold");
 }
 
-/// zlib's stream of raw deflated data.
+/// A stream of zlib that inflates raw deflated data.
 class Inflater {
  public:
   Inflater() {
@@ -156,7 +156,7 @@ class Inflater {
   Inflater& operator=(const Inflater&) = delete;
   ~Inflater() { inflateEnd(&stream_); }
 
-  /// The data, which must have `size` bytes. The memory grows with the bytes that are there,
+  /// Inflates the data, which must have `size` bytes. Memory grows with the bytes that come,
   /// whatever size is stated.
   std::string run(std::string_view packed, std::size_t size) {
     constexpr std::size_t kMostIn = std::numeric_limits<uInt>::max();  // zlib counts in 32 bits

@@ -1,7 +1,7 @@
 // ZIP archives (PKWARE's APPNOTE.TXT) that are mapped or in memory: stored and deflated entries,
-// zip64, data descriptors. zlib inflates. The directory is read here, as libraries do not say where
-// the bytes of a stored entry lie (libzip) or know no zip64 in Debian 12 (minizip): gigabytes of
-// tensors are to be seen in the map and never copied.
+// zip64, data descriptors. zlib inflates. The directory is read here so that gigabytes of tensors
+// can be used in the map without a copy: libzip does not say where the bytes of a stored entry lie,
+// and Debian 12's minizip has no zip64.
 #pragma once
 
 #include <cstddef>
@@ -16,37 +16,37 @@ namespace dragoman {
 /// CRC-32 of an entry's bytes.
 std::uint32_t zip_checksum(std::string_view bytes);
 
-/// The most bytes that an archive of numbers is inflated to: 64 MiB, and 32 bytes for each one of
-/// the archive. Numbers of a model shrink to a half at best, and a bomb to a thousandth.
+/// The most bytes that an archive of numbers is inflated to: 64 MiB, and 32 bytes for each byte of
+/// the archive. Numbers of a model shrink to a half at best, a zip bomb to a thousandth.
 std::size_t plausible_inflated(std::size_t archive_bytes);
 
 class ZipArchive {
  public:
-  /// `name` stands at the front of messages. `bytes` are the whole file and must outlive the
-  /// archive. `limit`: at most so many bytes are inflated over the archive's life. Throws Error,
-  /// one line, where the directory of the archive is missing or damaged, an entry lies outside the
-  /// file, two entries have one name, or an entry is encrypted or compressed in another way.
+  /// Messages begin with `name`. `bytes` are the whole file and must outlive the archive. `limit`:
+  /// the most bytes that are inflated over the archive's life. Throws Error, one line, if the
+  /// directory of the archive is missing or damaged, an entry lies outside the file, two entries
+  /// have one name, or an entry is encrypted or compressed in another way.
   ZipArchive(std::string name, std::string_view bytes, std::size_t limit);
 
   /// In the order of the archive's directory, never empty.
   const std::vector<std::string>& names() const { return names_; }
   bool contains(std::string_view entry) const { return entries_.contains(entry); }
 
-  /// The bytes of an entry: a part of the archive's own bytes where they are stored, else inflated
-  /// once and kept. Throws Error where there is no such entry, its checksum (CRC-32) or its size is
-  /// wrong, it has more than `most` bytes, or the limit is reached. An entry's stated size is
-  /// compared with the bytes that it could be inflated from before memory is taken, and memory is
-  /// taken as bytes come.
+  /// The bytes of an entry: a part of the archive's own bytes if they are stored, otherwise
+  /// inflated once and kept. Throws Error if there is no such entry, its checksum (CRC-32) or its
+  /// size is wrong, it has more than `most` bytes, or the limit is reached. Before memory is taken,
+  /// the stated size is compared with what the packed bytes can hold; then memory grows as bytes
+  /// come.
   std::string_view read(std::string_view entry, std::size_t most = SIZE_MAX);
 
  private:
   struct Entry {
-    std::string_view packed;  ///< as they lie in the archive
+    std::string_view packed;  ///< as in the archive
     std::size_t size = 0;
     std::uint32_t checksum = 0;
     bool is_deflated = false;
     bool is_checked = false;
-    std::string inflated;  ///< once it is checked
+    std::string inflated;  ///< after it is checked
   };
 
   void read_directory();

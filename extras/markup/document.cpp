@@ -1,29 +1,137 @@
 #include "extras/markup/document.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "base/utf8.h"
-#include "extras/markup/format_arguments.h"
-#include "extras/markup/markdown_writing.h"
+#include "extras/markup/format_directives.h"
+#include "extras/markup/markup_formats.h"
 #include "extras/markup/place_tags.h"
 #include "extras/markup/writing.h"
 
 namespace dragoman {
 
+// ---- reading ------------------------------------------------------------------------------------
+
+MarkupDocument parse_document(MarkupFormat format, std::string text, const MarkupOptions& options) {
+  if (format == MarkupFormat::Xml) return parse_xml(std::move(text), options);
+  if (format == MarkupFormat::Srt) return parse_srt(std::move(text));
+  if (format == MarkupFormat::Po) return parse_po(text);
+  if (format == MarkupFormat::Markdown) return parse_markdown(text);
+  return parse_html(std::move(text), options);
+}
+
+std::size_t count_characters_of(const MarkupDocument& document) {
+  std::size_t characters = 0;
+  for (const Passage& passage : document.passages) characters += count_code_points(passage.text);
+  return characters;
+}
+
+// ---- translations with the alignment of their words ---------------------------------------------
+
 namespace {
 
-/// A word ends at `place`, and a tag behind it needs a blank in front.
+constexpr double kLeastWeight = 0.05;
+
+std::vector<SourceLink> links_of(const std::vector<float>& attention) {
+  std::vector<SourceLink> links;
+  double sum = 0;
+  for (const float weight : attention) sum += static_cast<double>(weight) * weight;
+  for (std::size_t word = 0; word < attention.size(); ++word) {
+    const double weight = static_cast<double>(attention[word]) * attention[word] / sum;
+    if (weight >= kLeastWeight) links.push_back({word, weight});  // never if sum is 0
+  }
+  return links;
+}
+
+bool overlap(const ByteRange& a, const ByteRange& b) { return a.begin < b.end && b.begin < a.end; }
+
+}  // namespace
+
+std::vector<ByteRange> words_of(std::string_view text) {
+  std::vector<ByteRange> words;
+  bool in_word = false;
+  for (std::size_t offset = 0; offset < text.size();) {
+    const std::size_t begin = offset;
+    const bool space = is_space(next_code_point(text, offset));
+    if (!space && !in_word) words.push_back({begin, begin});
+    if (!space) words.back().end = offset;
+    in_word = !space;
+  }
+  return words;
+}
+
+bool needs_alignment(const Passage& passage) {
+  return !passage.tags.empty() && words_of(passage.text).size() <= kMostAlignedWords;
+}
+
+AlignedText aligned_text(const TranslatedText& translation) {
+  AlignedText aligned{.text = translation.text};
+  std::size_t from = 0;
+  for (const TranslatedWord& word : translation.words) {
+    const std::size_t begin = aligned.text.find(word.text, from);
+    if (begin == std::string::npos || word.attention.empty()) continue;
+    from = begin + word.text.size();
+    aligned.words.push_back({.place = {begin, from}, .links = links_of(word.attention)});
+  }
+  return aligned;
+}
+
+AlignedText through_pivot(const AlignedText& first, AlignedText second) {
+  const std::vector<ByteRange> pivots = words_of(first.text);
+  for (AlignedWord& word : second.words) {
+    std::map<std::size_t, double> weights;
+    for (const SourceLink& link : word.links) {
+      if (link.source_word >= pivots.size()) continue;
+      for (const AlignedWord& pivot : first.words)
+        if (overlap(pivot.place, pivots[link.source_word]))
+          for (const SourceLink& origin : pivot.links)
+            weights[origin.source_word] += link.weight * origin.weight;
+    }
+    word.links.clear();
+    for (const auto& [source_word, weight] : weights)
+      if (weight >= kLeastWeight) word.links.push_back({source_word, weight});
+  }
+  return second;
+}
+
+// ---- writing ------------------------------------------------------------------------------------
+
+namespace {
+
+/// Whether a word ends at `place`, so that a tag after it needs a blank in front.
 bool follows_word(std::string_view text, std::size_t place) {
   constexpr std::string_view kOpening = " ([{";
   return place > 0 && kOpening.find(text[place - 1]) == std::string_view::npos;
 }
 
-/// A word begins at `place`, and a tag in front of it needs a blank behind.
+/// Whether a word begins at `place`, so that a tag in front of it needs a blank after it.
 bool leads_word(std::string_view text, std::size_t place) {
   constexpr std::u32string_view kClosing =
       U" .,;:!?)]}\u2026\u060C\u061B\u061F\u0964\u3001\u3002\uFF01\uFF0C\uFF1A\uFF1B\uFF1F";
   return place < text.size() &&
          kClosing.find(next_code_point(text, place)) == std::u32string_view::npos;
+}
+
+/// Whether the placeholders of a passage are to be written with their numbers, because their order
+/// has changed. If not all take numbers, they get their own order among their places instead.
+bool are_numbered(const Passage& passage, std::vector<PlacedTag>& tags) {
+  std::vector<PlacedTag*> places;
+  std::vector<std::size_t> in_order;  // tags
+  bool all_take_numbers = true;
+  for (PlacedTag& placed : tags) {
+    const InlineTag& tag = passage.tags[placed.tag];
+    if (tag.argument == 0) continue;
+    places.push_back(&placed);
+    in_order.push_back(placed.tag);
+    all_take_numbers = all_take_numbers && tag.takes_number;
+  }
+  if (std::ranges::is_sorted(in_order)) return false;
+  if (all_take_numbers) return true;
+  std::ranges::sort(in_order);
+  for (std::size_t i = 0; i < places.size(); ++i) places[i]->tag = in_order[i];
+  return false;
 }
 
 class DocumentWriter {
@@ -47,7 +155,7 @@ class DocumentWriter {
   }
 
  private:
-  /// The first that begins at a place or behind it.
+  /// The first passage that begins at a place or after it.
   std::size_t next_passage(std::size_t place) const {
     const auto next = std::ranges::lower_bound(
         document_.passages, place, {}, [](const Passage& passage) { return passage.source.begin; });
@@ -127,16 +235,6 @@ class DocumentWriter {
 TranslatedDocument translated_document(const MarkupDocument& document,
                                        std::span<const AlignedText> translations) {
   return DocumentWriter(document, translations).translated();
-}
-
-bool needs_alignment(const Passage& passage) {
-  return !passage.tags.empty() && words_of(passage.text).size() <= kMostAlignedWords;
-}
-
-std::size_t count_characters_of(const MarkupDocument& document) {
-  std::size_t characters = 0;
-  for (const Passage& passage : document.passages) characters += count_code_points(passage.text);
-  return characters;
 }
 
 }  // namespace dragoman

@@ -1,25 +1,35 @@
 // A document with markup: its passages, which are translated, and all its other bytes, which stay.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <limits>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "extras/markup/aligned_text.h"
-#include "extras/markup/byte_range.h"
+#include "inference/translation.h"
 
 namespace dragoman {
+
+/// A range of bytes in a text.
+struct ByteRange {
+  std::size_t begin = 0, end = 0;
+
+  std::size_t size() const { return end - begin; }
+  std::string_view of(std::string_view text) const { return text.substr(begin, size()); }
+  bool operator==(const ByteRange&) const = default;
+};
 
 /// Markup inside a passage. Its bytes appear once in the translated document.
 struct InlineTag {
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
   ByteRange source;  ///< in the document
-  /// In Passage::text. Empty: the tag stands in front of it. Not empty: the text stands for an
+  /// In Passage::text. If empty, the tag stands in front of it. Otherwise the text stands for an
   /// element that is kept as it is (`<code>x</code>`), and gives way to it.
   ByteRange text;
   std::size_t partner = kNone;  ///< the tag that begins or ends the same element
@@ -27,10 +37,10 @@ struct InlineTag {
   bool keeps_order = false;
   bool blank_before = false, blank_behind = false;  ///< white space stands there
   bool divides = false;  ///< stands where the text has the same fraction of its length before it
-  /// The number of a placeholder among the arguments of its format string, from 1; it keeps its
-  /// order among such. 0: it is none, or says itself which argument it is.
+  /// The number of a placeholder among the arguments of its format string, from 1; such
+  /// placeholders keep their order. 0: it is no placeholder, or it names its argument itself.
   std::size_t argument = 0;
-  bool takes_number = false;  ///< where the order changes the number is written: %2$s
+  bool takes_number = false;  ///< if the order changes, the number is written: %2$s
 };
 
 /// How a translation is written into the document.
@@ -51,12 +61,11 @@ struct Passage {
   std::string text;                  ///< without tags, entities and line ends; valid UTF-8
   std::vector<InlineTag> tags = {};  ///< in their order
   Writing writing = Writing::HtmlText;
-  /// White space between the text and tags around it, which the document must keep: a no-break
-  /// space.
+  /// White space between the text and tags around it that the document must keep: no-break spaces.
   std::string space_before = {}, space_behind = {};
 };
 
-/// A stretch that stays untranslated where its translation is not sound.
+/// A stretch that stays untranslated if its translation is not sound.
 struct CheckedStretch {
   ByteRange source;          ///< in the document; each passage lies inside of it or outside
   std::string untranslated;  ///< its bytes without a translation
@@ -70,6 +79,81 @@ struct MarkupDocument {
   std::vector<CheckedStretch> checked = {};  ///< in their order
 };
 
+// ---- reading ------------------------------------------------------------------------------------
+
+enum class MarkupFormat { None, Html, Xml, Srt, Po, Markdown };
+constexpr std::array<std::string_view, 6> names_of(MarkupFormat) {
+  return {"none", "html", "xml", "srt", "po", "markdown"};
+}
+
+/// The meaning of line ends in a document.
+enum class LineEnds {
+  ByTags,  ///< in HTML without any tag they split, else they are blanks
+  Blanks,  ///< they are white space like any other
+  Split,   ///< no sentence goes across them
+};
+
+/// A caller's wishes about the elements of a document. The names are DeepL's.
+struct MarkupOptions {
+  using Names = std::set<std::string, std::less<>>;
+
+  Names ignore_tags = {};         ///< elements that are kept as they are
+  Names splitting_tags = {};      ///< they end sentences
+  Names non_splitting_tags = {};  ///< their tags stand within sentences
+  /// For XML only. An element splits sentences unless some element of its name has text beside it
+  /// in its parent. Without this, only those in splitting_tags split.
+  bool outline_detection = true;
+  LineEnds line_ends = LineEnds::ByTags;
+};
+
+/// `text` is valid UTF-8, and `format` is not None. Throws Error as parse_html() and parse_xml()
+/// do.
+MarkupDocument parse_document(MarkupFormat format, std::string text,
+                              const MarkupOptions& options = {});
+
+/// Unicode code points of all passages.
+std::size_t count_characters_of(const MarkupDocument& document);
+
+// ---- translations with the alignment of their words ---------------------------------------------
+
+/// A word of the source, counted from 0 between white space, and its weight: 1 for a word that is
+/// translated by this word alone.
+struct SourceLink {
+  std::size_t source_word;
+  double weight;
+};
+
+struct AlignedWord {
+  ByteRange place;  ///< in AlignedText::text
+  std::vector<SourceLink> links;
+};
+
+struct AlignedText {
+  std::string text;
+  std::vector<AlignedWord> words = {};  ///< in their order; none: nothing is known
+};
+
+/// The words between white space.
+std::vector<ByteRange> words_of(std::string_view text);
+
+/// The most words of a line that is aligned with its translation: attention takes memory for the
+/// product of the numbers of words on both sides.
+inline constexpr std::size_t kMostAlignedWords = 1'000;
+
+/// Whether the passage has tags that an alignment places. In longer passages tags go by the place
+/// in the text alone.
+bool needs_alignment(const Passage& passage);
+
+/// The links of a translation that was asked for with its attention. The weight of a link is the
+/// square of the attention; links with less than a twentieth of a word's sum are left out.
+AlignedText aligned_text(const TranslatedText& translation);
+
+/// The links that a text has through another language: `first` translates the source, and `second`
+/// translates the text of `first`.
+AlignedText through_pivot(const AlignedText& first, AlignedText second);
+
+// ---- writing ------------------------------------------------------------------------------------
+
 struct TranslatedDocument {
   std::string bytes;
   std::size_t untranslated = 0;  ///< of MarkupDocument::checked
@@ -79,16 +163,5 @@ struct TranslatedDocument {
 /// belong to (place_tags()).
 TranslatedDocument translated_document(const MarkupDocument& document,
                                        std::span<const AlignedText> translations);
-
-/// The most words of a line that is aligned with its translation: attention takes memory for the
-/// words of the one times those of the other.
-inline constexpr std::size_t kMostAlignedWords = 1'000;
-
-/// Whether the passage has tags that an alignment places. In longer passages tags go by the place
-/// in the text alone.
-bool needs_alignment(const Passage& passage);
-
-/// Unicode code points of all passages.
-std::size_t count_characters_of(const MarkupDocument& document);
 
 }  // namespace dragoman

@@ -9,12 +9,11 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "extras/markup/ascii.h"
-#include "extras/markup/format_arguments.h"
+#include "extras/markup/markup_tokens.h"
 
 namespace dragoman {
 
-/// Numbers::Known: an argument's number may stand behind the percent sign (%2$s).
+/// Known: an argument's number may stand after the percent sign (%2$s).
 enum class Numbers { None, Known };
 
 /// A sign that begins no directive: text, or a fault of the format string.
@@ -34,7 +33,7 @@ using Argument = FormatDirective::Argument;
 
 /// Regular expressions of the directives of each kind (FormatDirective::Argument).
 struct Directives {
-  std::string none = "[^\\s\\S]";  // which nothing matches
+  std::string none = "[^\\s\\S]";  // matches nothing
   std::string named = "[^\\s\\S]";
   std::string next = "[^\\s\\S]";
 
@@ -110,7 +109,7 @@ Directives pascal_directives() {
                     R"(%\d*:-?(?:\d+|\*)?(?:\.(?:\d+|\*))?)" + conversion);
 }
 
-/// Their arguments are taken in their order.
+/// Arguments are taken in their order.
 Directives lisp_directives() {
   return {.none = R"(~\d*[%&~|])", .next = R"(~(?:[-+]?\d+|'.|[,#vV:@])*[A-Za-z$?*()\[\]{};<>^/])"};
 }
@@ -171,7 +170,7 @@ std::span<const FormatSyntax> all_syntaxes() {
 
 FormatDirective directive_at(const FormatSyntax& syntax, std::string_view text,
                              std::size_t offset) {
-  constexpr std::size_t kLongest = 1'000;  // bytes: a text takes the time that its length says
+  constexpr std::size_t kLongest = 1'000;  // bytes: the time grows with the text's length
   if (syntax.signs.find(text[offset]) == std::string_view::npos) return {};
   const std::string_view rest = text.substr(offset, kLongest);
   const re2::StringPiece piece(rest.data(), rest.size());
@@ -186,8 +185,8 @@ FormatDirective directive_at(const FormatSyntax& syntax, std::string_view text,
   return directive;
 }
 
-/// Sorted; that of the next argument with its number. Nothing where a sign begins no directive: the
-/// text is no format string.
+/// Sorted; a directive of the next argument has its number. Nothing if a sign begins no directive:
+/// the text is no format string.
 std::optional<std::vector<std::string>> directives_of(const FormatSyntax& syntax,
                                                       std::string_view text) {
   std::vector<std::string> all;
@@ -208,8 +207,8 @@ std::optional<std::vector<std::string>> directives_of(const FormatSyntax& syntax
   return all;
 }
 
-/// The placeholders of a text whose format is not known. None of them goes beyond the sign that
-/// another might begin with. So a text takes linear time.
+/// The placeholders of a text whose format is not known. None of them goes beyond a sign that
+/// another might begin with, so a text takes linear time.
 const RE2& placeholders() {
   static const std::string number = R"(%(?:\d+\$)?)", flags_and_width = "[-+#0]*[0-9.*]*";
   static const std::string conversion = flags_and_width + "[hlLqjzt]*[diouxXeEfFgGaAcspn@]";
@@ -218,7 +217,7 @@ const RE2& placeholders() {
                 R"(|%(?:\([^)%\n]*\)|<[^>%\n]*>))", conversion,                      // %(name)s
                 R"(|%\{[^}%\n]*\})",                                                 // %{name}
                 R"(|\$?(?:\{\{[^{} \n]+\}\}|\{[^{} \n]*\}))"),                       // ${name}
-      RE2::Latin1);  // bytes, of which those of a broken text are some
+      RE2::Latin1);  // bytes: a broken text is no UTF-8
   return any;
 }
 
@@ -269,6 +268,24 @@ std::size_t placeholder_length(std::string_view text, std::size_t offset) {
   const std::size_t end = end_of_ascii_letters(rest, length);
   const bool is_percentage = offset > 0 && is_ascii_digit(text[offset - 1]);
   return is_percentage && end > length && length == 2 ? 0 : end;
+}
+
+bool takes_next_argument(std::string_view placeholder) {
+  if (placeholder.starts_with('{'))
+    return placeholder.starts_with("{}") || placeholder.starts_with("{:");
+  if (!placeholder.starts_with('%') || placeholder.starts_with("%%")) return false;
+  if (placeholder.starts_with("%<")) return placeholder.ends_with('>');  // %<PRIu64>; %<name>s
+  const std::size_t end = placeholder.find_first_not_of("0123456789", 1);
+  return end < placeholder.size() && placeholder[end] != '$' && placeholder[1] != '(' &&
+         placeholder[1] != '{';
+}
+
+bool may_have_number(std::string_view placeholder) {
+  return placeholder.starts_with('%') && placeholder.find_first_of("*<") == std::string_view::npos;
+}
+
+std::string numbered_placeholder(std::string_view placeholder, std::size_t argument) {
+  return placeholder.front() + std::to_string(argument) + '$' + std::string(placeholder.substr(1));
 }
 
 }  // namespace dragoman

@@ -1,9 +1,10 @@
-// Directives of format strings ("%s", "{0}", "~a") in the syntaxes of programming languages.
-// gettext flags each message that is a format string with its language ("c-format"). Placeholders
-// of texts without a flag are looked for as well.
+// Directives of format strings ("%s", "{0}", "~a") in the syntaxes of programming languages, and
+// the arguments that they stand for. gettext flags each message that is a format string with its
+// language ("c-format"). Placeholders of texts without a flag are looked for as well.
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,7 +12,7 @@ namespace dragoman {
 
 struct FormatSyntax;
 
-/// Of a message; mostly one.
+/// The syntaxes of a message; mostly one.
 using FormatSyntaxes = std::vector<const FormatSyntax*>;
 
 /// The syntaxes that a line of flags names ("#, fuzzy, c-format"), as gettext 0.21 knows them.
@@ -42,5 +43,19 @@ bool have_same_directives(const FormatSyntaxes& syntaxes, std::string_view sourc
 /// The length of the placeholder that stands at an offset of a text without a known format, with
 /// the letters that follow it ("%dMB"); 0: there is none, as in "50%discount".
 std::size_t placeholder_length(std::string_view text, std::size_t offset);
+
+// Each "%s" stands for the next argument. In another order the placeholders would stand for other
+// arguments.
+
+/// Whether a placeholder stands for the next argument: "%d" and "{}", not "%2$d", "%(name)d", "{0}"
+/// and "%%".
+bool takes_next_argument(std::string_view placeholder);
+
+/// Whether a placeholder that stands for the next argument may be written with its number: not with
+/// a width that is an argument, too ("%*d"), nor with a macro of C ("%<PRIu64>").
+bool may_have_number(std::string_view placeholder);
+
+/// "%2$s" of "%s" and 2.
+std::string numbered_placeholder(std::string_view placeholder, std::size_t argument);
 
 }  // namespace dragoman

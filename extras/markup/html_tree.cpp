@@ -4,7 +4,6 @@
 #include <csetjmp>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 
 #include "base/error.h"
 
@@ -12,7 +11,7 @@ namespace dragoman {
 
 namespace {
 
-/// Memory of the size of a node. gumbo does not say which of its blocks are nodes, and some lists
+/// Blocks of the size of a node. gumbo does not say which of its blocks are nodes, and some lists
 /// of pointers have the same size. So a block is read only as far as that does no harm in a list.
 class NodeBlocks {
  public:
@@ -23,7 +22,7 @@ class NodeBlocks {
     for (const Slab& slab : slabs_) std::free(slab.blocks);
   }
 
-  /// A block of zeros; null where no memory is left.
+  /// A block of zeros; null if no memory is left.
   GumboNode* take() {
     if (free_ == nullptr && !add_slab()) return nullptr;
     Block* block = free_;
@@ -48,8 +47,8 @@ class NodeBlocks {
     return false;
   }
 
-  /// The parent of the node in a block of these; null where it has none, or where the block is a
-  /// list and its second pointer leads to no node.
+  /// The parent of the node in a block of these; null if it has none, or if the block is a list and
+  /// its second pointer leads to no node.
   const GumboNode* parent_of(const GumboNode* block) const {
     const GumboNode* parent = nullptr;
     std::memcpy(&parent, reinterpret_cast<const char*>(block) + offsetof(GumboNode, parent),
@@ -90,10 +89,10 @@ bool is_element(const GumboNode& node) {
 
 }  // namespace
 
-/// gumbo's memory. All of it is freed at once, as gumbo's own way calls itself for each level. With
-/// each node that gumbo makes, the elements around the one before are counted. These are the open
-/// ones, except that text in a table, outside of its cells, stands in front of the table: then up
-/// to three more are open.
+/// gumbo's memory. All of it is freed at once, because gumbo's own function calls itself for each
+/// level. With each node that gumbo makes, the elements around the one before are counted. These
+/// are the open ones, with one exception: text in a table, outside of its cells, stands in front of
+/// the table; then up to three more are open.
 class HtmlTree::Memory {
  public:
   explicit Memory(std::size_t html_size) : left_(4'000'000 + 400 * html_size) {}
@@ -103,7 +102,7 @@ class HtmlTree::Memory {
     while (first_ != nullptr) release(first_ + 1);
   }
 
-  /// Runs the parser; null where the page is refused.
+  /// Runs the parser; null if the page is refused.
   const GumboOutput* parse(std::string_view html, HtmlContext context) {
     GumboOptions options = kGumboDefaultOptions;
     if (context == HtmlContext::Table) options.fragment_context = GUMBO_TAG_TABLE;
@@ -115,8 +114,8 @@ class HtmlTree::Memory {
     };
     options.userdata = this;
     options.max_errors = 0;
-    // Only frames of gumbo, which is C, and of functions without destructors lie between here and
-    // there.
+    // Between here and the longjmp lie only frames of gumbo, which is C, and of functions without
+    // destructors.
     if (setjmp(refused_) != 0) return nullptr;
     const GumboOutput* output = gumbo_parse_with_options(&options, html.data(), html.size());
     count_open();
@@ -147,7 +146,7 @@ class HtmlTree::Memory {
   }
 
   void* take_other(std::size_t size) {
-    // Those of a tag whose element is not made yet; gumbo compares their names in pairs.
+    // Attributes of a tag whose element is not made yet; gumbo compares their names in pairs.
     if (size == sizeof(GumboAttribute) && ++attributes_ > kMostAttributes) refuse(kAttributes);
     auto* block = static_cast<Block*>(std::malloc(sizeof(Block) + size));
     if (block == nullptr) return nullptr;

@@ -1,7 +1,7 @@
-// The tree of HTML as gumbo, a parser after the HTML standard, makes it. gumbo knows no bounds: a
-// page may be made so that each of its tags is compared with all that are open, or that its tree
-// takes the square of its length. The bounds here depend on the page alone, so the same page is
-// always read, or always refused.
+// The tree of HTML that gumbo, a parser by the HTML standard, makes. gumbo knows no bounds: a page
+// may be made so that each of its tags is compared with all that are open, or that its tree takes
+// the square of its length. The bounds here depend only on the page, so the same page is always
+// read, or always refused.
 #pragma once
 
 #include <gumbo.h>
@@ -13,7 +13,7 @@
 
 namespace dragoman {
 
-/// Where the HTML stands.
+/// What the HTML is a part of.
 enum class HtmlContext {
   Page,   ///< it is a page, or the content of one
   Table,  ///< it begins within a table, whose own tag is missing
@@ -24,8 +24,8 @@ class HtmlTree {
   /// As many elements may be open at once as browsers take, and their attributes are bounded, too.
   static constexpr std::size_t kMostOpen = 512, kMostAttributes = 2'000;
 
-  /// `html` must outlive the tree, whose nodes point into it. Throws Error where too many elements
-  /// or attributes are open at once, or where the tree takes too much memory.
+  /// `html` must outlive the tree, whose nodes point into it. Throws Error if too many elements or
+  /// attributes are open at once, or if the tree takes too much memory.
   explicit HtmlTree(std::string_view html, HtmlContext context = HtmlContext::Page);
   HtmlTree(const HtmlTree&) = delete;
   HtmlTree& operator=(const HtmlTree&) = delete;

@@ -9,16 +9,48 @@
 #include <utility>
 
 #include "base/utf8.h"
-#include "base/word_characters.h"
 #include "extras/markup/fragment_links.h"
-#include "extras/markup/fragment_search.h"
-#include "extras/markup/tag_tree.h"
 
 namespace dragoman {
 
 namespace {
 
-/// Of a passage, the most different texts that stand for kept elements and touch letters.
+constexpr std::size_t kDeepestElement = 100;
+
+struct TagNode {
+  std::size_t first = InlineTag::kNone;  ///< the tag that begins it; none: the passage itself
+  std::size_t last = InlineTag::kNone;   ///< the tag that ends it; none: a single tag
+  ByteRange text;                        ///< of the passage
+  std::vector<std::size_t> children = {};
+  bool keeps_order = false;  ///< as InlineTag::keeps_order
+
+  bool is_element() const { return last != InlineTag::kNone; }
+};
+
+/// The tags of a passage as a tree. The first node is the passage. Below kDeepestElement tags stand
+/// for themselves and keep their order, so that a million nested elements need no deep recursion.
+std::vector<TagNode> tag_tree(const Passage& passage) {
+  std::vector<TagNode> nodes = {{.text = {0, passage.text.size()}}};
+  std::vector<std::size_t> open = {0};  // nodes that are not ended yet
+  for (std::size_t t = 0; t < passage.tags.size(); ++t) {
+    const InlineTag& tag = passage.tags[t];
+    const bool is_paired = tag.partner != InlineTag::kNone;
+    if (is_paired && tag.partner < t && nodes[open.back()].first == tag.partner) {
+      nodes[open.back()].last = t;
+      nodes[open.back()].text.end = tag.text.begin;
+      open.pop_back();
+      continue;
+    }
+    const bool begins = is_paired && tag.partner > t && open.size() <= kDeepestElement;
+    nodes[open.back()].children.push_back(nodes.size());
+    nodes.push_back(
+        {.first = t, .text = tag.text, .keeps_order = tag.keeps_order || (is_paired && !begins)});
+    if (begins) open.push_back(nodes.size() - 1);
+  }
+  return nodes;
+}
+
+/// The most different texts of a passage that stand for kept elements and touch letters.
 constexpr std::size_t kMostTouching = 64;
 
 /// Whether a letter, a mark or a digit ends in front of an offset and another begins there.
@@ -31,9 +63,9 @@ bool is_within_word(std::string_view text, std::size_t offset) {
   return is_of_word(character_start(text, offset - 1)) && is_of_word(offset);
 }
 
-/// Where the fragments of a passage and of its translation end besides: at tags within a word, and
-/// around a text that is kept and touches letters ("<code>x</code>s"), wherever the translation has
-/// it in such a place.
+/// Further ends of the fragments of a passage and of its translation: at tags within a word, and
+/// around a text that is kept and touches letters ("<code>x</code>s"), if the translation has it in
+/// such a place.
 FragmentLinks::Cuts cuts_of(const Passage& passage, std::string_view translation) {
   struct Touches {
     bool before = false, behind = false;
@@ -103,7 +135,7 @@ class TagPlacer {
     }
   };
 
-  /// Text that is kept is best replaced where the translation has the same text.
+  /// Text that is kept best replaces the same text of the translation.
   void claim_same_texts(std::size_t parent) {
     std::map<std::string_view, std::vector<std::size_t>, LongestFirst> kept;  // children
     for (const std::size_t child : nodes_[parent].children)
@@ -133,7 +165,7 @@ class TagPlacer {
     return fragments;
   }
 
-  /// The fragments of `owner` that are the `size` bytes from fragment `begin` on; nothing where
+  /// The fragments of `owner` that are the `size` bytes from fragment `begin` on; nothing if
   /// others have some of them, or a fragment does not end there.
   std::optional<Stretch> stretch_of(std::size_t owner, std::size_t begin, std::size_t size) const {
     const std::vector<WordFragment>& fragments = links_.target();
@@ -176,7 +208,7 @@ class TagPlacer {
                       links_.target()[stretch.end - 1].place.end};
   }
 
-  /// Of all children that have no stretch. Those that keep their order never go back.
+  /// Places all children that have no stretch. Tags that keep their order never go back.
   void place_single_tags(std::size_t parent) {
     std::vector<ByteRange> taken;
     for (const std::size_t child : nodes_[parent].children)
@@ -199,7 +231,7 @@ class TagPlacer {
   bool divides(std::size_t node) const { return passage_.tags[nodes_[node].first].divides; }
 
   /// The gap between two words of `parent`, outside of what is taken and not before `earliest`,
-  /// that has most nearly the fraction of the text before it that the source has; else the end.
+  /// whose fraction of the text before it is nearest to that in the source; else the end.
   ByteRange gap_for(std::size_t node, const ByteRange& parent, const std::vector<ByteRange>& taken,
                     std::size_t earliest) const {
     const std::string& text = translation_.text;
@@ -233,7 +265,7 @@ class TagPlacer {
     return before.begin < place && place < before.end ? before.end : place;
   }
 
-  /// The place in the translation for a place in the source.
+  /// The place in the translation that belongs to a place in the source.
   std::size_t place_of(std::size_t offset) const {
     const std::vector<WordFragment>& source = links_.source();
     const auto ends_before = [](const WordFragment& fragment, std::size_t place) {

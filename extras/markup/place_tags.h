@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "extras/markup/aligned_text.h"
-#include "extras/markup/byte_range.h"
 #include "extras/markup/document.h"
 
 namespace dragoman {
@@ -18,8 +16,8 @@ struct PlacedTag {
 
 /// Each tag once, in the order in which they are written; their texts do not overlap. An element
 /// takes the stretch of the translation whose words come most from its own. Elements of the same
-/// parent do not overlap, and stay inside of it. A single tag goes behind the translation of the
-/// word in front of it, or before that of the word behind it if it touches that one alone.
+/// parent do not overlap, and stay inside of it. A single tag goes after the translation of the
+/// word in front of it, or before that of the next word if it touches that one alone.
 std::vector<PlacedTag> place_tags(const Passage& passage, const AlignedText& translation);
 
 }  // namespace dragoman

@@ -1,4 +1,6 @@
-#include "extras/markup/srt.h"
+// Subtitles in SubRip's format.
+
+#include "extras/markup/markup_formats.h"
 
 #include <algorithm>
 #include <string_view>
@@ -7,9 +9,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "extras/markup/ascii.h"
-#include "extras/markup/markup_token.h"
-#include "extras/markup/text_tokens.h"
+#include "extras/markup/markup_tokens.h"
 #include "tokenizer/translatable.h"
 
 namespace dragoman {
@@ -26,7 +26,7 @@ struct CaptionLine {
   std::size_t caption;  ///< its number
 };
 
-/// 00:00:01,000 --> 00:00:02,500, perhaps with a position behind.
+/// 00:00:01,000 --> 00:00:02,500, perhaps with a position after it.
 bool is_time(std::string_view line) {
   const std::size_t arrow = line.find("-->");
   const std::string_view begin = strip(line.substr(0, arrow));
@@ -87,7 +87,7 @@ std::string plain_line(std::string_view line) {
   return std::string(strip(plain));
 }
 
-/// Whether a sentence that `line` leaves open goes on in `next`.
+/// Whether a sentence that `line` leaves open continues in `next`.
 bool goes_on(std::string_view line, std::string_view next) {
   const std::string text = plain_line(line), rest = plain_line(next);
   if (!has_letter_or_digit(text) || !has_letter_or_digit(rest)) return false;

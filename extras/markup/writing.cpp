@@ -1,6 +1,12 @@
 #include "extras/markup/writing.h"
 
-#include "extras/markup/markdown_writing.h"
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "base/utf8.h"
+#include "extras/markup/markdown_syntax.h"
+#include "extras/markup/markup_tokens.h"
 
 namespace dragoman {
 
@@ -8,7 +14,7 @@ namespace {
 
 constexpr std::string_view kNoBreakSpace = "\u00A0";
 
-/// Whether the text goes on with a blank at an offset, or ends.
+/// Whether a blank stands at an offset, or the text ends.
 bool blank_at(std::string_view text, std::size_t offset) {
   return offset >= text.size() || text[offset] == ' ' || text[offset] == '\n';
 }
@@ -62,6 +68,151 @@ std::string xml_text(std::string_view text) {
   return written;
 }
 
+// ---- Markdown -----------------------------------------------------------------------------------
+
+bool is_one_of(char c, std::string_view any) { return any.find(c) != std::string_view::npos; }
+/// White space, or an end.
+bool is_blank_or_end(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == 0; }
+/// A byte of a word, or of any character outside of ASCII.
+bool is_word(char c) {
+  return is_ascii_letter(c) || is_ascii_digit(c) || static_cast<unsigned char>(c) >= 0x80;
+}
+
+/// The length of the mark that a line begins with: of a quote, a list, a task or a footnote, or a
+/// blank. 0: it begins with none.
+std::size_t mark_length(std::string_view line) {
+  if (is_one_of(line[0], " \t>")) return 1;
+  if (const std::size_t footnote = footnote_begin_length(line)) return footnote;
+  const std::size_t digits = std::min(line.find_first_not_of(kAsciiDigits), line.size());
+  const bool is_number = digits > 0 && digits < line.size() && is_one_of(line[digits], ".)");
+  const bool is_task = line.size() > 2 && line[0] == '[' && line[2] == ']';
+  if (!is_number && !is_task && !is_one_of(line[0], "-+*")) return 0;
+  const std::size_t mark = is_number ? digits + 1 : is_task ? 3 : 1;
+  return mark < line.size() && is_blank_or_end(line[mark]) ? mark : 0;
+}
+
+/// Whether the last line of a text has only marks.
+bool begins_line(std::string_view before) {
+  constexpr std::size_t kLongest = 1'000;
+  const std::size_t earliest = before.size() - std::min(before.size(), kLongest);
+  const std::size_t end = before.substr(earliest).find_last_of("\r\n");
+  if (end == std::string_view::npos && earliest > 0) return false;
+  std::string_view line = before.substr(end == std::string_view::npos ? 0 : earliest + end + 1);
+  while (!line.empty()) {
+    const std::size_t mark = mark_length(line);
+    if (mark == 0) return false;
+    line.remove_prefix(mark);
+  }
+  return true;
+}
+
+bool looks_like_entity(std::string_view text) {
+  constexpr std::size_t kLongest = 50;
+  const std::size_t end = text.substr(0, kLongest).find(';');
+  if (end == std::string_view::npos || end < 2) return false;
+  return std::all_of(text.begin() + 1, text.begin() + static_cast<std::ptrdiff_t>(end),
+                     [](char c) { return is_ascii_letter(c) || is_ascii_digit(c) || c == '#'; });
+}
+
+class TextWriter {
+ public:
+  TextWriter(std::string_view text, Writing writing, const WritingPlace& place)
+      : text_(text),
+        before_(place.before.empty() ? '\n' : place.before.back()),
+        after_(place.after),
+        is_cell_(writing == Writing::MarkdownCell),
+        begins_line_(begins_line(place.before)) {}
+
+  std::string written() {
+    std::string written;
+    const std::size_t number = begins_line_ ? length_of_number() : text_.size();
+    for (std::size_t i = 0; i < text_.size(); ++i) {
+      if (i == number || is_read(i) || (i == 0 && begins_line_ && is_read_at_line_begin()))
+        written += '\\';
+      written += text_[i];
+    }
+    return written;
+  }
+
+ private:
+  char at(std::size_t i) const { return i < text_.size() ? text_[i] : after_; }
+  char before(std::size_t i) const { return i > 0 ? text_[i - 1] : before_; }
+
+  /// "1." and "1)" begin a list: the place of the sign; the end of the text if it is none.
+  std::size_t length_of_number() const {
+    const std::size_t digits = std::min(text_.find_first_not_of(kAsciiDigits), text_.size());
+    const bool is_number = digits > 0 && digits < text_.size() && is_one_of(text_[digits], ".)") &&
+                           is_blank_or_end(at(digits + 1));
+    return is_number ? digits : text_.size();
+  }
+
+  bool is_read_at_line_begin() const {
+    const char c = text_[0];
+    const std::size_t hashes = std::min(text_.find_first_not_of('#'), text_.size());
+    return (c == '+' && is_blank_or_end(at(1))) ||
+           (c == '-' && (is_blank_or_end(at(1)) || at(1) == '-')) || c == '=' || c == '>' ||
+           (c == '|' && !is_cell_) || c == '_' || (c == '*' && is_blank_or_end(at(1))) ||
+           (c == ':' && at(1) == '-') || (hashes > 0 && is_blank_or_end(at(hashes)));
+  }
+
+  /// Whether Markdown would read the sign at a place as its own.
+  bool is_read(std::size_t i) const {
+    const char c = text_[i], next = at(i + 1), last = before(i);
+    const bool stands_alone = is_blank_or_end(last) && is_blank_or_end(next);
+    switch (c) {
+      case '`':
+      case '[':
+      case ']':
+        return true;
+      case '|':
+        return is_cell_;
+      case '\\':
+        return next == 0 || is_one_of(next, kMarkdownSigns);
+      case '<':
+        return is_ascii_letter(next) || is_one_of(next, "/!?");
+      case '*':
+      case '~':
+        return !stands_alone;
+      case '_':
+        return !stands_alone && !(is_word(last) && is_word(next));
+      case '!':
+        return i + 1 == text_.size() && after_ == '[';
+      case '&':
+        return looks_like_entity(text_.substr(i));
+      case '#':  // at the end of a heading
+        return last == ' ' && after_ == 0 &&
+               text_.find_first_not_of('#', i) == std::string_view::npos;
+      default:
+        return false;
+    }
+  }
+
+  const std::string_view text_;
+  const char before_, after_;
+  const bool is_cell_, begins_line_;
+};
+
+std::string markdown_text(std::string_view text, Writing writing, const WritingPlace& place) {
+  return TextWriter(text, writing, place).written();
+}
+
+std::string markdown_title(std::string_view text, std::string_view source) {
+  const char quote = source.empty() ? '"' : source.front();
+  std::string written;
+  written += quote;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool is_quote = quote == '(' ? c == '(' || c == ')' : c == quote;
+    const bool is_escape =
+        c == '\\' && (i + 1 == text.size() || is_one_of(text[i + 1], kMarkdownSigns));
+    if (is_quote || is_escape || c == '|' || (c == '&' && looks_like_entity(text.substr(i))))
+      written += '\\';
+    written += c;
+  }
+  written += quote == '(' ? ')' : quote;
+  return written;
+}
+
 }  // namespace
 
 BareSigns bare_signs(std::string_view html) {
@@ -106,6 +257,136 @@ std::string written_text(std::string_view text, Writing writing, const WritingPl
       return std::string(text);
   }
   return {};
+}
+
+// ---- Markdown's marks of emphasis ---------------------------------------------------------------
+
+namespace {
+
+enum class Neighbour { Blank, Sign, Word };
+
+Neighbour neighbour_of(char32_t c) {
+  if (is_space(c)) return Neighbour::Blank;
+  const bool is_sign = c < 0x80 ? is_one_of(static_cast<char>(c), kMarkdownSigns)
+                                : general_category(c).starts_with('P');
+  return is_sign ? Neighbour::Sign : Neighbour::Word;
+}
+
+class MarkPlacer {
+ public:
+  MarkPlacer(const MarkupDocument& document, const Passage& passage, std::string_view text)
+      : document_(document), passage_(passage), text_(text) {}
+
+  std::vector<PlacedTag> placed(const std::vector<PlacedTag>& tags) {
+    for (const PlacedTag& placed : tags)
+      if (!is_lost_break(placed)) add(placed);
+    for (std::size_t t = 0; t < tags_.size(); ++t)
+      if (is_mark(tags_[t])) move(t);
+    for (const PlacedTag& placed : std::exchange(tags_, {})) add(placed);
+    return std::move(tags_);
+  }
+
+ private:
+  const InlineTag& tag(const PlacedTag& placed) const { return passage_.tags[placed.tag]; }
+
+  std::string_view source(const PlacedTag& placed) const {
+    return tag(placed).source.of(document_.bytes);
+  }
+
+  bool is_mark(const PlacedTag& placed) const {
+    return tag(placed).partner != InlineTag::kNone &&
+           source(placed).find_first_not_of("*_~") == std::string_view::npos;
+  }
+
+  bool opens(const PlacedTag& placed) const { return placed.tag < tag(placed).partner; }
+
+  bool is_lost_break(const PlacedTag& placed) {
+    if (!tag(placed).divides) return false;
+    if (placed.text.begin <= last_break_ || placed.text.end >= text_.size()) return true;
+    last_break_ = placed.text.end;
+    return false;
+  }
+
+  /// Adds the tag; if it ends emphasis that has no text, both marks are left out.
+  void add(const PlacedTag& placed) {
+    const bool is_empty = is_mark(placed) && !tags_.empty() &&
+                          tags_.back().tag == tag(placed).partner &&
+                          tags_.back().text.begin == placed.text.begin;
+    if (is_empty)
+      tags_.pop_back();
+    else
+      tags_.push_back(placed);
+  }
+
+  std::size_t lowest(std::size_t t) const { return t > 0 ? tags_[t - 1].text.end : 0; }
+  std::size_t highest(std::size_t t) const {
+    return t + 1 < tags_.size() ? tags_[t + 1].text.begin : text_.size();
+  }
+
+  std::size_t step_back(std::size_t place) const { return character_start(text_, place - 1); }
+
+  /// What stands before a place, which is that of tag t.
+  Neighbour before(std::size_t t, std::size_t place) const {
+    if (place > lowest(t)) {
+      std::size_t begin = step_back(place);
+      return neighbour_of(next_code_point(text_, begin));
+    }
+    if (t == 0) return Neighbour::Blank;
+    return neighbour_of(static_cast<unsigned char>(source(tags_[t - 1]).back()));
+  }
+
+  Neighbour behind(std::size_t t, std::size_t place) const {
+    if (place < highest(t)) return neighbour_of(next_code_point(text_, place));
+    if (t + 1 == tags_.size()) return Neighbour::Blank;
+    return neighbour_of(static_cast<unsigned char>(source(tags_[t + 1]).front()));
+  }
+
+  /// Moves a mark inwards over signs and blanks, and an underscore outwards to the end of its word.
+  void move(std::size_t t) {
+    std::size_t place = tags_[t].text.begin;
+    const bool opens = this->opens(tags_[t]);
+    const auto inner = [&] { return opens ? behind(t, place) : before(t, place); };
+    const auto outer = [&] { return opens ? before(t, place) : behind(t, place); };
+    const auto step = [&](bool forward) {
+      if (forward ? place >= highest(t) : place <= lowest(t)) return false;
+      if (forward)
+        next_code_point(text_, place);
+      else
+        place = step_back(place);
+      return true;
+    };
+    while (inner() == Neighbour::Blank && step(opens)) continue;
+    while (inner() == Neighbour::Sign && outer() == Neighbour::Word && step(opens)) continue;
+    const bool is_underscore = source(tags_[t]).starts_with('_');
+    while (is_underscore && inner() == Neighbour::Word && outer() == Neighbour::Word &&
+           step(!opens))
+      continue;
+    tags_[t].text = {place, place};
+  }
+
+  const MarkupDocument& document_;
+  const Passage& passage_;
+  const std::string_view text_;
+  std::vector<PlacedTag> tags_;
+  std::size_t last_break_ = 0;
+};
+
+}  // namespace
+
+std::vector<PlacedTag> readable_marks(const MarkupDocument& document, const Passage& passage,
+                                      std::string_view text, const std::vector<PlacedTag>& tags) {
+  return MarkPlacer(document, passage, text).placed(tags);
+}
+
+bool are_read_as_one(const MarkupDocument& document, const Passage& passage, std::size_t first,
+                     std::size_t second) {
+  const InlineTag& tag = passage.tags[first];
+  const InlineTag& next = passage.tags[second];
+  if (!is_markdown_text(passage.writing)) return false;
+  const char sign = document.bytes[tag.source.end - 1];
+  if (sign != document.bytes[next.source.begin]) return false;
+  const bool ends_and_begins = tag.partner < first && next.partner > second;
+  return sign == '`' || (ends_and_begins && is_one_of(sign, "*_~"));
 }
 
 }  // namespace dragoman

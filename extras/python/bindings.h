@@ -1,22 +1,26 @@
-// The parts of the module dragoman._native. They give Python plain tuples and lists; the package's
-// own classes are in dragoman/*.py.
+// What the sources of the module dragoman._native share: options from Python, and calls that Ctrl-C
+// ends. The module gives Python plain tuples and lists; the package's own classes are in
+// dragoman/*.py.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 #include <chrono>
 #include <future>
+#include <map>
 #include <stop_token>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include "base/fields.h"
 
 namespace dragoman {
 
 void bind_translator(nanobind::module_& module);
-void bind_metrics(nanobind::module_& module);
-void bind_model_facts(nanobind::module_& module);
 
 /// Calls work(stop token) on another thread and waits without the GIL. A signal such as Ctrl-C
-/// requests the stop, and then raises its exception. `work` must use nothing of Python.
+/// requests the stop; its exception is thrown after `work` has ended. `work` must not use Python.
 template <class Work>
 auto run_interruptibly(Work&& work) {
   constexpr std::chrono::milliseconds kPause(50);
@@ -35,5 +39,15 @@ auto run_interruptibly(Work&& work) {
   }
   return result.get();
 }
+
+/// Options as Python gives them: the name of a field ("beam-size") -> one text, or any number of
+/// texts for a list.
+using NamedOptions = std::map<std::string, std::vector<std::string>>;
+
+/// Throws UsageError that names an option that is not a field, or whose text cannot be parsed.
+void assign_options(const std::vector<Field>& fields, const NamedOptions& options);
+
+/// A message of the program in Python's words: "--beam-size" becomes "beam_size".
+std::string in_python_words(const std::string& message);
 
 }  // namespace dragoman

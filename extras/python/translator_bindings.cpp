@@ -1,4 +1,5 @@
-// Translation for Python: a resident model, requests, and answers in the order of their lines.
+// Translation for Python: a model that stays in memory, requests, and answers in the order of their
+// lines.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
@@ -6,21 +7,36 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <poll.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
+#include <iterator>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
-#include "base/one_line.h"
-#include "base/wake_up.h"
+#include "base/formatted_text.h"
+#include "base/threads.h"
 #include "extras/python/bindings.h"
-#include "extras/python/resident_model.h"
-#include "inference/demand_choices.h"
+#include "inference/cpu/cpu_engine.h"
+#include "inference/cpu/cpu_model.h"
+#include "inference/demands.h"
+#include "inference/ensemble.h"
+#include "inference/forced_scores.h"
+#include "inference/model_settings.h"
+#include "inference/search/decode_config.h"
+#include "inference/translation_service.h"
+#include "model/file/model_file.h"
+#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 
@@ -28,7 +44,148 @@ namespace {
 
 namespace nb = nanobind;
 
-/// Texts that translations must have or must not have, and the facts that are reported.
+using Lines = std::vector<std::string>;
+
+/// The arguments of a Translator.
+struct ResidentConfig {
+  std::vector<std::string> models;  ///< run folders or model files; several are an ensemble
+  std::int64_t threads = 0;         ///< 0: all cores that this process may use
+  ComputeType compute_type = ComputeType::Auto;
+  std::int64_t batch_size = 0;  ///< Workers::Limits::rows
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    visit({.name = "threads", .help = "threads; 0: all cores that this process may use"}, threads);
+    visit({.name = "compute-type", .help = "number type of the arithmetic"}, compute_type);
+    visit({.name = "batch-size",
+           .help = "hypotheses that are computed together; 0: as suits the processor"},
+          batch_size);
+  }
+};
+
+/// A model that stays in memory and translates: its tokenizers, an engine for each thread, and the
+/// TranslationService on them. It knows nothing of Python.
+class ResidentModel {
+ public:
+  /// Throws Error if a file is missing or damaged, or if the models' tokenizers differ; UsageError
+  /// for an argument.
+  explicit ResidentModel(const ResidentConfig& config);
+  ResidentModel(const ResidentModel&) = delete;
+  ResidentModel& operator=(const ResidentModel&) = delete;
+  ~ResidentModel();
+
+  /// The search that the options ask for; the rest is as the model has it. Throws UsageError.
+  DecodeConfig search_with(const NamedOptions& options) const;
+  /// Throws Error in a process that was forked after the model was made: its threads stayed in the
+  /// parent process.
+  TranslationService& service() const;
+
+  /// Log-probabilities of the tokens of each translation, </s> last, as `dragoman score` gives
+  /// them. After a stop the lists are incomplete. Threads may call it at the same time.
+  std::vector<std::vector<float>> score(const std::vector<std::string>& sources,
+                                        const std::vector<std::string>& targets,
+                                        SplitSentences split, const std::stop_token& stop) const;
+
+ private:
+  std::vector<std::unique_ptr<Engine>> make_engines() const;
+
+  const int threads_;
+  const int process_;
+  TokenizerPair tokenizers_;
+  DecodeDefaults decode_defaults_;
+  std::optional<double> several_sentences_;
+  CopiedFractions copied_fractions_;
+  std::optional<SeenCharacters> characters_;
+  std::vector<std::shared_ptr<const CpuModel>> members_;
+  std::vector<std::unique_ptr<Engine>> engines_;
+  std::unique_ptr<TranslationService> service_;  // last: its threads use all above
+};
+
+ResidentModel::ResidentModel(const ResidentConfig& config)
+    : threads_(threads_to_use(config.threads)), process_(getpid()) {
+  if (config.models.empty()) throw UsageError("--model: name a run folder or a model file");
+  if (config.batch_size < 0) throw UsageError("--batch-size ", config.batch_size, ": is negative");
+  for (const std::string& model : config.models) {
+    // The engine's model reads every tensor, and that checks it.
+    const ModelFileReader file(resolve_model_path(model), Verify::Header);
+    const TokenizerPair tokenizers = load_tokenizers(file);
+    if (members_.empty()) {
+      tokenizers_ = tokenizers;
+      decode_defaults_ = file.decode_defaults();
+      several_sentences_ = file.provenance().several_sentences;
+      copied_fractions_ = file.provenance().copied_fractions;
+      characters_ = file.provenance().characters;
+    }
+    require_same(tokenizers_, tokenizers, config.models.front(), model);
+    members_.push_back(std::make_shared<CpuModel>(file, config.compute_type));
+  }
+  engines_ = make_engines();
+  // Each caller bounds the lines that it submits.
+  const Workers::Limits limits{.rows = config.batch_size,
+                               .waiting = std::numeric_limits<std::int64_t>::max()};
+  service_ =
+      std::make_unique<TranslationService>(pointers_to(engines_), tokenizers_,
+                                           ServiceConfig{.limits = limits,
+                                                         .several_sentences = several_sentences_,
+                                                         .copied_fractions = copied_fractions_,
+                                                         .characters = characters_});
+}
+
+ResidentModel::~ResidentModel() {
+  if (process_ == getpid()) return;
+  // A forked process has no threads to wait for.
+  static_cast<void>(service_.release());
+  for (auto& engine : engines_) static_cast<void>(engine.release());
+}
+
+std::vector<std::unique_ptr<Engine>> ResidentModel::make_engines() const {
+  std::vector<std::vector<std::unique_ptr<Engine>>> of_members;
+  for (const auto& member : members_)
+    of_members.push_back(cpu_engines(member, tokenizers_.target->never_emitted(), threads_));
+  return ensembles_of(std::move(of_members));
+}
+
+DecodeConfig ResidentModel::search_with(const NamedOptions& options) const {
+  DecodeConfig config;
+  take_decode_defaults(config, decode_defaults_, [](std::string_view) { return false; });
+  assign_options(fields_of(config), options);
+  config.check();
+  return config;
+}
+
+TranslationService& ResidentModel::service() const {
+  if (process_ != getpid())
+    throw Error(
+        "this Translator was made in another process, and a fork has no threads of it; make one "
+        "in each process");
+  return *service_;
+}
+
+std::vector<std::vector<float>> ResidentModel::score(const std::vector<std::string>& sources,
+                                                     const std::vector<std::string>& targets,
+                                                     SplitSentences split,
+                                                     const std::stop_token& stop) const {
+  if (sources.size() != targets.size())
+    throw UsageError("--sources: has ", sources.size(), " lines, but targets has ", targets.size());
+  std::vector<std::unique_ptr<Engine>> engines = make_engines();
+  const std::vector<Engine*> workers = pointers_to(engines);
+  const PairScorer scorer = [&](std::span<const SentencePair> pairs, const std::stop_token& token) {
+    return forced_scores(workers, pairs, {}, token);
+  };
+  const Pairing pairing{.by_sentence = splits_sentences(split, several_sentences_),
+                        .threads = threads_};
+  constexpr std::size_t kWindow = 2'000;  // lines that are held as tokens at one time
+  std::vector<std::vector<float>> scores;
+  for (std::size_t begin = 0; begin < sources.size() && !stop.stop_requested(); begin += kWindow) {
+    const std::size_t count = std::min(kWindow, sources.size() - begin);
+    auto lines = pairs_of_lines(tokenizers_, std::span(sources).subspan(begin, count),
+                                std::span(targets).subspan(begin, count), pairing);
+    std::ranges::move(scores_of_lines(std::move(lines), scorer, stop), std::back_inserter(scores));
+  }
+  return scores;
+}
+
+/// Texts that translations must or must not contain, and the facts to report.
 struct DemandConfig {
   std::string terms_file;
   std::vector<std::string> avoid;
@@ -64,7 +221,7 @@ DemandChoices choices_of(const DemandConfig& config, const TermPairs& terms) {
           .number_format = config.number_format};
 }
 
-/// Checked once, for any number of lines.
+/// Settings that are checked once and serve any number of lines.
 struct Request {
   std::shared_ptr<const PreparedRequest> prepared;
 };
@@ -86,14 +243,14 @@ nb::object answer_of(const Translation& translation) {
                         translation.facts.copied > 0, translation.unknown);
 }
 
-/// The translations of lines that were submitted together. The GIL makes its calls one at a time.
+/// The translations of lines that were submitted together. The GIL serializes its calls.
 class Answers {
  public:
   Answers(std::shared_ptr<const ResidentModel> model, std::shared_ptr<WakeUp> wake_up,
           TranslationAnswers answers)
       : model_(std::move(model)), wake_up_(std::move(wake_up)), answers_(std::move(answers)) {}
 
-  /// Waits without the GIL, and notices signals while it waits.
+  /// Waits without the GIL, and checks for signals while it waits.
   nb::object next() {
     while (true) {
       wake_up_->clear();
@@ -107,20 +264,18 @@ class Answers {
 
  private:
   void wait() const {
-    constexpr int kPause = 100;  // milliseconds; signals are noticed by the main thread alone
+    constexpr int kPause = 100;  // milliseconds; only the main thread notices signals
     const nb::gil_scoped_release release;
     pollfd woken{.fd = wake_up_->descriptor(), .events = POLLIN, .revents = 0};
     poll(&woken, 1, kPause);
   }
 
-  std::shared_ptr<const ResidentModel> model_;  // has the tokenizers of the answers
+  std::shared_ptr<const ResidentModel> model_;  // owns the tokenizers that answers_ uses
   std::shared_ptr<WakeUp> wake_up_;
   TranslationAnswers answers_;
 };
 
-using Lines = std::vector<std::string>;
-
-/// Lines of one request, numbered from `first_line`. `prefixes` has one for each line, or none.
+/// Submits lines, numbered from `first_line`, with a prefix for each line or with none.
 Answers submit(const std::shared_ptr<ResidentModel>& model, const Request& request,
                const std::pair<Lines, Lines>& lines_and_prefixes, std::int64_t first_line) {
   const auto& [lines, prefixes] = lines_and_prefixes;

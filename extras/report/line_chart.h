@@ -1,5 +1,5 @@
-// Curves over one axis as SVG, drawn without a script. The style sheet has the colours and fonts:
-// curve i has the class "run-i".
+// Curves over one axis as SVG, drawn without a script, and round numbers along the axes. The style
+// sheet has the colours and fonts: curve i has the class "run-i".
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,8 @@ struct XAxis {
   double unit = 1;  ///< numbers are written in multiples of it
 };
 
-/// The range of the y axis. It does not go below 0 unless a value does. Where all values are 0, it
-/// is 0 to 1.
+/// The range of the y axis. It does not go below 0 unless a value does. If all values are 0, it is
+/// 0 to 1.
 enum class YRange {
   OfTheValues,  ///< from a line of the grid
   FromZero,
@@ -54,5 +54,17 @@ std::string mark(std::size_t run, double x, double y);
 /// At most four points for each of `columns` equal sections of the range of x: the first, lowest,
 /// highest and last. A drawing of that many columns looks the same.
 std::vector<ChartPoint> thinned(const std::vector<ChartPoint>& points, std::size_t columns);
+
+/// Round numbers along an axis.
+struct Ticks {
+  double step = 1;  ///< 1, 2 or 5 times a power of ten
+  std::vector<double> at;
+};
+
+/// The multiples of a round step from `low` to `high`, at most `count` + 1 of them. low < high.
+Ticks round_ticks(double low, double high, int count);
+
+/// The value with as many decimals as the step needs: "0.5", "1,500", "5e-4".
+std::string tick_text(double value, double step);
 
 }  // namespace dragoman

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/bytes.h"
 #include "base/error.h"
-#include "base/json_depth.h"
 
 namespace dragoman {
 
@@ -21,12 +21,12 @@ std::map<std::string, double> numbers_of(const json& line) {
   return numbers;
 }
 
-/// Removes the points behind `update`, as the run has gone back to it.
+/// Removes the points after `update`: the run has gone back to it.
 void forget_behind(std::vector<LogPoint>& points, std::int64_t update) {
   while (!points.empty() && points.back().update > update) points.pop_back();
 }
 
-/// None where the numbers are no weights of these pieces.
+/// Empty if the numbers are not weights of these pieces.
 AttentionLine attention_of(const json& line) {
   AttentionLine attention{.source = line.at("source").get<std::vector<std::string>>(),
                           .target = line.at("target").get<std::vector<std::string>>(),

@@ -39,17 +39,17 @@ struct RunHistory {
   std::string processor, precision;             ///< of the last start; empty: not known
   std::map<std::string, std::string> settings;  ///< of the last start, by name
   std::int64_t left_out = 0, rollbacks = 0;     ///< updates left out, and rollbacks
-  std::size_t damaged_lines = 0;                ///< skipped: cut off, or no line of such a log
+  std::size_t damaged_lines = 0;                ///< skipped: cut off, or not a line of such a log
 
   bool empty() const { return updates.empty() && validations.empty(); }
-  /// Of the last start; empty where it is not known.
+  /// Of the last start; empty if it is not known.
   std::string setting(const std::string& name) const;
   /// Of the last validation that has one; null: none has.
   const AttentionLine* last_attention() const;
 };
 
-/// Skips lines of unknown types. Where the number of the update goes back, earlier lines about
-/// later updates are forgotten.
+/// Skips lines of unknown types. If the number of the update goes back, earlier lines about later
+/// updates are forgotten.
 RunHistory read_history(std::string_view log);
 
 }  // namespace dragoman

@@ -2,16 +2,9 @@
 
 #include <algorithm>
 
-#include "base/amounts.h"
 #include "base/error.h"
-#include "extras/report/html.h"
-#include "extras/report/page_files.h"
-#include "extras/report/page_style.h"
-#include "extras/report/short_names.h"
-#include "extras/report/training_attention.h"
-#include "extras/report/training_charts.h"
-#include "extras/report/training_samples.h"
-#include "extras/report/training_tables.h"
+#include "base/formatted_text.h"
+#include "extras/report/html_page.h"
 
 namespace dragoman {
 

@@ -1,16 +1,13 @@
-#include "extras/report/training_tables.h"
-
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <optional>
 #include <set>
 
-#include "base/amounts.h"
 #include "base/error.h"
-#include "extras/report/html.h"
-#include "extras/report/page_files.h"
+#include "base/formatted_text.h"
+#include "extras/report/html_page.h"
+#include "extras/report/training_page.h"
 
 namespace dragoman {
 
@@ -41,12 +38,12 @@ Cell amount(std::optional<double> number) {
   return {.text = number ? with_separators(std::llround(*number)) : "", .remark = ""};
 }
 
-/// A number; its row is left out where it is 0 in all runs.
+/// A number; its row is left out if it is 0 in all runs.
 Cell count_of(std::int64_t number) {
   return {.text = number == 0 ? "" : with_separators(number), .remark = ""};
 }
 
-/// Whether `point` has a better value than `best`. Of equal values the one with the lower loss is
+/// Whether `point` has a better value than `best`. If the values are equal, the lower loss is
 /// better, as in training.
 bool is_better(const LogPoint& point, const LogPoint& best, const std::string& name,
                Better better) {
@@ -55,7 +52,7 @@ bool is_better(const LogPoint& point, const LogPoint& best, const std::string& n
   return point.number("loss").value_or(INFINITY) < best.number("loss").value_or(INFINITY);
 }
 
-/// The validation of the model that the run has kept as its best, where the run chose it by `name`.
+/// The validation of the model that the run has kept as its best, if the run chose it by `name`.
 const LogPoint* chosen_by(const RunHistory& run, const std::string& name) {
   if (run.setting("best-metric") != name) return nullptr;
   const auto chosen = std::find_if(run.validations.rbegin(), run.validations.rend(),
@@ -136,7 +133,7 @@ std::string heading(const std::vector<PlottedRun>& runs) {
   return html + "</tr></thead>\n";
 }
 
-/// The best value, where there are several to compare.
+/// The best value, if there are several to compare.
 std::optional<double> best_value(const std::vector<Cell>& cells, Better better) {
   std::vector<double> values;
   for (const Cell& cell : cells)

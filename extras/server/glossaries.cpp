@@ -9,11 +9,11 @@
 #include <system_error>
 #include <tuple>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/json_depth.h"
 #include "base/utf8.h"
-#include "extras/server/random_name.h"
+#include "extras/server/access.h"
 
 namespace dragoman {
 
@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kEnding = ".json";
 
-/// As random_name() makes them: nothing else may become part of a path.
+/// Whether random_name() may have made it: nothing else may become part of a path.
 bool is_id(std::string_view id) {
   return id.size() == 36 && id.find_first_not_of("0123456789abcdef-") == std::string_view::npos;
 }
@@ -74,8 +74,7 @@ Glossary parse(const std::string& id, const std::filesystem::path& file, const s
   }
 }
 
-/// What `read` returns; nothing where the file is missing. Another server may remove it at any
-/// time.
+/// What `read` returns; nothing if the file is missing. Another server may remove it at any time.
 template <class Read>
 auto if_there(const std::filesystem::path& file, Read read) -> std::optional<decltype(read(file))> {
   try {
@@ -101,7 +100,7 @@ std::filesystem::path Glossaries::path_of(const std::string& id) const {
   return folder_ / (id + std::string(kEnding));
 }
 
-/// Null where the file is missing. Throws Error where it cannot be read at all.
+/// Null if the file is missing. Throws Error if it cannot be read at all.
 const Glossaries::Known* Glossaries::know(const std::string& id) {
   const std::filesystem::path path = path_of(id);
   const auto stamp = is_id(id) ? if_there(path, stamp_of) : std::nullopt;
@@ -121,7 +120,7 @@ const Glossaries::Known* Glossaries::know(const std::string& id) {
   return nullptr;
 }
 
-/// Afterwards known_ has the folder's files and no others.
+/// After this, known_ has the folder's files and no others.
 void Glossaries::look_at_all() {
   std::set<std::string> there;
   std::int64_t damaged = 0;
@@ -163,7 +162,7 @@ std::optional<GlossaryFacts> Glossaries::add(Glossary glossary) {
   return facts;
 }
 
-/// A glossary of which this is the file's stamp; null where the file is missing.
+/// The glossary whose file has this stamp; null if the file is missing.
 GlossaryPointer Glossaries::load(const std::string& id, const FileStamp& stamp) {
   const auto found = std::ranges::find(
       kept_, id, [](const Kept& kept) -> const std::string& { return kept.glossary->facts.id; });

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/file_stamp.h"
+#include "base/files.h"
 #include "base/mutex.h"
-#include "extras/server/language_codes.h"
+#include "extras/server/languages.h"
 #include "inference/demands.h"
 
 namespace dragoman {
@@ -40,20 +40,20 @@ class Glossaries {
  public:
   static constexpr std::size_t kMost = 1000;              ///< of one owner
   static constexpr std::int64_t kMostBytes = 10'485'760;  ///< of the files of one owner
-  /// Of the files of the glossaries that were used last and are kept in memory; one always is.
+  /// The most bytes of files whose glossaries stay in memory, those used last; one always stays.
   static constexpr std::int64_t kKeptBytes = 4'194'304;
 
   /// Creates the folder if need be. Throws Error naming the file that is no glossary.
   explicit Glossaries(std::filesystem::path folder);
 
-  /// Keeps a new glossary, and gives it an id and the time. Nothing where its owner would have more
-  /// than kMost or kMostBytes. Throws Error where it cannot be written.
+  /// Keeps a new glossary, and gives it an id and the time. Nothing if its owner would have more
+  /// than kMost or kMostBytes. Throws Error if it cannot be written.
   std::optional<GlossaryFacts> add(Glossary glossary);
-  /// Null where the owner has no such glossary. Throws Error where its file cannot be read.
+  /// Null if the owner has no such glossary. Throws Error if its file cannot be read.
   GlossaryPointer find(const std::string& id, const std::string& owner);
   /// The oldest first, without those whose files cannot be read.
   std::vector<GlossaryFacts> all(const std::string& owner);
-  /// False where the owner has no such glossary.
+  /// False if the owner has no such glossary.
   bool remove(const std::string& id, const std::string& owner);
 
   /// Files that could not be read when all were looked at last.

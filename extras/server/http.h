@@ -1,9 +1,14 @@
-// HTTP as the server sees it: a request that has come whole, and its response. No socket here.
+// HTTP as the server sees it: a request that has come whole, its parameters, and its response.
+// There is no socket here.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -18,12 +23,12 @@ struct HttpRequest {
   std::string path;                                             ///< without the query, decoded
   std::vector<std::pair<std::string, std::string>> query = {};  ///< decoded
   /// Names in lower case. Lines of the same name are one value, with ", " between them (RFC 9110,
-  /// section 5.3): a proxy may add a line of its own behind the client's.
+  /// section 5.3): a proxy may add a line of its own after the client's.
   std::map<std::string, std::string, std::less<>> headers = {};
   std::string body = {};
   std::string client = {};  ///< its address, without the port
 
-  /// The header's value; empty where there is none. `name` in lower case.
+  /// The header's value; empty if there is none. `name` in lower case.
   std::string_view header(std::string_view name) const {
     const auto found = headers.find(name);
     return found == headers.end() ? std::string_view() : found->second;
@@ -62,7 +67,7 @@ class ServerFault : public HttpError {
   std::string cause_;
 };
 
-/// Nobody reads the answer any more. The number is nginx's, for the log.
+/// The status if nobody reads the answer any more. The number is nginx's, for the log.
 inline constexpr int kClientGone = 499;
 
 /// Called once for each request, from any thread.
@@ -74,5 +79,93 @@ using HttpHandler = std::function<void(HttpRequest request, std::stop_token gone
 /// Makes the answer to a request that its handler does not get: its body is missing, or is not all
 /// there. Called from the thread that serves the connections.
 using HttpRefusal = std::function<HttpResponse(HttpRequest head, const HttpError& why)>;
+
+// ---- the head of a request ----------------------------------------------------------------------
+
+/// The parts of an HTTP/1.1 head that say where the request ends and whom it asks (RFC 9112,
+/// sections 3.2 and 6). A head that says so in two ways is refused: a proxy in front may read it in
+/// the other way, and take the rest of one client's request for another request.
+struct RequestHead {
+  std::string target = {};  ///< as it was sent: "/a?b=c", "http://host/a?b=c"
+  bool is_http_1_0 = false;
+  bool has_folded_header = false;  ///< its value continues in a line that begins with a blank
+  std::int64_t bytes = 0;          ///< of the target and the headers, as they are kept
+};
+
+inline constexpr std::int64_t kMostHeadBytes = 65'536;
+
+/// What is wrong with the head; nothing if it is sound. After a head that is refused, nobody knows
+/// where the next request of the connection begins.
+std::optional<HttpError> fault_of(const RequestHead& head, const HttpRequest& request);
+
+/// Bytes of the body; 0 if the head does not say. The head has no fault.
+std::uint64_t body_size_of(const HttpRequest& request);
+
+/// "/a" of "http://host/a" and of "/a". `decoded`: a target without its query.
+std::string path_of(std::string_view decoded);
+
+/// The text after the question mark; empty if there is none.
+std::string_view query_of(std::string_view target);
+
+// ---- the bodies that HTML forms send
+// -------------------------------------------------------------
+
+struct FormField {
+  std::string name, value;
+  std::string file_name = {};  ///< of a part that is a file; else empty
+  bool operator==(const FormField&) const = default;
+};
+using FormFields = std::vector<FormField>;
+/// A field takes many times the memory of its bytes. An address has room for fewer.
+inline constexpr std::size_t kMostFormFields = 65'536;
+
+/// application/x-www-form-urlencoded: "a=1&b=%C3%A4+c". A percent sign without two hexadecimal
+/// digits stands for itself. Throws HttpError (400) if there are more than kMostFormFields.
+FormFields parse_urlencoded(std::string_view body);
+
+/// The parts of a multipart/form-data body (RFC 7578). Quotes in the name of a part or a file may
+/// be written \" or %22, and a file's name as filename*=UTF-8''... (RFC 5987). Throws HttpError
+/// (400) if it is no such body, or has more than kMostFormFields.
+FormFields parse_multipart(std::string_view body, std::string_view content_type);
+
+// ---- parameters ---------------------------------------------------------------------------------
+
+struct UploadedFile {
+  std::string name, text;  ///< valid UTF-8
+};
+
+/// The parameters of a request, however they come: in a JSON object, a form, or the query. All
+/// members throw HttpError (400) naming the parameter that is wrong.
+class RequestFields {
+ public:
+  /// Reads the body by its Content-Type; without one, or with another, it is a form. If body and
+  /// query have the same name, the body counts. All texts are valid UTF-8. Throws HttpError (415)
+  /// if the body is compressed.
+  explicit RequestFields(const HttpRequest& request);
+
+  bool has(const char* name) const;  ///< and is not null
+  /// A list of JSON, or given several times, or as "name[]" or "name[0]".
+  bool is_list(const char* name) const;
+  /// Empty if it is missing.
+  std::string text(const char* name) const;
+  /// A text, number or truth value, as text. Empty if it is missing.
+  std::string scalar(const char* name) const;
+  /// A list, or one text; nothing if it is missing.
+  std::vector<std::string> texts(const char* name) const;
+  /// A whole number, also written as 2.0 or as text.
+  std::optional<std::int64_t> number(const char* name) const;
+  /// true, false, 1, 0, also written as text.
+  std::optional<bool> flag(const char* name) const;
+  /// A part of a multipart body that has the name of a file; nothing if it is missing.
+  std::optional<UploadedFile> file(const char* name) const;
+
+ private:
+  void read_form(const HttpRequest& request, std::string_view type);
+  void check_given_once(const char* name) const;
+
+  nlohmann::json fields_ = nlohmann::json::object();
+  std::map<std::string, UploadedFile, std::less<>> files_;
+  std::set<std::string, std::less<>> repeated_;  // parameters without brackets, and files
+};
 
 }  // namespace dragoman

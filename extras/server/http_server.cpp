@@ -8,17 +8,14 @@
 #include <atomic>
 #include <condition_variable>
 #include <optional>
-#include <thread>
 #include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
 #include "base/mutex.h"
 #include "base/utf8.h"
-#include "extras/server/connection_watcher.h"
-#include "extras/server/form_body.h"
-#include "extras/server/listen_socket.h"
-#include "extras/server/request_head.h"
+#include "extras/server/connections.h"
+#include "extras/server/http.h"
 
 namespace dragoman {
 
@@ -27,8 +24,8 @@ namespace {
 /// Memory of the library for a connection: for the head of a request and that of its answer.
 constexpr std::size_t kConnectionBytes = kMostHeadBytes + 8'192;
 constexpr std::int64_t kHeaderRecord = 64;     // bytes that a header takes in it beside its text
-constexpr std::int64_t kBodiesAtOnce = 64;     // as many of the largest size fit into memory
-constexpr std::int64_t kDiscardedBodies = 16;  // so much of a body that is too large is read
+constexpr std::int64_t kBodiesAtOnce = 64;     // bodies of the largest size that fit into memory
+constexpr std::int64_t kDiscardedBodies = 16;  // so many times the limit of a body is read
 
 /// A request and the way back to its connection.
 struct Exchange {
@@ -44,7 +41,7 @@ struct Exchange {
   HttpRequest request = {};
   bool begun = false;
   std::int64_t kept = 0, discarded = 0;   // bytes of the body
-  std::optional<HttpError> refused = {};  // where the handler does not get it
+  std::optional<HttpError> refused = {};  // the handler does not get it
   bool is_malformed = false;              // its connection ends with the answer
   bool handed_over = false;               // to the handler
   std::stop_source gone = {};
@@ -59,11 +56,11 @@ bool is_blank(char c) { return c == ' ' || c == '\t'; }
 /// Libmicrohttpd below 1.0 joins a second line of a header to the header's name.
 bool joins_folded_headers() { return std::string_view(MHD_get_version()).starts_with("0."); }
 
-/// Whether a line that begins with a blank goes on with this header (RFC 9112, section 5.2).
+/// Whether a line that begins with a blank continues this header (RFC 9112, section 5.2).
 ///   in the library's memory   Name: value\r\n second\r\n
 ///   no second line            Name\0 value\0\0Next: ...
 ///   a second line             Name\0 value\0\0 second..., and mostly "Name second" elsewhere
-/// So the name stands elsewhere, or a blank stands behind the value's line.
+/// So the name stands elsewhere, or a blank stands after the value's line.
 bool is_folded(std::string_view name, std::string_view value) {
   const char* const behind_name = name.data() + name.size() + 1;
   if (value.data() < behind_name || !std::all_of(behind_name, value.data(), is_blank)) return true;
@@ -143,8 +140,8 @@ class HttpServer::Connections {
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
   }
 
-  /// A request begins; its headers are still to come. Where the parameters of a query fill the
-  /// library's memory, it sends no answer. So it does not see them.
+  /// A request begins; its headers are still to come. If the parameters of a query fill the
+  /// library's memory, it sends no answer. So the library does not see them.
   static void* on_target(void* self, const char* target, MHD_Connection* connection) {
     try {
       auto& last_id = static_cast<Connections*>(self)->last_id_;
@@ -152,7 +149,7 @@ class HttpServer::Connections {
           std::make_shared<Exchange>(connection, ++last_id));
       (*exchange)->head.target = target == nullptr ? "" : target;
       const std::string_view query = query_of((*exchange)->head.target);
-      // The text is the library's, which means to write into it itself.
+      // The text is the library's, which itself would write into it.
       if (!query.empty())
         const_cast<char*>(target)[(*exchange)->head.target.size() - query.size()] = 0;
       return exchange.release();
@@ -214,17 +211,17 @@ class HttpServer::Connections {
     exchanges_[exchange->id] = exchange;
   }
 
-  /// Whether a request is answered before its body is read. A client that sends all the same finds
-  /// its connection reset, and may not see the answer. So a body that is only somewhat too large is
-  /// read first, unless the client waits for leave to send it.
+  /// Whether a request is answered before its body is read. A client that sends the body all the
+  /// same finds its connection reset, and may not see the answer. So a body that is only somewhat
+  /// too large is read first, unless the client waits for leave to send it.
   bool is_refused_unread(const Exchange& exchange) const {
     if (!exchange.refused || exchange.is_malformed) return exchange.is_malformed;
     const auto most = static_cast<std::uint64_t>(kDiscardedBodies * config_.body_limit);
     return body_size_of(exchange.request) > most || !exchange.request.header("expect").empty();
   }
 
-  /// Keeps a part of the body, or not: nothing can be answered before the body has ended. False
-  /// where that lasts too long.
+  /// Keeps a part of the body, or discards it: nothing can be answered before the body has ended.
+  /// False if that takes too long.
   bool keep(Exchange& exchange, std::string_view part) {
     const auto size = static_cast<std::int64_t>(part.size());
     std::string& body = exchange.request.body;
@@ -280,7 +277,7 @@ class HttpServer::Connections {
     MHD_resume_connection(exchange.connection);
   }
 
-  /// The library lacks the memory for an answer where a head fills it.
+  /// If the head of a request fills the library's memory, there is none left for an answer.
   static MHD_Result write_and_close(int descriptor, const HttpResponse& response) {
     std::string text = join_text("HTTP/1.1 ", response.status, ' ',
                                  MHD_get_reason_phrase_for(static_cast<unsigned>(response.status)),
@@ -334,7 +331,7 @@ class HttpServer::Connections {
     shutdown(listener_, SHUT_RDWR);
   }
 
-  /// From its return on, no request is taken. Returns how many are still under way.
+  /// After it has returned, no request is taken. Returns how many are still under way.
   std::int64_t wait_until_answered(std::chrono::milliseconds limit) {
     MutexLock lock(mutex_);
     answered_.wait_for(lock, limit, [this]() REQUIRES(mutex_) { return exchanges_.empty(); });
@@ -360,7 +357,7 @@ class HttpServer::Connections {
   const int listener_;
   std::atomic<bool> draining_ = false;
   MHD_Daemon* daemon_ = nullptr;
-  std::uint64_t last_id_ = 0;  // of the library's thread, as the next
+  std::uint64_t last_id_ = 0;  // this and the next belong to the library's thread
   std::int64_t bodies_ = 0;    // bytes that are kept
   Mutex mutex_;
   std::condition_variable_any answered_;

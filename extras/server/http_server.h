@@ -16,8 +16,8 @@ struct HttpConfig {
   std::int64_t port = 5000;             ///< 0: any that is free
   std::int64_t body_limit = 2'097'152;  ///< bytes; a larger body is answered by 413
   std::int64_t connections = 1000;      ///< open at once; others wait to be accepted
-  /// A connection may take so long to send the headers of a request (from the last response on), as
-  /// long to send the body, and as long to take the response.
+  /// A connection may take this long to send the headers of a request (from the last response on),
+  /// again to send the body, and again to take the response.
   std::chrono::milliseconds timeout{60'000};
 };
 
@@ -26,7 +26,7 @@ HttpResponse plain_refusal(const HttpRequest& head, const HttpError& why);
 
 class HttpServer {
  public:
-  /// Listens from now on. Throws Error where it can't.
+  /// Listens from now on. Throws Error if it can't.
   HttpServer(const HttpConfig& config, HttpHandler handler, HttpRefusal refusal = plain_refusal);
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -35,8 +35,8 @@ class HttpServer {
 
   int port() const;
 
-  /// Accepts no more connections and waits until all requests under way are answered, at most so
-  /// long. Returns how many are not.
+  /// Accepts no more connections and waits until all requests under way are answered, for at
+  /// most `limit`. Returns how many are not answered.
   std::int64_t drain(std::chrono::milliseconds limit);
 
  private:

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "extras/server/file_kinds.h"
 #include "extras/server/translated_files.h"
 
 namespace dragoman::libretranslate {
@@ -31,7 +30,7 @@ std::string parse_language(const RequestFields& fields, const char* name,
   return served.empty() ? code : served;
 }
 
-/// Empty where it is to be detected.
+/// Empty if it is to be detected.
 std::string parse_source(const RequestFields& fields, const ServedModels& models) {
   std::string code = parse_language(fields, "source", models);
   return ascii_lower(code) == "auto" ? "" : code;
@@ -71,7 +70,7 @@ void check_languages(const TranslateParameters& parameters, const ServedModels& 
                    language_name(parameters.source), " (", parameters.source, ')'));
 }
 
-/// "source=target" or "source<TAB>target", a term a line; a byte order mark may stand in front.
+/// "source=target" or "source<TAB>target", one term per line; a byte order mark may stand in front.
 std::shared_ptr<const Demands> parse_terms(const RequestFields& fields) {
   std::vector<std::pair<std::string, std::string>> terms;
   const std::string text = fields.text("terms");
@@ -95,12 +94,12 @@ std::shared_ptr<const Demands> parse_terms(const RequestFields& fields) {
   return std::make_shared<const Demands>(Demands{.terms = Terms(terms)});
 }
 
-/// Characters of the texts and of the terms, which are looked for in them.
+/// Characters of the texts, and of the terms that are looked for in them.
 std::int64_t size_of(const std::vector<std::string>& texts, const RequestFields& fields) {
   return count_characters(texts) + count_characters(fields.text("terms"));
 }
 
-/// Where the words of a translation stand, and their source words: [begin, end, begin, end].
+/// The places of source words and of their translations: [begin, end, begin, end].
 Json links_of(const std::vector<ReportedWord>& words) {
   Json links = Json::array();
   for (const auto& [target, probability, source] : words)

@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "extras/server/http.h"
-#include "extras/server/language_detector.h"
-#include "extras/server/request_fields.h"
+#include "extras/server/languages.h"
+#include "extras/server/request_texts.h"
 #include "extras/server/served_models.h"
-#include "extras/server/translate_parameters.h"
 
 namespace dragoman::libretranslate {
 

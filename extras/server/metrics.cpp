@@ -4,7 +4,7 @@
 #include <new>
 #include <sstream>
 
-#include "base/memory.h"
+#include "base/machine.h"
 
 namespace dragoman {
 

@@ -27,7 +27,7 @@ class Metrics {
  public:
   void begin() noexcept;
   /// Once for each begin(). `path` is one of the server's own, or "other": there are few of them.
-  /// Where memory runs out, the numbers of the path lack this request.
+  /// If memory runs out, the numbers of the path lack this request.
   void end(const AnsweredRequest& request, const std::string& path) noexcept;
 
   std::int64_t characters() const;  ///< that were translated or explained

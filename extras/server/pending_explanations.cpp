@@ -9,7 +9,7 @@ namespace dragoman {
 
 namespace {
 
-/// Throws HttpError where the work is no longer wanted.
+/// Throws HttpError if the work is no longer wanted.
 void check(const TextToExplain& task, const std::stop_token& stopping) {
   if (stopping.stop_requested()) throw HttpError(503, "the server is stopping", 1);
   if (task.stop.stop_requested()) throw HttpError(kClientGone, "the client is gone");
@@ -28,7 +28,7 @@ ExplanationOutcome explained(const TextToExplain& task, const std::stop_token& s
   }
 }
 
-/// `no_memory` where there is none even for the error.
+/// `no_memory` if there is no memory even for the error.
 ExplanationOutcome outcome_of(const TextToExplain& task, const std::stop_token& stopping,
                               const HttpError& no_memory) noexcept {
   try {

@@ -43,8 +43,8 @@ class PendingExplanations {
   PendingExplanations& operator=(const PendingExplanations&) = delete;
   ~PendingExplanations();
 
-  /// Calls `done` once: on this object's thread, before it returns, or in a later start(), where
-  /// the client is gone by then. From any thread.
+  /// Calls `done` once: on this object's thread, before it returns, or in a later start() if the
+  /// client is gone by then. From any thread.
   void start(TextToExplain task, Done done);
 
  private:

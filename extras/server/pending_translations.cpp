@@ -1,16 +1,116 @@
 #include "extras/server/pending_translations.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <future>
 #include <new>
 #include <utility>
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "extras/server/pending_inbox.h"
 #include "inference/workers.h"
 
 namespace dragoman {
+
+// ---- preparing and submitting lines -------------------------------------------------------------
+
+namespace {
+
+/// Bytes of text that are prepared at once. They take about 5 ms at most.
+constexpr std::size_t kLittle = 4096;
+
+bool is_long(const Submission& submission) {
+  std::size_t bytes = 0;
+  for (const LineInput& line : submission.lines) bytes += line.text.size();
+  return bytes > kLittle;
+}
+
+}  // namespace
+
+Submissions::Submissions() : thread_([this](const std::stop_token& stopping) { work(stopping); }) {}
+
+Submissions::~Submissions() {
+  thread_.request_stop();
+  thread_.join();
+}
+
+std::future<TranslationAnswers> Submissions::submit(std::shared_ptr<const ServedModel> model,
+                                                    Submission submission,
+                                                    std::function<void()> done) {
+  const bool waits = is_long(submission);
+  Waiting added{.model = std::move(model), .stop = submission.stop, .done = std::move(done)};
+  added.task = std::packaged_task<TranslationAnswers()>(
+      [&service = added.model->service(), lines = std::move(submission)]() mutable {
+        return service.submit(std::move(lines));
+      });
+  std::future<TranslationAnswers> answers = added.task.get_future();
+  if (waits) {
+    const MutexLock lock(mutex_);
+    waiting_.push_back(std::move(added));
+    changed_.notify_one();
+  } else {
+    added.task();
+  }
+  return answers;
+}
+
+void Submissions::work(const std::stop_token& stopping) {
+  while (true) {
+    MutexLock lock(mutex_);
+    if (!changed_.wait(lock, stopping, [this]() REQUIRES(mutex_) { return !waiting_.empty(); }) ||
+        stopping.stop_requested())
+      return;
+    Waiting next = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    if (!next.stop.stop_requested()) next.task();
+    next.done();
+  }
+}
+
+// ---- what other threads leave for the thread of PendingTranslations -----------------------------
+
+/// Work, and news of progress, that other threads leave for the object's thread. The callbacks that
+/// engines hold own it too, as they may live longer than the object.
+struct PendingTranslations::Inbox {
+  void post(std::function<void()> work) {
+    const MutexLock lock(mutex);
+    posted.push_back(std::move(work));
+    changed.notify_one();
+  }
+
+  Mutex mutex;
+  std::condition_variable_any changed;
+  std::vector<std::function<void()>> posted GUARDED_BY(mutex);
+  std::list<std::uint64_t> progressed GUARDED_BY(mutex);  // ids
+};
+
+/// The news that a translation has made progress. It is made with the translation, as an engine
+/// that tells it may have no memory.
+class PendingTranslations::News {
+ public:
+  News(std::shared_ptr<Inbox> inbox, std::uint64_t id) : inbox_(std::move(inbox)), id_{id} {}
+
+  /// Puts the id into the inbox, if it is not there already.
+  void tell() noexcept {
+    const MutexLock lock(inbox_->mutex);
+    if (id_.empty()) return;
+    inbox_->progressed.splice(inbox_->progressed.end(), id_);
+    inbox_->changed.notify_one();
+  }
+
+  /// Takes the id back, the first of `heard`: there may be more news from now on.
+  void take_back(std::list<std::uint64_t>& heard) noexcept {
+    const MutexLock lock(inbox_->mutex);
+    id_.splice(id_.end(), heard, heard.begin());
+  }
+
+ private:
+  const std::shared_ptr<Inbox> inbox_;
+  std::list<std::uint64_t> id_;  // guarded by the inbox's mutex; empty while the id is there
+};
+
+// ---- one translation ----------------------------------------------------------------------------
 
 using Clock = std::chrono::steady_clock;
 
@@ -31,18 +131,18 @@ struct RoutedLines {
   std::vector<std::string> lines = {};  ///< the source of the model that translates now
   std::size_t model = 0;                ///< in the route
   std::size_t answered = 0;
-  std::future<TranslationAnswers> submitted = {};  ///< the answers to be; invalid once they are
+  std::future<TranslationAnswers> submitted = {};  ///< the answers, until they are taken
   std::optional<TranslationAnswers> answers = {};
   std::vector<std::vector<TranslatedWord>> pivot_words = {};  ///< of the first of two models
-  std::vector<AlignedText> pivots = {};                       ///< the same, of lines with tags
+  std::vector<AlignedText> pivots = {};  ///< translations of the first model, aligned
 };
 
 struct TranslatedLine {
-  std::vector<AlignedText> texts = {};  ///< the best, then others; aligned where it has tags
+  std::vector<AlignedText> texts = {};  ///< the best, then others; aligned if it has tags
   std::vector<ReportedWord> words = {};
 };
 
-/// The lines that are translated of a text: those between its line ends, or passages of its markup.
+/// The lines of a text that are translated: those between its line ends, or passages of its markup.
 TextLayout layout_of(const TextToTranslate& text, LineBreaks breaks) {
   if (!text.document) return take_apart(text.text, breaks);
   TextLayout layout;
@@ -64,7 +164,7 @@ HttpError http_error_of(const std::exception_ptr& error) {
   }
 }
 
-/// The same; `otherwise` where there is no memory for it.
+/// The same; `otherwise` if there is no memory for it.
 HttpError http_error_of(const std::exception_ptr& error, const HttpError& otherwise) noexcept {
   try {
     return http_error_of(error);
@@ -96,7 +196,7 @@ class PendingTranslations::PendingTranslation {
   Clock::time_point deadline() const { return task_.deadline; }
   News& news() const { return *news_; }
 
-  /// Goes on as far as it can. True when it has ended.
+  /// Continues as far as it can. True when it has ended.
   bool go_on() {
     if (!done_) return true;
     std::optional<TranslationOutcome> outcome;
@@ -132,7 +232,7 @@ class PendingTranslations::PendingTranslation {
       throw HttpError(504, "the translation takes too long; send less text at once");
   }
 
-  /// Once, also where it throws.
+  /// Calls it once, even if it throws.
   void tell(TranslationOutcome outcome) { std::exchange(done_, nullptr)(std::move(outcome)); }
 
   void begin() {
@@ -237,7 +337,7 @@ class PendingTranslations::PendingTranslation {
     return document && needs_alignment(document->passages[at.line]);
   }
 
-  /// The translation of a text where each line has its own of that rank, or its last.
+  /// The translation of a text: each line has its translation of that rank, or its last one.
   std::string text_of_rank(std::size_t text, std::size_t rank) const {
     const TextToTranslate& source = task_.texts[text];
     if (source.document && source.route.empty()) return source.text;
@@ -250,7 +350,7 @@ class PendingTranslations::PendingTranslation {
     return put_together(layouts_[text], lines);
   }
 
-  /// The words of the best translation of a text, where they stand in both texts.
+  /// The words of the best translation of a text, with their places in both texts.
   std::vector<ReportedWord> reported_words_of(std::size_t text) const {
     const TextLayout& layout = layouts_[text];
     std::vector<ReportedWord> all;
@@ -300,6 +400,8 @@ class PendingTranslations::PendingTranslation {
   std::optional<std::stop_callback<std::function<void()>>> on_stop_;
 };
 
+// ---- all translations ---------------------------------------------------------------------------
+
 PendingTranslations::PendingTranslations()
     : inbox_(std::make_shared<Inbox>()),
       thread_([this](const std::stop_token& stop) { work(stop); }) {}
@@ -335,8 +437,8 @@ void PendingTranslations::hear(std::list<std::uint64_t> progressed) {
   }
 }
 
-/// Where memory runs out, translations and posted work end by themselves; nothing else here takes
-/// any.
+/// If memory runs out, translations and posted work end by themselves; nothing else here takes
+/// memory.
 void PendingTranslations::work(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     Clock::time_point deadline = Clock::now() + std::chrono::hours(1);

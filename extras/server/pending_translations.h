@@ -1,10 +1,13 @@
-// The translations of requests that are under way. One thread submits their lines (Submissions),
-// and gathers the answers; it waits for none of them in particular.
+// The translations of requests that are under way. One thread submits their lines and gathers the
+// answers; it waits for none of them in particular. A second thread prepares long texts.
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <future>
 #include <list>
 #include <map>
 #include <memory>
@@ -15,14 +18,46 @@
 #include <variant>
 #include <vector>
 
+#include "base/mutex.h"
 #include "extras/markup/document.h"
 #include "extras/server/http.h"
+#include "extras/server/request_texts.h"
 #include "extras/server/served_models.h"
-#include "extras/server/submissions.h"
-#include "extras/server/text_layout.h"
-#include "extras/server/word_report.h"
+#include "inference/translation_service.h"
 
 namespace dragoman {
+
+/// Submits lines to a model's service. One thread prepares long texts, one after the other, so that
+/// requests with little text do not wait for them.
+class Submissions {
+ public:
+  Submissions();
+  Submissions(const Submissions&) = delete;
+  Submissions& operator=(const Submissions&) = delete;
+  /// Waits for the text that is being prepared. The others get no result.
+  ~Submissions();
+
+  /// The result is what TranslationService::submit() returns or throws. With little text it is
+  /// there at once. Otherwise this object's thread submits the lines, and then calls `done`, which
+  /// must not throw. If a stop is requested before the text has its turn, there is no result.
+  std::future<TranslationAnswers> submit(std::shared_ptr<const ServedModel> model,
+                                         Submission submission, std::function<void()> done);
+
+ private:
+  struct Waiting {
+    std::shared_ptr<const ServedModel> model;  ///< before the task, whose answers it outlives
+    std::stop_token stop;
+    std::function<void()> done;
+    std::packaged_task<TranslationAnswers()> task = {};
+  };
+
+  void work(const std::stop_token& stopping);
+
+  Mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<Waiting> waiting_ GUARDED_BY(mutex_);
+  std::jthread thread_;  // last: it uses all above
+};
 
 struct TextToTranslate {
   std::string text;                                     ///< valid UTF-8
@@ -45,11 +80,11 @@ struct TextsToTranslate {
 struct TranslatedTexts {
   std::vector<std::vector<std::string>> texts;  ///< of each text the best first, then alternatives
   std::int64_t target_tokens = 0;               ///< of the best ones
-  /// Of the best translation of each text; empty where they were not asked for.
+  /// Of the best translation of each text; empty if they were not asked for.
   std::vector<std::vector<ReportedWord>> words = {};
 };
 
-/// The status of the HttpError: 400 where the model cannot have what is asked for, 499 after a
+/// The status of the HttpError: 400 if the model does not allow what is asked for, 499 after a
 /// stop, 503 if too much waits or the server stops, 504 at the deadline, else 500.
 using TranslationOutcome = std::variant<TranslatedTexts, HttpError>;
 
@@ -68,7 +103,7 @@ class PendingTranslations {
   void post(std::function<void()> work);
 
   /// Begins a translation. Only posted work may call it. It calls `done` once, on this object's
-  /// thread, perhaps before it returns. Where it throws, as memory runs out before the translation
+  /// thread, perhaps before it returns. If it throws because memory runs out before the translation
   /// begins, it does not call `done`.
   void start(TextsToTranslate task, Done done);
 
@@ -85,7 +120,7 @@ class PendingTranslations {
   const std::shared_ptr<Inbox> inbox_;
   const HttpError stopping_{503, "the server is stopping", 1};
   Submissions submissions_;
-  UnderWay under_way_;  // thread_ alone uses both
+  UnderWay under_way_;  // only thread_ uses both
   std::uint64_t last_id_ = 0;
   std::jthread thread_;
 };

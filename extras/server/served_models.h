@@ -1,19 +1,26 @@
-// The models of a server, by the languages that they translate. One may be replaced while requests
-// are under way: those end with the model that they began with.
+// The models of a server, by the languages that they translate, and the thread that loads them. A
+// model may be replaced while requests are under way: those end with the model that they began
+// with.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
+#include <deque>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
-#include "base/file_stamp.h"
+#include "base/files.h"
 #include "base/mutex.h"
-#include "extras/server/language_codes.h"
+#include "extras/server/languages.h"
 #include "inference/translation_service.h"
 
 namespace dragoman {
@@ -36,8 +43,8 @@ struct TextExplanation {
   std::int64_t target_tokens = 0;  ///< that were written
 };
 
-/// Explains a text, sentence by sentence. Calls `on_step` often; what that throws ends the work.
-/// Throws HttpError (400) where a text cannot be explained.
+/// Explains a text, sentence by sentence. Calls `on_step` often; if that throws, the work ends.
+/// Throws HttpError (400) if a text cannot be explained.
 using ExplainText = std::function<TextExplanation(const std::string& text, ExplanationUse use,
                                                   const std::function<void()>& on_step)>;
 
@@ -45,7 +52,7 @@ class ServedModel {
  public:
   struct Facts {
     std::string checksum;      ///< of its file
-    std::int64_t updates = 0;  ///< behind its weights
+    std::int64_t updates = 0;  ///< that made its weights
     FileStamp stamp = {};      ///< of its file
   };
   /// `config` is that of requests that ask for nothing else. The service may own what it needs.
@@ -63,7 +70,7 @@ class ServedModel {
   TranslationService& service() const { return *service_; }
   const ExplainText& explain() const { return explain_; }  ///< null: it cannot
 
-  /// Throws UsageError where the model's settings cannot have it (draws with terms).
+  /// Throws UsageError if the model's settings do not allow it (draws with terms).
   std::shared_ptr<const PreparedRequest> request(const RequestedTranslations& wanted) const;
 
  private:
@@ -84,8 +91,8 @@ class ServedModel {
       prepared_ GUARDED_BY(mutex_);
 };
 
-/// The models that translate one after the other: none where source and target are the same, two
-/// where a third language stands between them.
+/// The models that translate one after the other: none if source and target are the same, two if a
+/// third language stands between them.
 using Route = std::vector<std::shared_ptr<const ServedModel>>;
 
 class ServedModels {
@@ -105,11 +112,11 @@ class ServedModels {
   std::vector<std::string> targets_of(const std::string& source) const;
   /// What can be translated to `target`, sorted; itself, too.
   std::vector<std::string> sources_of(const std::string& target) const;
-  /// Whether it can be translated to another language, and another language to it.
+  /// Whether a language can be translated to another one, and whether another one to it.
   bool is_source(const std::string& code) const { return targets_of(code).size() > 1; }
   bool is_target(const std::string& code) const { return sources_of(code).size() > 1; }
   /// One model, or else two: with English between them, or the first language that there is.
-  /// Nothing where there are none.
+  /// Nothing if there are none.
   std::optional<Route> route(const LanguagePair& languages) const;
 
  private:
@@ -118,6 +125,35 @@ class ServedModels {
   mutable Mutex mutex_;
   std::map<LanguagePair, std::shared_ptr<const ServedModel>> models_ GUARDED_BY(mutex_);
   std::string first_target_ GUARDED_BY(mutex_);
+};
+
+/// Loads the models for which requests are waiting. One thread loads one after the other, so that
+/// translations by other models continue.
+class ModelLoader {
+ public:
+  /// Told once for each start(): null, or why the model cannot be loaded. Must not throw.
+  using Done = std::function<void(std::exception_ptr)>;
+
+  ModelLoader();
+  ModelLoader(const ModelLoader&) = delete;
+  ModelLoader& operator=(const ModelLoader&) = delete;
+  ~ModelLoader() { stop(); }
+
+  /// Calls ServedModel::load(), then `done`, on this object's thread. From any thread. After a
+  /// stop() it calls `done` at once, with HttpError 503.
+  void start(std::shared_ptr<const ServedModel> model, Done done);
+  /// Waits for the model that is being loaded. The others fail with HttpError 503.
+  void stop();
+
+ private:
+  using Waiting = std::pair<std::shared_ptr<const ServedModel>, Done>;
+  void work(const std::stop_token& stopping);
+
+  Mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<Waiting> waiting_ GUARDED_BY(mutex_);
+  bool is_stopped_ GUARDED_BY(mutex_) = false;
+  std::jthread thread_;  // last: it uses all above
 };
 
 }  // namespace dragoman

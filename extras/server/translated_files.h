@@ -1,24 +1,41 @@
-// Translated files that wait to be fetched: in memory, for a while, under names that nobody can
-// guess.
+// Files that the server translates: their kinds, and those that wait to be fetched.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "base/mutex.h"
+#include "extras/markup/document.h"
 
 namespace dragoman {
+
+/// A kind of files, known by the endings of their names.
+struct FileKind {
+  std::string_view ending;  ///< ".html"
+  MarkupFormat markup;
+  std::string_view media_type;
+};
+
+std::span<const FileKind> file_kinds();
+
+/// The kind of a file with this name, in letters of any case; null if it is none of them.
+const FileKind* file_kind_of(std::string_view name);
+
+/// With the charset. A file of none of the kinds is plain text.
+std::string media_type_of(std::string_view name);
 
 struct TranslatedFile {
   std::string name;  ///< as its reader knows it: "letter_de.txt"
   std::string text;
 };
 
+/// Translated files stay in memory for a while, under names that nobody can guess.
 class TranslatedFiles {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -33,7 +50,7 @@ class TranslatedFiles {
 
   /// Returns the name under which the file can be fetched: a UUID, a full stop and its own name.
   std::string keep(TranslatedFile file, Time now);
-  /// Nothing where there is no such file (any more).
+  /// Nothing if there is no such file (any more).
   std::optional<TranslatedFile> find(std::string_view name, Time now);
 
  private:
@@ -55,7 +72,7 @@ class TranslatedFiles {
 };
 
 /// The last part of a path, without characters that mean something to a shell, a header or a file
-/// system; "file" where nothing is left.
+/// system; "file" if nothing is left.
 std::string safe_file_name(std::string_view name);
 
 }  // namespace dragoman

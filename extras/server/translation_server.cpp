@@ -4,8 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "extras/server/language_detector.h"
-#include "extras/server/server_call.h"
+#include "extras/server/languages.h"
 
 namespace dragoman {
 
@@ -44,7 +43,7 @@ std::int64_t characters_of(const TextToTranslate& text) {
                        : count_characters(text.text);
 }
 
-/// "en-de", "de-en-fr"; "*-de" where the texts are in several languages.
+/// "en-de", "de-en-fr"; "*-de" if the texts are in several languages.
 std::string languages_of(const std::vector<TextAnswer>& answers, const std::string& target) {
   const TextAnswer& first = answers.front();
   const bool is_mixed = std::ranges::any_of(
@@ -91,7 +90,7 @@ HttpResponse TranslationServer::refuse(HttpRequest head, const HttpError& why) {
   return response;
 }
 
-/// Says in the call who asks, for what path and by which interface.
+/// Notes in the call who asks, for what path and by which interface.
 void TranslationServer::describe(Call& call) const {
   const HttpRequest& received = call.request;
   call.interface = &interface_of(received.path);
@@ -168,7 +167,7 @@ void TranslationServer::fail(Call& call, const std::exception& error) noexcept {
   finish(call, std::move(response));
 }
 
-/// Nothing in it may keep the client waiting for ever, or what was counted for it counted.
+/// Whatever fails in it, the client gets an answer, and counts are given back.
 void TranslationServer::finish(Call& call, HttpResponse response) noexcept {
   try {
     allow_origin(call.request, response);
@@ -204,7 +203,7 @@ void TranslationServer::allow_origin(const HttpRequest& request, HttpResponse& r
   headers.emplace_back("Access-Control-Max-Age", "86400");
 }
 
-/// Whether the client may ask, and not too often.
+/// Throws HttpError if the client may not ask, or asks too often.
 void TranslationServer::admit(Call& call) {
   const std::string key = call.interface->key_of(call.request, *call.fields);
   if (config_.api_keys && !key.empty()) call.key = config_.api_keys->find(key);
@@ -241,7 +240,7 @@ void TranslationServer::read_markup(Call& call, TextsToTranslate& task) {
   }
 }
 
-/// A text's language, where it has to be detected, and its way to the target.
+/// Finds each text's language, if it has to be detected, and its way to the target.
 void TranslationServer::choose_routes(Call& call, TextsToTranslate& task) {
   const TranslateParameters& parameters = call.translate;
   std::vector<std::string> sources = models_.sources_of(parameters.target);
@@ -273,7 +272,7 @@ void TranslationServer::choose_routes(Call& call, TextsToTranslate& task) {
   }
 }
 
-/// Counts the characters of the texts, whose languages are known. finish() gives them back where
+/// Counts the characters of the texts, whose languages are known. finish() gives them back if
 /// the request fails.
 void TranslationServer::charge(Call& call) {
   AnsweredRequest& facts = call.facts;
@@ -290,8 +289,8 @@ void TranslationServer::charge(Call& call) {
   facts.texts = static_cast<std::int64_t>(call.answers.size());
 }
 
-/// True where a text needs a model that is not loaded: `go_on` is called on the thread of
-/// PendingTranslations when one more is.
+/// True if a text needs a model that is not loaded: `go_on` is called on the thread of
+/// PendingTranslations when one more is loaded.
 bool TranslationServer::loads_model(const CallPointer& call, const TextsToTranslate& task,
                                     std::function<void()> go_on) {
   for (const TextToTranslate& text : task.texts)

@@ -6,20 +6,21 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "base/append_file.h"
-#include "extras/server/api_keys.h"
+#include "base/files.h"
+#include "extras/server/access.h"
 #include "extras/server/glossaries.h"
 #include "extras/server/http.h"
 #include "extras/server/metrics.h"
-#include "extras/server/model_loader.h"
 #include "extras/server/pending_explanations.h"
 #include "extras/server/pending_translations.h"
-#include "extras/server/request_rate.h"
+#include "extras/server/request_texts.h"
 #include "extras/server/served_models.h"
-#include "extras/server/translate_parameters.h"
 #include "extras/server/translated_files.h"
 #include "extras/server/web_page.h"
 
@@ -51,12 +52,12 @@ class TranslationServer {
   ~TranslationServer() { loader_.stop(); }
 
   /// An HttpHandler. The thread of PendingTranslations answers requests with parameters, later. All
-  /// others are answered before this returns. Each request is answered once. Where memory runs out,
+  /// others are answered before this returns. Each request is answered once. If memory runs out,
   /// the answer is 500 without a body. If this throws, there was no memory for the request itself,
   /// and nobody answers it.
   void handle(HttpRequest request, std::stop_token gone, HttpReply reply);
 
-  /// An HttpRefusal. The refused request is counted and told as those that are handled.
+  /// An HttpRefusal. The refused request is counted and reported like those that are handled.
   HttpResponse refuse(HttpRequest head, const HttpError& why);
 
  private:
@@ -128,6 +129,52 @@ class TranslationServer {
   PendingExplanations explanations_;
   ModelLoader loader_;
   PendingTranslations pending_;  // last: its thread uses all above
+};
+
+/// The differences between the interfaces.
+struct TranslationServer::Interface {
+  TranslateParameters (*parse_translate)(const RequestFields&, const ServedModels&,
+                                         const RequestLimits&);
+  HttpResponse (*translate_answer)(TranslationServer&, const Call&);
+  HttpResponse (*error_answer)(TranslationServer&, const Call&, const HttpError&);
+  std::string (*key_of)(const HttpRequest&, const RequestFields&);
+  /// What is said of a text whose markup cannot be read.
+  std::string (*markup_fault)(const TranslateParameters&);
+  int missing_key, used_up, too_large;  ///< status codes
+};
+
+/// A request that is being answered.
+struct TranslationServer::Call {
+  HttpRequest request;
+  std::stop_token gone;
+  HttpReply reply;
+  const Interface* interface;
+  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+  std::string endpoint_path = "other";  ///< for the metrics
+  AnsweredRequest facts = {};
+  std::optional<RequestFields> fields = {};
+  std::optional<ApiKeys::Key> key = {};
+  std::optional<ApiKeys::Taken> taken = {};
+  TranslateParameters translate = {};
+  std::vector<TextAnswer> answers = {};
+  bool wants_numbers = false;  ///< of an explanation, instead of the page
+};
+
+/// A path of the server.
+struct TranslationServer::Endpoint {
+  const char* method;
+  std::string_view path;                              ///< "/a/": all paths that begin so
+  HttpResponse (TranslationServer::*respond)(Call&);  ///< null: answered later
+  bool needs_fields = false;                          ///< Call::fields
+  const Interface* interface = nullptr;               ///< null: interface_of(path)
+  /// Begins work whose answer comes later.
+  void (TranslationServer::*begin)(const CallPointer&) = &TranslationServer::translate;
+
+  bool serves(std::string_view requested) const {
+    const bool is_folder = path.size() > 1 && path.ends_with('/');
+    return is_folder ? requested.starts_with(path) && requested.size() > path.size()
+                     : requested == path;
+  }
 };
 
 }  // namespace dragoman

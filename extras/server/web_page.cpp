@@ -5,9 +5,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/html_text.h"
-#include "extras/server/language_codes.h"
-#include "extras/server/web_page_file.h"
+#include "base/formatted_text.h"
+#include "extras/server/languages.h"
 
 namespace dragoman {
 

@@ -1,5 +1,6 @@
 // The page at the server's address, for people. Without JavaScript it is a form that the server
-// fills; with JavaScript it asks LibreTranslate's interface.
+// fills; with JavaScript it asks LibreTranslate's interface. Here are also the texts of the
+// files that are part of the program.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,6 @@
 #include <string_view>
 
 #include "extras/server/http.h"
-#include "extras/server/request_fields.h"
 #include "extras/server/served_models.h"
 
 namespace dragoman {
@@ -33,5 +33,11 @@ HttpResponse web_page(const WebPageForm& form, const ServedModels& models,
 
 /// A file that the page needs ("page.css"). Throws HttpError (404).
 HttpResponse web_page_part(std::string_view name);
+
+/// The text of a file of extras/server/page/, "page.css".
+std::string_view web_page_file(std::string_view name);
+
+/// The text of a file of extras/server/files/, "openapi.json".
+std::string_view served_file(std::string_view name);
 
 }  // namespace dragoman

@@ -73,8 +73,8 @@ void CpuEngine::project(const CpuSelfAttention& layer, const float* input, std::
     run(layer.query_key_value, input, rows, wide);
     return;
   }
-  // norm = before-queries: keys and values are of the residual stream. They stand at the end of the
-  // buffer first, and no row is written over one that is still to be moved.
+  // norm = before-queries: keys and values are computed from the residual stream. They are written
+  // to the end of the buffer first, so no row overwrites one that has not been moved yet.
   float *query = work_.attended.data(), *key_value = wide + rows * width;
   run(layer.query_key_value, input, rows, query);
   run(layer.key_value, work_.x.data(), rows, key_value);

@@ -9,7 +9,7 @@ KeyValueCache::KeyValueCache(std::int64_t layers, std::int64_t record_bytes)
 
 std::int32_t KeyValueCache::new_block() {
   if (free_.empty()) {
-    // Twice as many at once, so that rows come and go without a copy of the cache.
+    // Doubles the blocks, so that rows come and go without a copy of the cache.
     const std::int32_t more = std::max(8, blocks_);
     for (std::int32_t i = more; i-- > 0;) free_.push_back(blocks_ + i);
     blocks_ += more;

@@ -21,10 +21,10 @@ class KeyValueCache {
 
   /// Replaces all rows, as StepRequest::rows says.
   void select(std::span<const RowOrigin> rows);
-  /// The slot's rows are gone; its blocks serve others.
+  /// Frees the blocks of a slot, whose rows are gone.
   void release(std::int32_t slot);
 
-  /// One more position of each row, whose records are to be written for each layer.
+  /// Adds a position to each row. Its records are to be written for each layer.
   void begin_step();
 
   std::int64_t rows() const { return static_cast<std::int64_t>(rows_.size()); }

@@ -16,8 +16,8 @@ namespace {
 constexpr std::int64_t kChunkTokens = 1024;
 static_assert(kChunkTokens % PackedLinear::kChunkStep == 0);
 
-/// How many chunks the projection computes at once: as many as a core's caches hold, since helpers
-/// wait for each other each time.
+/// The number of chunks that the projection computes at once: as many as a core's caches hold,
+/// because helpers wait for each other each time.
 std::int64_t chunks_at_once(std::int64_t rows) { return std::max<std::int64_t>(8 / rows, 1); }
 
 }  // namespace
@@ -114,7 +114,7 @@ void TokenChoice::list_named(const StepRequest& step) {
     named_.push_back({step.reported[i].token, step.reported[i].row, false, i, 0});
   for (std::size_t i = 0; i < step.adjustments.size(); ++i)
     named_.push_back({step.adjustments[i].token, step.adjustments[i].row, true, i, 0});
-  // What is reported is read before an adjustment of the same token takes it out.
+  // A reported logit is read before an adjustment of the same token takes it out.
   std::ranges::sort(named_, {}, [](const Named& named) {
     return std::tuple(named.token, named.adjusts, named.row);
   });

@@ -1,5 +1,5 @@
 // The end of a step: from the decoder's output to candidates. Logits are computed in chunks of
-// tokens, which stay in a core's caches. Of each chunk only three things are kept: sums of
+// tokens that fit into a core's caches. Only three things are kept of each chunk: sums of
 // exponentials, the best tokens of each row, and the logits of tokens that the step names.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "inference/cpu/packed_linear.h"
+#include "inference/cpu/cpu_model.h"
 #include "inference/search/engine.h"
 
 namespace dragoman {

@@ -1,5 +1,5 @@
 // The interface between the search on a device and a model. It is to DeviceSearch what Engine is to
-// SentenceSearch: but every step has the same shapes, all that it takes and returns are tensors on
+// SentenceSearch, but every step has the same shapes, all that it takes and returns are tensors on
 // the device, and the host waits for none of them.
 //
 // G groups of B rows each, R = G * B. A group holds one sentence; row g * B + b is its hypothesis
@@ -28,7 +28,7 @@ struct DeviceStep {
 
 struct DeviceStepResults {
   torch::Tensor log_probabilities;  ///< [R, V] fp32, normalised
-  torch::Tensor attention = {};     ///< [R, S] fp32 where asked for; 0 behind a sentence's end
+  torch::Tensor attention = {};     ///< [R, S] fp32 if asked for; 0 after a sentence's end
 };
 
 class DeviceModel {

@@ -1,4 +1,4 @@
-#include "inference/device/device_rules.h"
+#include "inference/device/device_search.h"
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/ones.h>
@@ -11,7 +11,7 @@ namespace dragoman {
 
 namespace {
 
-/// [V] bool, true for these tokens; undefined where there are none.
+/// [V] bool, true for these tokens; undefined if there are none.
 template <class Tokens>
 torch::Tensor set_of(const Tokens& tokens, std::int64_t vocabulary, torch::Device device) {
   if (tokens.empty()) return {};
@@ -56,7 +56,7 @@ torch::Tensor DeviceRules::adjust(const torch::Tensor& log_probabilities,
                                   const DeviceRuledRows& rows) const {
   torch::Tensor adjusted = log_probabilities;
   if (repetition_penalty_ != 1) {
-    // Tokens behind the end of a history count as token V, which is cut off.
+    // Tokens after the end of a history count as token V, which is cut off.
     const auto places = torch::arange(rows.history.size(1), rows.length.options());
     const auto tokens =
         torch::where(places.lt(rows.length.unsqueeze(1)), rows.history, vocabulary_);
@@ -92,7 +92,7 @@ torch::Tensor DeviceRules::excluded_by_history(const DeviceRuledRows& rows) cons
 void DeviceRules::exclude_repeats(const DeviceRuledRows& rows, torch::Tensor& excluded) const {
   const std::int64_t capacity = rows.history.size(1), windows = capacity - ngram_ + 1;
   if (windows <= 0) return;
-  // Window w has the ngram - 1 tokens from w on; the token behind it must not follow them again.
+  // Window w has the ngram - 1 tokens from w on; the token after it must not follow them again.
   const auto first = torch::arange(windows, rows.length.options());
   auto matches = (first + (ngram_ - 1)).lt(rows.length.unsqueeze(1));  // [R, windows]
   for (std::int64_t i = 0; i + 1 < ngram_; ++i) {

@@ -1,4 +1,4 @@
-// Scheduler's work where the search runs on the device: keeps the groups of a DeviceModel full. The
+// Scheduler's work if the search runs on the device: keeps the groups of a DeviceModel full. The
 // host asks only every few steps which searches have ended, and then refills their groups; no shape
 // changes.
 #pragma once
@@ -31,8 +31,8 @@ class DeviceScheduler : public SentenceScheduler {
   std::int64_t capacity(const DecodeConfig& config) const override;
   bool idle() const override { return active_.empty() && host_.idle(); }
   std::int64_t rows_in_use() const override;
-  /// Sentences share the device only where their search settings are the same; others wait until it
-  /// is idle. Those with required phrases are admitted by themselves, too.
+  /// Sentences share the device only if their search settings are the same; others wait until it is
+  /// idle. Sentences with required phrases are admitted by themselves, too.
   std::int64_t count_admissible(const std::deque<SourceSentence>& waiting) const override;
   void admit(std::span<SourceSentence> sentences) override;
   void drop_cancelled() override;

@@ -2,16 +2,57 @@
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
-#include "inference/device/device_candidates.h"
+#include "base/random.h"
 
 namespace dragoman {
+
+// ---- the next tokens of each row: no operation waits for the host ------------------------------
+
+namespace {
+
+/// Numbers that sort like (value, then the smaller token): [R, V] fp32 -> int64.
+torch::Tensor rank_keys(const torch::Tensor& values) {
+  const auto tokens = torch::arange(values.size(1), values.options().dtype(torch::kInt64));
+  const auto bits = (values + 0.0F).view(torch::kInt32);  // no -0
+  // The bits of floats sort like integers; those of negative floats sort the other way round.
+  const auto ordered = bits.bitwise_xor((bits < 0).to(torch::kInt32) * 0x7FFFFFFF);
+  return ordered.to(torch::kInt64) * (std::int64_t{1} << 32) + (values.size(1) - 1 - tokens);
+}
+
+/// The tokens [R, count] int64 with the largest values of each row, the largest first; of equal
+/// values the smaller token first. values [R, V] fp32.
+torch::Tensor best_tokens(const torch::Tensor& values, std::int64_t count) {
+  const auto keys = std::get<0>(rank_keys(values).topk(count, 1));
+  return values.size(1) - 1 - keys.bitwise_and(0xFFFFFFFF);
+}
+
+/// draw() of inference/search/search.h for each row: the index [R, 1] of its choice among the
+/// log-probabilities [R, C], in the order in which they are drawn from. uniform [R, 1] double
+/// decides.
+torch::Tensor draw(const torch::Tensor& log_probabilities, const DecodeConfig& config,
+                   const torch::Tensor& uniform) {
+  const auto exact = log_probabilities.to(torch::kFloat64);
+  const auto relative = ((exact - exact.amax(1, true)) / config.temperature).exp();
+  auto weights = torch::where(exact.gt(-INFINITY), relative, 0.0);
+  if (config.sampling_topp < 1) {
+    const auto before = weights.cumsum(1) - weights;
+    weights = torch::where(before.lt(config.sampling_topp * weights.sum(1, true)), weights, 0.0);
+  }
+  const auto left = uniform * weights.sum(1, true);
+  const auto index =
+      torch::arange(weights.size(1), log_probabilities.options().dtype(torch::kInt64));
+  const auto last = torch::where(weights.gt(0), index, 0).amax(1, true);
+  return weights.cumsum(1).le(left).sum(1, true).minimum(last);
+}
+
+}  // namespace
 
 DeviceSearch::DeviceSearch(const SearchSettings& settings, const DeviceModel& model,
                            std::span<const TokenId> never_emitted, const Options& options)
@@ -44,7 +85,7 @@ DeviceSearch::DeviceSearch(const SearchSettings& settings, const DeviceModel& mo
     coverage_ = torch::zeros({groups_, width_, 0}, integers_.dtype(torch::kFloat32));
 }
 
-// ---- a step -------------------------------------------------------------------------------------
+// ---- a step ------------------------------------------------------------------------------------
 
 DeviceStep DeviceSearch::next_step() const {
   const auto first = torch::arange(groups_, integers_).unsqueeze(1) * width_;
@@ -93,7 +134,7 @@ void DeviceSearch::advance(const DeviceStepResults& results) {
   end_ = torch::where(has_ended, torch::where(not_numbers, kNotANumber, steps_), end_);
 }
 
-/// [G] -> [G, B]: of each group for its rows.
+/// [G] -> [G, B]: each row gets the value of its group.
 torch::Tensor DeviceSearch::of_rows(const torch::Tensor& of_groups) const {
   return of_groups.unsqueeze(1).expand({groups_, width_});
 }
@@ -117,7 +158,7 @@ DeviceSearch::Candidates DeviceSearch::list_candidates(
                                -INFINITY)};
 }
 
-/// draw() of inference/search/extensions, for each row: one candidate.
+/// One candidate of each row, which is drawn.
 DeviceSearch::Candidates DeviceSearch::list_draws(const torch::Tensor& log_probabilities) const {
   const auto values = adjusted(log_probabilities);
   const bool is_ordered = candidates_ < vocabulary_ || config_.sampling_topp < 1;
@@ -132,8 +173,8 @@ DeviceSearch::Candidates DeviceSearch::list_draws(const torch::Tensor& log_proba
           .sums = torch::where(can_draw, sums_.view({-1, 1}) + log_probability, -INFINITY)};
 }
 
-/// Within its prefix a row has one candidate: the prefix's next token, which no rule excludes. So
-/// it has at its maximum length with Stop::Fairseq: </s>.
+/// Within its prefix a row has one candidate: the prefix's next token, which no rule excludes. With
+/// Stop::Fairseq it has one at its maximum length, too: </s>.
 void DeviceSearch::take_one_candidate(const torch::Tensor& log_probabilities,
                                       Candidates& candidates) const {
   const bool has_last = config_.stop == Stop::Fairseq && !config_.sampling;
@@ -155,7 +196,7 @@ void DeviceSearch::take_one_candidate(const torch::Tensor& log_probabilities,
       torch::where(is_inside, torch::where(is_first, sum, -INFINITY), candidates.sums);
 }
 
-/// keep_beam() and keep_best() of inference/search/extensions.
+/// keep_beam() and keep_best() of inference/search/search.h.
 DeviceSearch::Extensions DeviceSearch::beam_of(const Candidates& candidates) const {
   const std::int64_t of_row = candidates.tokens.size(1);
   const auto all = candidates.sums.view({groups_, width_ * of_row});
@@ -197,9 +238,9 @@ DeviceSearch::Extensions DeviceSearch::draws_of(const Candidates& candidates) co
           .new_rows = rows};
 }
 
-/// Within a prefix all rows end where none can follow it. Of a beam all rows end where nothing is
-/// possible and nothing has ended, and with Stop::Hf at the maximum length. In sampling each row
-/// ends that can draw nothing.
+/// Within a prefix all rows end if none can follow it. All rows of a beam end if nothing is
+/// possible and nothing has ended, and with Stop::Hf at the maximum length. In sampling a row ends
+/// if it can draw nothing.
 Ended DeviceSearch::ended_rows(const Extensions& extensions) const {
   const auto none_kept = ~extensions.kept.any(1);  // [G]
   torch::Tensor ends;                              // [G, B]
@@ -231,7 +272,7 @@ Ended DeviceSearch::ended_extensions(const Extensions& extensions,
   auto penalty = penalty_of(coverage);
   if (penalty.dim() > 0) penalty = penalty.gather(1, extensions.rows);
   penalty = penalty.expand_as(extensions.rows);
-  // One that ends with </s> is the row that it comes from; one that is cut is a new row.
+  // An extension with </s> ends the row that it comes from; one that is cut is a new row.
   return {.score = torch::where(ends, normalized(extensions.sums, length) + penalty, -INFINITY),
           .sum = extensions.sums,
           .penalty = penalty,
@@ -242,7 +283,7 @@ Ended DeviceSearch::ended_extensions(const Extensions& extensions,
 }
 
 void DeviceSearch::continue_rows(const Extensions& extensions, const torch::Tensor& attention) {
-  // Column B takes the extensions that become no row.
+  // Column B takes the extensions that do not become rows.
   const auto becomes_row = extensions.kept & ~extensions.ends;
   const auto target = torch::where(becomes_row, extensions.new_rows, width_);
   const auto numbers = torch::arange(target.size(1), integers_).expand_as(target).contiguous();
@@ -260,7 +301,7 @@ void DeviceSearch::continue_rows(const Extensions& extensions, const torch::Tens
   open_ = is_there & ~is_at_end().unsqueeze(1);
 }
 
-/// Token `length_` of the new rows: into the tree, and into what the rules look back at.
+/// Writes token `length_` of the new rows into the tree, and into the history for the rules.
 void DeviceSearch::note_tokens(const torch::Tensor& attention, const torch::Tensor& new_sums) {
   HypothesisTree::Nodes nodes{
       .parents = parents_,
@@ -278,7 +319,7 @@ void DeviceSearch::note_tokens(const torch::Tensor& attention, const torch::Tens
   history_.scatter_(2, place, previous_.unsqueeze(2));
 }
 
-// ---- scores and ends ----------------------------------------------------------------------------
+// ---- scores and ends ---------------------------------------------------------------------------
 
 torch::Tensor DeviceSearch::normalized(const torch::Tensor& sums,
                                        const torch::Tensor& lengths) const {
@@ -287,7 +328,7 @@ torch::Tensor DeviceSearch::normalized(const torch::Tensor& sums,
   return (sums - config_.word_penalty * at_least_one.to(torch::kFloat64)) / divisors;
 }
 
-/// coverage_penalty() [G, B] of coverage [G, B, S]; a zero where it is not asked for.
+/// coverage_penalty() [G, B] of coverage [G, B, S]; a single zero if it is not asked for.
 torch::Tensor DeviceSearch::penalty_of(const torch::Tensor& coverage) const {
   if (config_.coverage_penalty == 0 || !keeps_attention_) return torch::zeros({}, sums_.options());
   const auto is_token =
@@ -314,6 +355,144 @@ torch::Tensor DeviceSearch::no_open_row_matters(const Extensions& extensions) co
       best_open / divisors + normalized(zero, length_ + 1).maximum(normalized(zero, max_length_));
   return no_row |
          (ended_.has(config_.n_best) & ended_.score_of(config_.n_best - 1).ge(best_possible));
+}
+
+// ---- sentences come into groups and leave them -------------------------------------------------
+
+namespace {
+
+/// Puts the rows of `values` [n, ...] into `into` [G, ...] at `groups` [n].
+void put(torch::Tensor& into, const torch::Tensor& groups, const torch::Tensor& values) {
+  into.index_copy_(0, groups, values.to(into.options()));
+}
+
+}  // namespace
+
+/// Makes room for one token more than a hypothesis has: a group whose search has ended writes
+/// there.
+void DeviceSearch::make_room(std::int64_t longest, std::int64_t prefix, std::int64_t source) {
+  if (prefix > prefix_capacity_) prefix_ = widened(prefix_, 1, prefix_capacity_ = prefix);
+  if (longest > capacity_) {
+    capacity_ = longest;
+    if (config_.sampling) uniforms_ = widened(uniforms_, 2, capacity_ + 1);
+    std::vector<double> divisors = {1};  // of no token: never used
+    for (std::int64_t length = 1; length <= capacity_ + 1; ++length)
+      divisors.push_back(score_divisor(length, config_));
+    divisors_ = torch::tensor(divisors, integers_.dtype(torch::kFloat64));
+  }
+  if (keeps_attention_ && source > source_capacity_) coverage_ = widened(coverage_, 2, source);
+  source_capacity_ = std::max(source_capacity_, source);
+}
+
+/// Makes room for the tokens that this step may add. The room grows with the hypotheses, not with
+/// the length that they may have.
+void DeviceSearch::make_room_for_tokens() {
+  constexpr std::int64_t kNewColumns = 32;
+  const std::int64_t columns = std::min((longest() / kNewColumns + 1) * kNewColumns, capacity_ + 1);
+  columns_ = std::max(columns_, columns);
+  tree_.make_room(columns_, source_capacity_);
+  if (rules_.looks_back() && history_.size(2) < columns_) history_ = widened(history_, 2, columns_);
+}
+
+/// A number above the length of every row.
+std::int64_t DeviceSearch::longest() const {
+  std::int64_t longest = 1;
+  for (const std::int64_t begun : begun_at_)  // a step adds a token
+    if (begun >= 0) longest = std::max(longest, steps_ - begun + 1);
+  return longest;
+}
+
+void DeviceSearch::begin(std::span<const DeviceSentence> sentences, std::int64_t source_capacity) {
+  if (sentences.empty()) return;
+  std::int64_t longest = 0, longest_prefix = 0;
+  std::vector<std::int64_t> numbers;
+  for (const DeviceSentence& sentence : sentences) {
+    longest = std::max(longest, sentence.max_length);
+    longest_prefix = std::max(longest_prefix, sentence.prefix_length());
+    numbers.push_back(sentence.group);
+    begun_at_[static_cast<std::size_t>(sentence.group)] = steps_;
+  }
+  make_room(longest, longest_prefix, source_capacity);
+  const auto groups = indices_of(numbers);
+  put_facts(sentences, groups);
+  put(prefix_, groups, prefixes_of(sentences));
+  if (config_.sampling) put(uniforms_, groups, uniforms_of(sentences));
+  open_at_start(groups);
+}
+
+/// All facts go to the device in one tensor.
+void DeviceSearch::put_facts(std::span<const DeviceSentence> sentences,
+                             const torch::Tensor& groups) {
+  torch::Tensor* const members[] = {&max_length_, &prefix_length_, &prefix_ends_word_,
+                                    &source_length_, &beam_left_};
+  auto facts = torch::empty({std::ssize(members), std::ssize(sentences)}, torch::kInt64);
+  auto fact = facts.accessor<std::int64_t, 2>();
+  for (std::int64_t i = 0; i < facts.size(1); ++i) {
+    const DeviceSentence& sentence = sentences[static_cast<std::size_t>(i)];
+    fact[0][i] = sentence.max_length;
+    fact[1][i] = sentence.prefix_length();
+    fact[2][i] = sentence.prefix.ends_word ? 1 : 0;
+    fact[3][i] = sentence.source_length;
+    fact[4][i] = width_;
+  }
+  const auto on_device = facts.to(integers_);
+  for (std::int64_t f = 0; f < facts.size(0); ++f) put(*members[f], groups, on_device[f]);
+}
+
+/// [n, prefix capacity]
+torch::Tensor DeviceSearch::prefixes_of(std::span<const DeviceSentence> sentences) const {
+  auto prefixes = torch::zeros({std::ssize(sentences), prefix_capacity_}, torch::kInt64);
+  auto tokens = prefixes.accessor<std::int64_t, 2>();
+  for (std::int64_t i = 0; i < prefixes.size(0); ++i)
+    std::ranges::copy(sentences[static_cast<std::size_t>(i)].prefix.tokens, tokens[i].data());
+  return prefixes;
+}
+
+/// The draws of SentenceSearch [n, B, T + 1].
+torch::Tensor DeviceSearch::uniforms_of(std::span<const DeviceSentence> sentences) const {
+  auto uniforms = torch::zeros({std::ssize(sentences), width_, capacity_ + 1}, torch::kFloat64);
+  auto draws = uniforms.accessor<double, 3>();
+  const auto seed = static_cast<std::uint64_t>(config_.seed);
+  for (std::int64_t i = 0; i < uniforms.size(0); ++i) {
+    const DeviceSentence& sentence = sentences[static_cast<std::size_t>(i)];
+    for (std::int64_t sample = 0; sample < width_; ++sample)
+      for (std::int64_t t = 0; t < sentence.max_length; ++t)
+        draws[i][sample][t] = uniform_of(random_bits(seed, sentence.key, sample, t));
+  }
+  return uniforms;
+}
+
+void DeviceSearch::open_at_start(const torch::Tensor& groups) {
+  length_.index_fill_(0, groups, 0);
+  end_.index_fill_(0, groups, kGoesOn);
+  open_.index_fill_(0, groups, false);
+  for (std::int64_t row = 0; row < starts(); ++row)
+    open_.select(1, row).index_fill_(0, groups, true);
+  sums_.index_fill_(0, groups, 0);
+  previous_.index_fill_(0, groups, -1);
+  ended_.forget(groups);
+  if (keeps_attention_) coverage_.index_fill_(0, groups, 0);
+}
+
+void DeviceSearch::release(std::span<const std::int64_t> groups) {
+  for (const std::int64_t group : groups) begun_at_[static_cast<std::size_t>(group)] = -1;
+  open_.index_fill_(0, indices_of(groups), false);
+}
+
+torch::Tensor DeviceSearch::indices_of(std::span<const std::int64_t> groups) const {
+  const std::vector<std::int64_t> numbers(groups.begin(), groups.end());
+  return torch::tensor(numbers, torch::kInt64).to(integers_);
+}
+
+std::vector<std::int64_t> DeviceSearch::ends() const {
+  const auto ends = end_.cpu();
+  const auto* values = ends.const_data_ptr<std::int64_t>();
+  return {values, values + groups_};
+}
+
+std::vector<std::vector<Hypothesis>> DeviceSearch::best(
+    std::span<const std::int64_t> groups) const {
+  return tree_.trace(ended_.all(), indices_of(groups), config_.n_best, source_length_);
 }
 
 }  // namespace dragoman

@@ -2,24 +2,132 @@
 // Scores, parents, lengths and what has ended stay on the device, and no step waits for the host.
 // It gives the same results, and ends sentences in the same order. It has no required phrases.
 //
-// Letters as in device_model.h: G groups of B rows, R = G * B. Of each row there are C candidates,
-// of each group X extensions. A hypothesis has up to T tokens, a source sentence up to S. E
-// hypotheses that have ended are kept of each sentence.
+// Letters as in device_model.h: G groups of B rows, R = G * B. Each row has C candidates, and each
+// group X extensions. A hypothesis has up to T tokens, a source sentence up to S. For each sentence
+// E hypotheses that have ended are kept.
+//
+// Its parts are DeviceRules (device_rules.cpp), and EndedHypotheses and HypothesisTree
+// (device_hypotheses.cpp).
 #pragma once
 
 #include <torch/types.h>
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "inference/device/device_model.h"
-#include "inference/device/device_rules.h"
-#include "inference/device/ended_hypotheses.h"
-#include "inference/device/hypothesis_tree.h"
+#include "inference/search/decode_config.h"
 #include "inference/search/search.h"
+#include "inference/search/token_rules.h"
 
 namespace dragoman {
+
+/// The facts about R rows that the rules read.
+struct DeviceRuledRows {
+  torch::Tensor history;          ///< [R, T] int64: tokens that a row has produced, then anything
+  torch::Tensor length;           ///< [R] int64: how many they are
+  torch::Tensor must_begin_word;  ///< [R] bool: see exclude_longer_word()
+};
+
+/// The rules of inference/search/token_rules.h for all rows of a step at once.
+class DeviceRules {
+ public:
+  /// `never_emitted`: tokens that no row produces. `config` and `tokens` are read here alone.
+  DeviceRules(const DecodeConfig& config, const TargetTokens& tokens,
+              std::span<const TokenId> never_emitted, std::int64_t vocabulary,
+              torch::Device device);
+
+  /// Whether adjust() reads DeviceRuledRows::history.
+  bool looks_back() const { return looks_back_; }
+
+  /// The log-probabilities [R, V] with the likelihood of tokens lowered, and those that are
+  /// excluded at minus infinity: what append_adjustments() and exclude_longer_word() ask of an
+  /// engine. Returns the tensor itself if there is no rule.
+  torch::Tensor adjust(const torch::Tensor& log_probabilities, const DeviceRuledRows& rows) const;
+
+ private:
+  torch::Tensor excluded_by_history(const DeviceRuledRows& rows) const;
+  void exclude_repeats(const DeviceRuledRows& rows, torch::Tensor& excluded) const;
+  void exclude_avoided(const DeviceRuledRows& rows, torch::Tensor& excluded) const;
+
+  std::int64_t vocabulary_;
+  std::int64_t eos_, min_length_, ngram_;
+  double repetition_penalty_;
+  bool looks_back_;
+  std::vector<std::vector<TokenId>> avoided_;
+  torch::Tensor never_;      // [V] bool: suppressed, or never emitted; undefined: none
+  torch::Tensor lengthens_;  // [V] bool: lengthens the word before it; undefined: none
+};
+
+/// E hypotheses of each group [G, E]. The last token of a hypothesis is in the tree's place
+/// `count - 1`, in the row `row`.
+struct Ended {
+  torch::Tensor score, sum, penalty;  ///< double; the score is minus infinity if there is none
+  torch::Tensor length, count, row;   ///< int64: length as in Hypothesis; tokens without </s>
+  torch::Tensor cut;                  ///< bool
+
+  static constexpr torch::Tensor Ended::*kAll[] = {&Ended::score,  &Ended::sum,   &Ended::penalty,
+                                                   &Ended::length, &Ended::count, &Ended::row,
+                                                   &Ended::cut};
+};
+
+/// The hypotheses that have ended, best first, of each of G groups.
+class EndedHypotheses {
+ public:
+  /// Keeps the E = `most` best of each group. `integers`: int64 on the device.
+  EndedHypotheses(std::int64_t groups, std::int64_t most, torch::TensorOptions integers);
+
+  /// Forgets the hypotheses of groups [n] int64.
+  void forget(const torch::Tensor& groups) { ended_.score.index_fill_(0, groups, -INFINITY); }
+  /// Adds hypotheses in this order. If scores are equal, the one that was added first stays first.
+  void add(const std::vector<Ended>& more);
+
+  torch::Tensor has(std::int64_t count) const;  ///< whether there are so many [G]
+  torch::Tensor score_of(std::int64_t rank) const { return ended_.score.select(1, rank); }  ///< [G]
+  const Ended& all() const { return ended_; }
+
+ private:
+  const std::int64_t most_;
+  Ended ended_;  // [G, E]
+};
+
+/// The tokens of all hypotheses of G groups of B rows: each token is a node that knows the row of
+/// the token before it. A node is written once; nodes that a search drops are never read.
+class HypothesisTree {
+ public:
+  /// `integers`: int64 on the device. With `keeps_attention`, nodes have the attention to S source
+  /// tokens.
+  HypothesisTree(std::int64_t groups, std::int64_t rows, bool keeps_attention,
+                 torch::TensorOptions integers);
+
+  /// Makes room for hypotheses of `tokens` tokens, and sentences of `source` tokens.
+  void make_room(std::int64_t tokens, std::int64_t source);
+
+  /// A token of each row [G, B]: attention [G, B, S].
+  struct Nodes {
+    torch::Tensor parents, tokens;    ///< int64: the rows that they continue
+    torch::Tensor log_probabilities;  ///< fp32
+    torch::Tensor attention = {};
+  };
+  /// Writes the nodes at each group's place [G] int64.
+  void add(const Nodes& nodes, const torch::Tensor& places);
+
+  /// Up to `most` hypotheses of groups [n] int64, on the host, best first. source_lengths [G]: how
+  /// much of the attention is theirs.
+  std::vector<std::vector<Hypothesis>> trace(const Ended& ended, const torch::Tensor& groups,
+                                             std::int64_t most,
+                                             const torch::Tensor& source_lengths) const;
+
+ private:
+  const std::int64_t groups_, rows_;
+  torch::Tensor parents_, tokens_, log_probabilities_;  // [G, T, B]
+  torch::Tensor attention_;                             // [G, T, B, S]; undefined: not kept
+};
+
+/// `tensor` with more room in dimension `dim`; zeros there.
+torch::Tensor widened(const torch::Tensor& tensor, std::int64_t dim, std::int64_t size);
 
 /// A sentence that begins in a group.
 struct DeviceSentence {
@@ -55,10 +163,10 @@ class DeviceSearch {
   void advance(const DeviceStepResults& results);
 
   static constexpr std::int64_t kGoesOn = -1, kNotANumber = -2;
-  /// For each group: the number of the step at which its search ended, kGoesOn, or kNotANumber
-  /// where a log-probability was none. The host asks every few steps.
+  /// For each group: the number of the step at which its search ended, kGoesOn, or kNotANumber if a
+  /// log-probability was none. The host asks every few steps.
   std::vector<std::int64_t> ends() const;
-  /// SentenceSearch::best() of groups whose search has ended.
+  /// SentenceSearch::best() for groups whose search has ended.
   std::vector<std::vector<Hypothesis>> best(std::span<const std::int64_t> groups) const;
 
  private:
@@ -96,7 +204,7 @@ class DeviceSearch {
   std::int64_t starts() const { return config_.sampling ? width_ : 1; }      // rows at the start
   void make_room(std::int64_t longest, std::int64_t prefix, std::int64_t source);
   void make_room_for_tokens();
-  // Of sentences that begin in `groups` [n].
+  // These are for sentences that begin in `groups` [n].
   void put_facts(std::span<const DeviceSentence> sentences, const torch::Tensor& groups);
   torch::Tensor prefixes_of(std::span<const DeviceSentence> sentences) const;
   torch::Tensor uniforms_of(std::span<const DeviceSentence> sentences) const;
@@ -112,22 +220,21 @@ class DeviceSearch {
   HypothesisTree tree_;
   EndedHypotheses ended_;
 
-  std::int64_t capacity_ = 0;         // T: the largest max_length so far
-  std::int64_t prefix_capacity_ = 0;  // the longest prefix so far
-  std::int64_t source_capacity_ = 0;  // S
-  std::int64_t columns_ = 0;          // of the tokens that there is room for so far, at most T + 1
-  std::int64_t steps_ = 0;            // taken
+  std::int64_t capacity_ = 0;           // T: the largest max_length so far
+  std::int64_t prefix_capacity_ = 0;    // the longest prefix so far
+  std::int64_t source_capacity_ = 0;    // S
+  std::int64_t columns_ = 0;            // tokens that there is room for so far, at most T + 1
+  std::int64_t steps_ = 0;              // taken
   std::vector<std::int64_t> begun_at_;  // [G] in steps_; -1: free
-  torch::Tensor divisors_;  // [T + 2]: of the scores, by length; an ended search looks one further
+  torch::Tensor divisors_;  // [T + 2]: of scores, by length; an ended search looks one further
 
-  // Of the groups [G].
+  // For each group [G].
   torch::Tensor length_, max_length_, prefix_length_, prefix_ends_word_, source_length_, end_;
   torch::Tensor beam_left_;  // of Stop::Marian: the most rows of the next step
   torch::Tensor prefix_;     // [G, prefix capacity]
-  // Of the rows [G, B]. A row's tokens so far are needed where a rule looks back:
-  // [G, B, columns_].
+  // For each row [G, B]. A row's tokens so far are kept if a rule looks back: [G, B, columns_].
   torch::Tensor open_, sums_, parents_, previous_, history_;
-  torch::Tensor coverage_;  // [G, B, S]: the row's attention, summed up; where it is kept
+  torch::Tensor coverage_;  // [G, B, S]: the row's attention, summed up; if it is kept
   torch::Tensor uniforms_;  // [G, B, T + 1]: of the draws of sampling
 };
 

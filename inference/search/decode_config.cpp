@@ -15,12 +15,12 @@ namespace {
 // A ratio means little for a short line: "2^31" is one word, its German forty pieces.
 constexpr std::int64_t kShortestLimit = 50;
 
-// With one pair in ten a model has learned to go on behind a full stop.
+// With one pair in ten a model has learned to continue after a full stop.
 constexpr double kSingleSentences = 0.1;
 
 constexpr std::int64_t kUnbounded = std::numeric_limits<std::int32_t>::max();
 
-// Written so that "not a number" fails, too.
+// The comparison also refuses "not a number".
 template <class Number>
 void check_range(std::string_view flag, Number value) {
   const auto range = setting_range(flag);

@@ -13,7 +13,7 @@
 
 namespace dragoman {
 
-/// When the search of a sentence ends. Where nothing else ends it, its maximum length does.
+/// When the search of a sentence ends. If nothing else ends it, its maximum length does.
 enum class Stop {
   Full,    ///< as many hypotheses are finished as the beam is wide (CTranslate2)
   Exact,   ///< no open hypothesis can still enter the n best
@@ -22,8 +22,8 @@ enum class Stop {
            ///< length the open ones end with </s>, at no cost (forced_eos_token_id)
   Marian,  ///< each hypothesis that is finished leaves the beam one narrower, until none is open
   Fairseq,  ///< as Full, but the last token of a translation of the maximum length is </s>
-  Opennmt,  ///< OpenNMT-py's: n hypotheses are finished, and the best extension of a step is. In
-            ///< that step finished ones take places of the beam
+  Opennmt,  ///< OpenNMT-py's: n hypotheses are finished, and the best extension of a step is
+            ///< finished, too. In that step finished ones take places of the beam
 };
 constexpr std::array<std::string_view, 6> names_of(Stop) {
   return {"full", "exact", "hf", "marian", "fairseq", "opennmt"};
@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 2> names_of(LengthPenalty) { return {"ave
 
 /// Whether lines are translated sentence by sentence.
 enum class SplitSentences {
-  Auto,  ///< where the model was trained on single sentences, or nothing is known about it
+  Auto,  ///< if the model was trained on single sentences, or nothing is known about it
   Always,
   Never,
 };
@@ -52,8 +52,8 @@ bool splits_sentences(SplitSentences choice, std::optional<double> several_sente
 
 /// What becomes of text in characters that the model has never seen (unseen_text.h).
 enum class UnknownWords {
-  Copy,       ///< it stands in the translation as it is
-  Translate,  ///< the model makes of it what it can
+  Copy,       ///< it is copied into the translation
+  Translate,  ///< the model translates it as well as it can
 };
 constexpr std::array<std::string_view, 2> names_of(UnknownWords) { return {"copy", "translate"}; }
 
@@ -61,7 +61,7 @@ constexpr std::array<std::string_view, 2> names_of(UnknownWords) { return {"copy
 struct SettingRange {
   double least, most;
 };
-/// By the name of the flag; without a value, any number may be.
+/// Found by the name of the flag; if there is none, any number is allowed.
 std::optional<SettingRange> setting_range(std::string_view flag);
 
 struct DecodeConfig {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -22,12 +23,25 @@
 
 namespace dragoman {
 
-class SentenceScheduler;  // inference/sentence_scheduler.h
+class SentenceScheduler;  // inference/scheduler.h
 
 struct Candidate {
   TokenId token;
   float log_probability;
 };
+
+/// The error if a log-probability is not a number.
+inline Error not_a_number() {
+  return Error(
+      "the model's probabilities are not numbers: the model file is damaged, or its training "
+      "diverged");
+}
+
+/// Whether its probability is above 0. Throws not_a_number().
+inline bool is_possible(const Candidate& candidate) {
+  if (std::isnan(candidate.log_probability)) throw not_a_number();
+  return candidate.log_probability > -INFINITY;
+}
 
 /// The order of StepRequest::candidates.
 inline bool ranks_before(const Candidate& a, const Candidate& b) {
@@ -45,6 +59,13 @@ struct RowOrigin {
 struct RowToken {
   std::int32_t row;
   TokenId token;
+};
+
+/// One more token for one of the rows.
+struct Extension {
+  std::int32_t row;
+  TokenId token;
+  double sum;  ///< of the log-probabilities, this token's included
 };
 
 /// Multiplies a token's log-probability by a factor. A factor above 1 makes the token less likely;
@@ -76,7 +97,7 @@ struct AttentionHeads {
   std::int64_t layer_of(std::int64_t layers) const {
     return layer != 0 ? layer : std::max<std::int64_t>(layers - 1, 1);
   }
-  /// Throws UsageError where a model of so many layers and heads has no such one.
+  /// Throws UsageError if a model of so many layers and heads does not have them.
   void check(std::int64_t layers, std::int64_t heads) const {
     if (layer > layers)
       throw UsageError("--attention-layer ", layer, ": the decoder has ", layers, " layers");
@@ -90,12 +111,12 @@ struct StepRequest {
   /// [R]. They replace the rows of the last step. The rows of one slot stand side by side, and a
   /// parent is a row of the same slot.
   std::span<const RowOrigin> rows;
-  std::span<const TokenId> previous;        ///< [R]: each row's last token; of a fresh row ignored
+  std::span<const TokenId> previous;        ///< [R]: each row's last token; ignored for a fresh row
   std::span<const Adjustment> adjustments;  ///< at most one for each token of a row
   std::int64_t candidates_per_row;          ///< at most vocabulary()
   /// [R, candidates_per_row]: the most probable tokens of each row, best first. Of equal ones the
-  /// smaller token comes first (on CUDA their order is undefined). Where the whole vocabulary is
-  /// asked for, the tokens stand in ascending order. An excluded token has log-probability minus
+  /// smaller token comes first (on CUDA their order is undefined). If the whole vocabulary is
+  /// asked for, the tokens are in ascending order. An excluded token has log-probability minus
   /// infinity.
   std::span<Candidate> candidates;
   /// Tokens whose log-probabilities are reported in any case, and the memory for these numbers.
@@ -118,7 +139,7 @@ class Engine {
   /// The longest source sentence (with </s>) and the longest output that the model has positions
   /// for.
   virtual std::int64_t max_positions() const = 0;
-  /// How many rows keep the device busy.
+  /// The number of rows that keeps the device busy.
   virtual std::int64_t preferred_rows() const = 0;
 
   /// Throws UsageError if the model has no such layer or head. A step may only name heads that have
@@ -128,7 +149,7 @@ class Engine {
   /// Encodes sentences (each ends with </s>) and returns a slot for each.
   virtual std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) = 0;
   /// Frees slots, with their rows. Must not throw, and so takes no memory: destructors call it, and
-  /// those who let sentences fail because no memory is left.
+  /// so does code that lets sentences fail because no memory is left.
   virtual void release(std::span<const std::int32_t> slots) = 0;
 
   /// Feeds each row its previous token (a fresh row starts from the zero vector).
@@ -136,7 +157,7 @@ class Engine {
 
   /// A scheduler for about `rows` rows (0: preferred_rows()) that searches on the engine's own
   /// device. Null: SentenceSearch searches on the host, through the functions above. The engine
-  /// must outlive it, and serves one of them at a time.
+  /// must outlive the scheduler, and serves one scheduler at a time.
   virtual std::shared_ptr<SentenceScheduler> own_scheduler([[maybe_unused]] std::int64_t rows) {
     return nullptr;
   }

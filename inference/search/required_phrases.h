@@ -1,12 +1,20 @@
-// Phrases that a translation should have, and how far a hypothesis is with them: lexically
-// constrained decoding after Post and Vilar 2018 ("Fast lexically constrained decoding with dynamic
-// beam allocation for neural machine translation"), where attention says where a phrase belongs.
+// Phrases that a translation should have: lexically constrained decoding after Post and Vilar 2018
+// ("Fast lexically constrained decoding with dynamic beam allocation for neural machine
+// translation"), with attention to say where a phrase belongs.
+//
+// RequiredPhrases knows how far a hypothesis is with its phrases. PhraseBeam is a step of beam
+// search: which tokens may follow a hypothesis, and which hypotheses are kept. Hypotheses are
+// compared by the sum of their log-probabilities plus a bonus. The bonus gives back the cost of a
+// phrase's tokens, which is their negative log-probability. The first token's cost is given back
+// only as far as it exceeds kMostFirst. The bonus is lower if a phrase begins while its source
+// positions get little attention, and if another token is written while they get much.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "inference/search/engine.h"
 #include "inference/search/token_rules.h"
 
 namespace dragoman {
@@ -14,7 +22,7 @@ namespace dragoman {
 /// How far a hypothesis is: which phrases it has, and which one it is in the middle of.
 struct PhraseProgress {
   std::uint64_t begun = 0;    ///< a bit for each phrase that is begun, complete or not
-  std::int32_t phrase = -1;   ///< the one begun, or -1
+  std::int32_t phrase = -1;   ///< the one that is begun, or -1
   std::int32_t position = 0;  ///< in its tokens
   std::int32_t spelling = 0;
   bool at_word_end = false;  ///< the last token completed a phrase that ends_word
@@ -71,10 +79,11 @@ class RequiredPhrases {
   bool is_begun(const PhraseProgress& progress, std::size_t phrase) const {
     return (progress.begun >> phrase & 1) != 0;
   }
-  /// The next token of the phrase begun.
+  /// The next token of the phrase that is begun.
   TokenId next(const PhraseProgress& progress) const;
-  /// The progress after the first token of a phrase, and after the next token of the phrase begun.
+  /// The progress after the first token of a phrase.
   PhraseProgress start(PhraseProgress progress, std::size_t phrase, std::size_t spelling) const;
+  /// The progress after the next token of the phrase that is begun.
   PhraseProgress advance(PhraseProgress progress) const;
 
  private:
@@ -82,6 +91,58 @@ class RequiredPhrases {
 
   std::vector<RequiredPhrase> phrases_;
   std::int64_t tokens_ = 0;
+};
+
+/// Whether every translation must have its phrases.
+enum class PhrasePolicy {
+  Fluent,  ///< no: it may lack a phrase that would spoil the rest
+  Always,  ///< yes
+};
+
+/// An open hypothesis, and the engine's answers for it.
+struct PhraseRow {
+  std::int32_t number;
+  TokenId previous;  ///< its last token; </s> at the start
+  double sum;
+  const PhraseProgress& progress;
+  std::span<const Candidate> candidates;
+  std::span<const RowToken> reported;  ///< as append_reported() lists them for this row
+  std::span<const float> reported_log_probabilities;
+  std::span<const float> attention;  ///< [S], or nothing
+};
+
+struct PhraseExtension {
+  Extension extension;
+  PhraseProgress progress;  ///< after the extension
+  double merit() const { return extension.sum + progress.bonus; }
+};
+
+class PhraseBeam {
+ public:
+  /// All must outlive the beam.
+  PhraseBeam(const RequiredPhrases& phrases, const TargetTokens& tokens, PhrasePolicy policy)
+      : phrases_(phrases), tokens_(tokens), policy_(policy) {}
+
+  /// Appends the tokens whose log-probabilities extend() needs for a hypothesis, none twice.
+  void append_reported(const PhraseProgress& progress, std::int32_t row,
+                       std::vector<RowToken>& reported) const;
+  /// Appends the possible extensions of a row. At most `room` more tokens fit, </s> included.
+  void extend(const PhraseRow& row, std::int64_t room, std::vector<PhraseExtension>& pool) const;
+  /// Keeps `beam` extensions without </s>, and up to `beam` with it. Extensions with equally many
+  /// phrases form a bank (Post and Vilar 2018). The banks take turns, each with its best.
+  void keep(std::vector<PhraseExtension>& pool, std::int64_t beam) const;
+
+ private:
+  bool lengthens_word(TokenId token) const;
+  bool may_begin(const PhraseRow& row, const RequiredPhrase& phrase, PhraseStart start) const;
+  void append_begun(const PhraseRow& row, std::size_t phrase, std::size_t spelling,
+                    std::vector<PhraseExtension>& pool) const;
+  void append_plain(const PhraseRow& row, std::vector<PhraseExtension>& pool) const;
+  double penalty(const PhraseRow& row, std::span<const double> attention, TokenId token) const;
+
+  const RequiredPhrases& phrases_;
+  const TargetTokens& tokens_;
+  PhrasePolicy policy_;
 };
 
 }  // namespace dragoman

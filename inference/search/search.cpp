@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "base/random.h"
@@ -41,7 +42,7 @@ SentenceSearch::SentenceSearch(const DecodeConfig& config, const TargetTokens& t
   extensions_.reserve(most * (most + 1));
   ended_.reserve(most_ended() + 1);
   nodes_.reserve(std::min<std::size_t>(most * static_cast<std::size_t>(max_length), 4096));
-  // Sampling begins with one row for each draw, beam search with one row.
+  // Sampling begins with one row for each draw, and beam search with one row.
   const auto starts = static_cast<std::int32_t>(config.sampling ? config.n_best : 1);
   for (std::int32_t sample = 0; sample < starts; ++sample)
     rows_.push_back({.parent = -1, .previous = tokens.eos, .sum = 0, .node = -1, .sample = sample});
@@ -296,8 +297,8 @@ bool SentenceSearch::no_open_row_matters() const {
   return true;
 }
 
-/// A sum never rises, and it counts least where it is divided by the largest length. The penalty of
-/// the words is smallest at one of the ends.
+/// A sum never rises, and it counts least if it is divided by the largest length. The word penalty
+/// is smallest at the least or at the largest length.
 double SentenceSearch::best_score_possible(double sum) const {
   return sum / score_divisor(max_length_, *config_) +
          std::max(normalized_score(0, length_ + 1, *config_),
@@ -332,6 +333,167 @@ std::vector<Hypothesis> SentenceSearch::best() const {
     hypotheses.push_back(std::move(hypothesis));
   }
   return hypotheses;
+}
+
+// ---- the extensions of a step ------------------------------------------------------------------
+
+namespace {
+
+bool is_better(const Extension& a, const Extension& b) {
+  if (a.sum != b.sum) return a.sum > b.sum;
+  if (a.row != b.row) return a.row < b.row;
+  return a.token < b.token;
+}
+
+}  // namespace
+
+void keep_beam(std::vector<Extension>& extensions, std::int64_t beam, TokenId eos) {
+  // Each row ends at most once, so the best 2 * beam hold `beam` without </s>, if there are as
+  // many.
+  const std::size_t ranked = std::min(extensions.size(), 2 * static_cast<std::size_t>(beam));
+  std::partial_sort(extensions.begin(), extensions.begin() + static_cast<std::ptrdiff_t>(ranked),
+                    extensions.end(), is_better);
+  std::size_t kept = 0;
+  std::int64_t open = 0;
+  for (std::size_t rank = 0; rank < ranked && open < beam; ++rank) {
+    const bool ends = extensions[rank].token == eos;
+    if (ends && rank >= static_cast<std::size_t>(beam)) continue;
+    extensions[kept++] = extensions[rank];
+    if (!ends) ++open;
+  }
+  extensions.resize(kept);
+}
+
+void keep_best(std::vector<Extension>& extensions, std::int64_t most) {
+  const std::size_t kept = std::min(extensions.size(), static_cast<std::size_t>(most));
+  std::partial_sort(extensions.begin(), extensions.begin() + static_cast<std::ptrdiff_t>(kept),
+                    extensions.end(), is_better);
+  extensions.resize(kept);
+}
+
+std::int64_t draw(std::span<const Candidate> candidates, const DecodeConfig& config,
+                  double uniform) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    if (is_possible(candidates[i])) order.push_back(i);
+  if (order.empty()) return -1;
+
+  const auto more_probable = [&](std::size_t a, std::size_t b) {
+    return ranks_before(candidates[a], candidates[b]);
+  };
+  const auto topk = static_cast<std::size_t>(config.sampling_topk);
+  if (topk > 0 && topk < order.size()) {
+    const auto end = order.begin() + config.sampling_topk;
+    std::partial_sort(order.begin(), end, order.end(), more_probable);
+    order.erase(end, order.end());
+  } else if (config.sampling_topp < 1.0) {
+    std::sort(order.begin(), order.end(), more_probable);
+  }
+
+  float highest = -INFINITY;
+  for (const std::size_t i : order) highest = std::max(highest, candidates[i].log_probability);
+  std::vector<double> weights;
+  for (const std::size_t i : order) {
+    const double below = static_cast<double>(candidates[i].log_probability) - highest;
+    weights.push_back(std::exp(below / config.temperature));
+  }
+  double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  if (config.sampling_topp < 1.0) {
+    double mass = 0;
+    std::size_t count = 0;
+    while (count < weights.size() && mass < config.sampling_topp * total) mass += weights[count++];
+    weights.resize(count);
+    total = mass;
+  }
+  double left = uniform * total;
+  for (std::size_t i = 0; i + 1 < weights.size(); ++i) {
+    left -= weights[i];
+    if (left < 0) return static_cast<std::int64_t>(order[i]);
+  }
+  return static_cast<std::int64_t>(order[weights.size() - 1]);
+}
+
+// ---- a step of an engine for several searches --------------------------------------------------
+
+void SearchStep::begin() {
+  origins_.clear();
+  previous_.clear();
+  adjustments_.clear();
+  reported_.clear();
+  candidates_per_row_ = 0;
+  reports_attention_ = false;
+  attention_weights_ = 0;
+  heads_ = {};
+}
+
+void SearchStep::add(EngineSearch& search) {
+  const DecodeConfig& config = *search.config;
+  candidates_per_row_ = std::max(candidates_per_row_,
+                                 SentenceSearch::candidates_needed(config, engine_.vocabulary()));
+  const std::int32_t old_first = search.first_row;
+  search.first_row = static_cast<std::int32_t>(origins_.size());
+  search.first_reported = reported_.size();
+  search.first_attention = attention_weights_;
+  attention_weights_ += search.search.rows().size() * search.source_length;
+  search.search.prepare_step(search.first_row, adjustments_, reported_);
+  for (const SentenceSearch::Row& row : search.search.rows()) {
+    origins_.push_back(
+        {.parent = row.parent < 0 ? -1 : old_first + row.parent, .slot = search.slot});
+    previous_.push_back(row.previous);
+  }
+  if (search.needs_attention && !reports_attention_) {
+    reports_attention_ = true;
+    heads_ = heads_of(config);
+  }
+}
+
+void SearchStep::take() {
+  candidates_.resize(previous_.size() * static_cast<std::size_t>(candidates_per_row_));
+  reported_log_probabilities_.resize(reported_.size());
+  engine_.step({.rows = origins_,
+                .previous = previous_,
+                .adjustments = adjustments_,
+                .candidates_per_row = candidates_per_row_,
+                .candidates = candidates_,
+                .reported = reported_,
+                .reported_log_probabilities = reported_log_probabilities_,
+                .attention = reports_attention_ ? &attention_ : nullptr,
+                .heads = heads_});
+}
+
+StepResults SearchStep::results_of(const EngineSearch& search) {
+  StepResults results{
+      .candidates = candidates_of(search),
+      .reported =
+          std::span<const float>(reported_log_probabilities_).subspan(search.first_reported)};
+  if (search.needs_attention)
+    results.attention =
+        std::span<const float>(attention_)
+            .subspan(search.first_attention, search.search.rows().size() * search.source_length);
+  return results;
+}
+
+/// The candidates of the search's rows, as many as it needs. The step may have found more because
+/// another search needed more.
+std::span<const Candidate> SearchStep::candidates_of(const EngineSearch& search) {
+  const auto best = static_cast<std::size_t>(candidates_per_row_);
+  const std::size_t rows = search.search.rows().size();
+  const std::span<Candidate> all =
+      std::span(candidates_)
+          .subspan(static_cast<std::size_t>(search.first_row) * best, rows * best);
+  const auto needed = static_cast<std::size_t>(
+      SentenceSearch::candidates_needed(*search.config, engine_.vocabulary()));
+  if (needed == best) return all;
+  own_candidates_.clear();
+  for (std::size_t row = 0; row < rows; ++row) {
+    const auto of_row = all.subspan(row * best, best);
+    const auto end = of_row.begin() + static_cast<std::ptrdiff_t>(needed);
+    // The candidates of a whole vocabulary are not sorted by probability.
+    if (candidates_per_row_ == engine_.vocabulary())
+      std::partial_sort(of_row.begin(), end, of_row.end(), ranks_before);
+    own_candidates_.insert(own_candidates_.end(), of_row.begin(), end);
+  }
+  return own_candidates_;
 }
 
 }  // namespace dragoman

@@ -25,17 +25,17 @@
 // Everything else is dropped, also "Ein </s>". The search ends when two hypotheses have ended
 // (--stop full). best() returns them, best first. Sampling takes the same step, but draws one token
 // for each row. Within a required prefix the step takes the prefix's next token.
+//
+// SearchStep lets an engine take one step for the rows of several searches.
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "inference/search/decode_config.h"
 #include "inference/search/engine.h"
-#include "inference/search/extensions.h"
-#include "inference/search/phrase_beam.h"
 #include "inference/search/required_phrases.h"
 #include "inference/search/token_rules.h"
 
@@ -43,14 +43,14 @@ namespace dragoman {
 
 struct Hypothesis {
   std::vector<TokenId> tokens;  ///< without </s>
-  /// Tokens, and </s> where it ended with one, or where Stop::Hf forced one at the longest length.
+  /// Tokens, and </s> if it ended with one, or if Stop::Hf forced one at the longest length.
   std::int64_t length;
   double sum;               ///< of log-probabilities
   double coverage_penalty;  ///< 0 or less
   double score;             ///< normalized_score(sum, length), coverage penalty added
   bool cut;                 ///< not ended by the model: maximum length, or no token was possible
   std::vector<float> log_probabilities;  ///< [length]
-  /// [tokens, S] where asked for: see SourceSentence::needs_attention.
+  /// [tokens, S] if asked for: see SourceSentence::needs_attention.
   std::vector<float> attention;
 };
 
@@ -71,10 +71,25 @@ inline constexpr double kLeastCoverage = 1e-6;
 /// all tokens of the translation together.
 double coverage_penalty(std::span<const float> coverage, double beta);
 
+/// Removes the extensions that a step of beam search does not keep, and sorts the others, best
+/// first. It keeps those with </s> among the best `beam`, and the best `beam` without </s>. Among
+/// equal sums the smaller row comes first, then the smaller token.
+void keep_beam(std::vector<Extension>& extensions, std::int64_t beam, TokenId eos);
+
+/// Keeps the best `most` extensions, best first, with or without </s>. Order as in keep_beam().
+void keep_best(std::vector<Extension>& extensions, std::int64_t most);
+
+/// Draws a candidate and returns its index; -1 if all have probability 0. Keeps the sampling-topk
+/// best, divides their log-probabilities by the temperature, then keeps the fewest that together
+/// have the fraction sampling-topp of their probability, and draws among these. `uniform` in
+/// [0, 1) decides.
+std::int64_t draw(std::span<const Candidate> candidates, const DecodeConfig& config,
+                  double uniform);
+
 /// The beginning that a sentence's translation must have.
 struct RequiredPrefix {
   std::vector<TokenId> tokens = {};
-  bool ends_word = false;  ///< the token behind them must begin a new word
+  bool ends_word = false;  ///< the token after them must begin a new word
 };
 
 /// The prefix and the phrases that a sentence's translation must have.
@@ -97,7 +112,7 @@ struct StepResults {
   std::span<const Candidate> candidates;  ///< [rows, candidates_needed()]
   /// Log-probabilities of prepare_step()'s `reported`, in its order.
   std::span<const float> reported = {};
-  std::span<const float> attention = {};  ///< [rows, S], where asked for
+  std::span<const float> attention = {};  ///< [rows, S], if asked for
 };
 
 class SentenceSearch {
@@ -201,13 +216,59 @@ class SentenceSearch {
   std::vector<Node> nodes_;
   std::vector<Ended> ended_;  // best first, at most most_ended()
   std::vector<Extension> extensions_;
-  std::vector<PhraseExtension>
-      phrase_extensions_;           // the same with their phrases, if there are some
-  std::vector<RowToken> reported_;  // of the step under way, rows counted from 0
-  std::vector<float> attention_;    // [nodes, S], where asked for
-  std::size_t source_length_ = 0;   // S
-  std::int64_t complete_ = 0;       // hypotheses that have ended with all phrases
+  std::vector<PhraseExtension> phrase_extensions_;  // the same with their phrases, if there are any
+  std::vector<RowToken> reported_;                  // of the step under way, rows counted from 0
+  std::vector<float> attention_;                    // [nodes, S], if asked for
+  std::size_t source_length_ = 0;                   // S
+  std::int64_t complete_ = 0;                       // hypotheses that have ended with all phrases
   bool finished_ = false;
+};
+
+/// A search whose rows are in an engine.
+struct EngineSearch {
+  SentenceSearch search;
+  const DecodeConfig* config;  ///< of the search
+  std::int32_t slot;           ///< of the sentence
+  std::size_t source_length;   ///< of the sentence, in tokens
+  bool needs_attention;
+  // In the last step, where its rows stood side by side.
+  std::int32_t first_row = 0;
+  std::size_t first_reported = 0, first_attention = 0;
+};
+
+/// One step of an engine for the rows of several searches, each with its own settings. Every search
+/// gets the results of its own rows.
+class SearchStep {
+ public:
+  /// The engine must outlive it.
+  explicit SearchStep(Engine& engine) : engine_(engine) {}
+
+  /// Begins a step. All searches that need attention need the same heads.
+  void begin();
+  /// Adds the rows of a search. Every search of the engine is added to every step.
+  void add(EngineSearch& search);
+  /// Lets the engine take the step.
+  void take();
+  /// The results of a search that was added: SentenceSearch::advance takes them. They stay until
+  /// the next call.
+  StepResults results_of(const EngineSearch& search);
+
+ private:
+  std::span<const Candidate> candidates_of(const EngineSearch& search);
+
+  Engine& engine_;
+  std::int64_t candidates_per_row_ = 0;  // of the step under way
+  bool reports_attention_ = false;
+  AttentionHeads heads_;
+  std::size_t attention_weights_ = 0;  // of all rows
+  // Kept for their memory.
+  std::vector<RowOrigin> origins_;
+  std::vector<TokenId> previous_;
+  std::vector<Adjustment> adjustments_;
+  std::vector<RowToken> reported_;
+  std::vector<Candidate> candidates_, own_candidates_;
+  std::vector<float> reported_log_probabilities_;
+  std::vector<float> attention_;
 };
 
 }  // namespace dragoman

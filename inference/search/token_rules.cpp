@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "base/word_characters.h"
 
 namespace dragoman {
 
@@ -93,7 +92,7 @@ void append_adjustments(const RuledRow& row, const DecodeConfig& config, const T
     for (const TokenId token : row.history)
       adjustments.push_back({row.number, token, static_cast<float>(config.repetition_penalty)});
 
-  // One of each token, excluded if any says so.
+  // Keeps one adjustment of each token, which excludes it if any of them does.
   const auto begin = adjustments.begin() + first;
   std::sort(begin, adjustments.end(), [](const Adjustment& a, const Adjustment& b) {
     return a.token != b.token ? a.token < b.token : a.factor > b.factor;

@@ -11,7 +11,7 @@
 
 namespace dragoman {
 
-/// Whether a token joins the word before it, and the word behind it.
+/// Whether a token joins the word before it, and the word after it.
 struct TokenEdges {
   bool lengthens_word = false;  ///< begins with a letter or digit that lengthens the word before it
   bool opens = false;           ///< opening punctuation: the next word follows without a space
@@ -24,7 +24,7 @@ struct TargetTokens {
   std::vector<std::vector<TokenId>> avoided = {};  ///< sequences that are never produced
   std::span<const TokenEdges> edges = {};          ///< [V], or empty: each token is a word
 
-  /// Edges are compared by address: they are equal where both view the same list.
+  /// Edges are compared by address: they are equal if both view the same list.
   bool operator==(const TargetTokens& other) const {
     return eos == other.eos && suppressed == other.suppressed && avoided == other.avoided &&
            edges.data() == other.edges.data() && edges.size() == other.edges.size();
@@ -53,7 +53,7 @@ struct RuledRow {
 bool rules_look_back(const DecodeConfig& config, const TargetTokens& tokens);
 
 /// Appends the row's adjustments: suppressed tokens, ends of avoided sequences and of n-grams that
-/// stand in its history already (DecodeConfig::no_repeat_ngram_size), </s> where it must go on, and
+/// are in its history already (DecodeConfig::no_repeat_ngram_size), </s> if it must go on, and
 /// tokens of its history by DecodeConfig::repetition_penalty. No token comes twice.
 void append_adjustments(const RuledRow& row, const DecodeConfig& config, const TargetTokens& tokens,
                         std::vector<Adjustment>& adjustments);

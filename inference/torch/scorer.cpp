@@ -9,11 +9,9 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/memory.h"
-#include "base/thread_team.h"
-#include "inference/torch/packed_sentences.h"
-#include "model/attention_memory.h"
-#include "model/side_by_side.h"
+#include "base/machine.h"
+#include "base/threads.h"
+#include "model/device.h"
 
 namespace dragoman {
 
@@ -30,7 +28,7 @@ void check_lengths(std::span<const SentencePair> pairs, const ModelConfig& confi
                   config.max_positions, " learned positions");
 }
 
-/// From short to long.
+/// Batches of pairs, from short to long.
 std::vector<Indices> batches_of(std::span<const SentencePair> pairs, std::int64_t max_tokens) {
   Indices order(pairs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -52,6 +50,19 @@ std::vector<Indices> batches_of(std::span<const SentencePair> pairs, std::int64_
   return batches;
 }
 
+/// Sentences one after the other.
+struct PackedSentences {
+  std::vector<std::int32_t> tokens, starts = {0};
+
+  void add(std::span<const TokenId> sentence) {
+    tokens.insert(tokens.end(), sentence.begin(), sentence.end());
+    starts.push_back(static_cast<std::int32_t>(tokens.size()));
+  }
+  PackedTokens on_device_of(const Transformer& model) const {
+    return packed_tokens(tokens, starts, model->config.heads, model->output_weight().device());
+  }
+};
+
 /// One side of a batch.
 PackedSentences side_of(std::span<const SentencePair> pairs, const Indices& batch,
                         std::vector<TokenId> SentencePair::*side) {
@@ -60,7 +71,7 @@ PackedSentences side_of(std::span<const SentencePair> pairs, const Indices& batc
   return sentences;
 }
 
-/// Of the targets of a batch, side by side [N].
+/// The log-probabilities of the tokens of a batch's targets, side by side [N].
 torch::Tensor log_probabilities(Transformer& model, const PackedTokens& source,
                                 const PackedTokens& target) {
   const auto hidden = model->decode(target, model->encode(source), source.layout);  // [N, D]
@@ -102,7 +113,7 @@ struct Scoring {
     }
   }
 
-  /// One that may take much of the memory.
+  /// Scores a batch that may take much of the memory.
   void score_large(const Indices& batch, std::int64_t bytes) const {
     try {
       require_memory(bytes);

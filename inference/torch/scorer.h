@@ -6,14 +6,14 @@
 #include <stop_token>
 #include <vector>
 
-#include "inference/sentence_pair.h"
+#include "inference/forced_scores.h"
 #include "model/transformer.h"
 
 namespace dragoman {
 
-/// Log-probability, to base e, of each target token given those before it and the source: one list
-/// per pair, as long as its target. Pairs go through the model in batches of similar lengths, whose
-/// sides have up to `max_tokens` tokens each, or one pair that is longer. The other pairs of
+/// The log-probability, to base e, of each target token given those before it and the source: one
+/// list per pair, as long as its target. Pairs go through the model in batches of similar lengths,
+/// whose sides have up to `max_tokens` tokens each, or one pair that is longer. The other pairs of
 /// a batch change its values by rounding only. After a stop the lists of the pairs that were not
 /// reached are empty. Throws Error for a sentence longer than the learned positions of the model.
 std::vector<std::vector<float>> token_log_probabilities(Transformer& model,

@@ -11,13 +11,20 @@
 #include <cmath>
 #include <utility>
 
-#include "inference/torch/packed_sentences.h"
-
 namespace dragoman {
+
+PackedTokens packed_sentences(Transformer& model, std::span<const std::vector<TokenId>> sentences) {
+  std::vector<std::int32_t> tokens, starts = {0};
+  for (const std::vector<TokenId>& sentence : sentences) {
+    tokens.insert(tokens.end(), sentence.begin(), sentence.end());
+    starts.push_back(static_cast<std::int32_t>(tokens.size()));
+  }
+  return packed_tokens(tokens, starts, model->config.heads, model->output_weight().device());
+}
 
 namespace {
 
-/// Room grows by so many columns, so that the shapes of many steps are the same.
+/// Room grows by this number of columns, so that the shapes of many steps are the same.
 constexpr std::int64_t kColumns = 32;
 
 std::int64_t rounded_up(std::int64_t columns) {
@@ -71,7 +78,7 @@ class TorchDeviceModel::InPlaceAttention : public DecoderAttention {
     return module->output(attended.transpose(1, 2).reshape({rows_, heads_ * d_k_}));
   }
 
-  /// [R, S], where the step asked for it.
+  /// [R, S], if the step asked for it.
   const torch::Tensor& reported_weights() const { return weights_; }
 
  private:
@@ -162,7 +169,7 @@ void TorchDeviceModel::admit(std::span<const std::vector<TokenId>> sentences,
   const auto index =
       torch::tensor(std::vector<std::int64_t>(groups.begin(), groups.end()), numbers);
   source_lengths_.index_copy_(0, index, source.layout.lengths.to(numbers));
-  // What a mask hides must still be a number, whatever the sentence before has left.
+  // What a mask hides must still be a number, whatever the sentence before has left there.
   const auto clear = [&](torch::Tensor& cache) {
     cache.view({groups_, -1}).index_fill_(0, index, 0);
   };
@@ -185,7 +192,7 @@ void TorchDeviceModel::admit(std::span<const std::vector<TokenId>> sentences,
   }
 }
 
-/// Only the columns that a step attends to.
+/// Reorders only the columns that a step attends to.
 void TorchDeviceModel::reorder(const torch::Tensor& parents, std::int64_t columns) {
   const auto take = [&](torch::Tensor& cache) {
     auto target = spare_.narrow(2, 0, columns);

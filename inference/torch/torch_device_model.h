@@ -1,5 +1,5 @@
-// The module tree as a DeviceModel: keys and values stand in tensors whose shapes stay, and are
-// written in place.
+// The module tree as a DeviceModel: keys and values are written in place, into tensors whose shapes
+// stay the same.
 #pragma once
 
 #include <torch/types.h>
@@ -12,6 +12,9 @@
 #include "model/transformer.h"
 
 namespace dragoman {
+
+/// The sentences on the model's device, packed as the module tree reads them.
+PackedTokens packed_sentences(Transformer& model, std::span<const std::vector<TokenId>> sentences);
 
 class TorchDeviceModel : public DeviceModel {
  public:
@@ -44,8 +47,8 @@ class TorchDeviceModel : public DeviceModel {
   const torch::TensorOptions options_;
   std::int64_t groups_ = 0, rows_per_group_ = 0;  // G, B; R = G * B
   std::int64_t source_capacity_ = 0, target_capacity_ = 0;
-  std::vector<KeysAndValues> sources_;  // of each layer [G, H, S, K]
-  std::vector<KeysAndValues> targets_;  // of each layer [R, H, T, K]
+  std::vector<KeysAndValues> sources_;  // one of each layer: [G, H, S, K]
+  std::vector<KeysAndValues> targets_;  // one of each layer: [R, H, T, K]
   torch::Tensor spare_;                 // [R, H, T, K]: where the next reordered one is written
   torch::Tensor source_lengths_;        // [G] int64
 };

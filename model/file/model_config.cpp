@@ -1,11 +1,12 @@
 #include "model/file/model_config.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/error.h"
-#include "base/json_depth.h"
 
 namespace dragoman {
 
@@ -260,6 +261,17 @@ std::vector<ParameterShape> parameter_shapes(const ModelConfig& config) {
     shapes.add("output.weight", {config.target_vocabulary, config.d_model});
   if (config.output_bias) shapes.add("output.bias", {config.target_vocabulary});
   return shapes.take();
+}
+
+float sinusoid(std::int64_t position, std::int64_t column, std::int64_t d_model,
+               Positions positions) {
+  const std::int64_t frequency = column / 2;  // a sine and a cosine of each
+  const double step = positions == Positions::Marian
+                          ? 1.0 / static_cast<double>(std::max<std::int64_t>(d_model / 2 - 1, 1))
+                          : 2.0 / static_cast<double>(d_model);
+  const double exponent = static_cast<double>(frequency) * step;
+  const double angle = static_cast<double>(position) * std::exp(exponent * -std::log(10000.0));
+  return static_cast<float>(column % 2 == 0 ? std::sin(angle) : std::cos(angle));
 }
 
 }  // namespace dragoman

@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 4> names_of(Preset) {
 enum class NormPosition {
   After,
   Before,
-  BeforeQueries,  ///< as Before, but keys and values of self-attention are of the sum as it is
+  BeforeQueries,  ///< as Before, but keys and values of self-attention come from the sum as it is
 };
 constexpr std::array<std::string_view, 3> names_of(NormPosition) {
   return {"after", "before", "before-queries"};
@@ -70,7 +70,7 @@ struct ModelConfig {
   double attention_dropout = 0.1;   ///< of attention weights
   double activation_dropout = 0.1;  ///< of the feed-forward network's inner activations
 
-  // Of other systems' models, without flags.
+  // Other systems' models need these, which have no flags.
   double norm_epsilon = 1e-5;  ///< of layer normalisation, added to the variance
   bool source_eos = true;      ///< whether a source sentence ends with </s>
   /// Whether the sum of embedding and position is normalised before the first layer.
@@ -189,7 +189,7 @@ struct ModelConfig {
 /// The stored text: JSON with every field, the vocabulary sizes and the special ids.
 std::string to_json(const ModelConfig& config);
 /// Throws Error on missing or wrong fields. The first model files lack norm-epsilon, which was
-/// 1e-5, and source-eos, which was true. embedding-norm is there where it is true.
+/// 1e-5, and source-eos, which was true. embedding-norm is only there if it is true.
 ModelConfig model_config_from_json(std::string_view json);
 
 struct ParameterShape {
@@ -201,5 +201,12 @@ struct ParameterShape {
 /// Names and shapes of all parameters, in the order of the module tree. The model file, the module
 /// tree and the CPU engine all keep to them. Weights of linear layers are [out, in].
 std::vector<ParameterShape> parameter_shapes(const ModelConfig& config);
+
+/// An element of the sinusoidal positional encoding (section 3.5): sines and cosines alternate.
+/// Frequency i of the paper is 10000^(-i / (d_model / 2)), so the last is a little above 1/10000.
+/// That of Marian (graph/node_initializers.cpp) is 10000^(-i / (d_model / 2 - 1)), so the last is
+/// 1/10000. `positions` is one of these two.
+float sinusoid(std::int64_t position, std::int64_t column, std::int64_t d_model,
+               Positions positions);
 
 }  // namespace dragoman

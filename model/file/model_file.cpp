@@ -2,17 +2,85 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/error.h"
-#include "base/hash.h"
-#include "base/json_depth.h"
 #include "base/utf8.h"
 #include "model/file/run_folder.h"
 
 namespace dragoman {
+
+// Parameters by name
+
+namespace {
+
+/// `tensors` as ParameterReader::stored() gives them.
+void copy_stored(const std::vector<TensorData>& tensors, std::span<float> values) {
+  if (tensors.size() == 1) return copy_as_floats(tensors[0], values);
+  const auto* whole = static_cast<const std::int8_t*>(tensors[0].data);
+  const auto* scales = static_cast<const float*>(tensors[1].data);
+  const auto columns = static_cast<std::size_t>(tensors[0].shape[1]);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(whole[i]) * scales[i / columns];
+}
+
+}  // namespace
+
+bool ParameterReader::is_int8(std::string_view parameter) const {
+  const TensorData* found = find(parameter);
+  return found != nullptr && found->dtype == Dtype::I8;
+}
+
+std::vector<TensorData> ParameterReader::stored(std::string_view parameter) const {
+  std::vector<TensorData> tensors = {tensor(parameter)};
+  if (is_int8(parameter)) tensors.push_back(tensor(scales_name(parameter)));
+  return tensors;
+}
+
+void ParameterReader::read_floats(std::string_view parameter, std::span<float> values) const {
+  copy_stored(stored(parameter), values);
+}
+
+std::vector<float> ParameterReader::floats(std::string_view parameter) const {
+  const std::vector<TensorData> tensors = stored(parameter);
+  std::vector<float> values(static_cast<std::size_t>(tensors.front().elements()));
+  copy_stored(tensors, values);
+  return values;
+}
+
+const TensorData* ParametersInMemory::find(std::string_view name) const {
+  const auto found = std::ranges::find(tensors_, name, &TensorData::name);
+  return found == tensors_.end() ? nullptr : &*found;
+}
+
+TensorData ParametersInMemory::tensor(std::string_view name) const {
+  const TensorData* found = find(name);
+  if (found == nullptr) throw Error("there is no tensor ", name);
+  return *found;
+}
+
+QuantizedRows quantize_rows(std::span<const float> values, std::int64_t columns) {
+  constexpr float kLargest = 127;  // -128 is not used, so that the range is symmetric
+  QuantizedRows rows;
+  rows.whole.reserve(values.size());
+  const auto width = static_cast<std::size_t>(columns);
+  for (std::size_t begin = 0; begin < values.size(); begin += width) {
+    const auto row = values.subspan(begin, width);
+    float largest = 0;
+    for (const float value : row) largest = std::max(largest, std::abs(value));
+    const float inverse = largest > 0 ? kLargest / largest : 0;
+    for (const float value : row)
+      rows.whole.push_back(static_cast<std::int8_t>(std::lrint(value * inverse)));
+    rows.scales.push_back(largest / kLargest);
+  }
+  return rows;
+}
+
+// The parts of the file
 
 namespace {
 
@@ -58,8 +126,8 @@ bool is_float(Dtype dtype) {
   return dtype == Dtype::F32 || dtype == Dtype::BF16 || dtype == Dtype::F16;
 }
 
-/// Throws Error where `tensor` (null: none) cannot be the parameter `expected`, or `scales` not its
-/// scales.
+/// Throws Error if `tensor` (null: none) cannot be the parameter `expected`, or `scales` cannot be
+/// its scales.
 void check_parameter(const ParameterShape& expected, const TensorData* tensor,
                      const TensorData* scales) {
   if (tensor == nullptr) throw Error("parameter ", expected.name, " is missing");
@@ -220,6 +288,8 @@ Provenance provenance_from_json(std::string_view text) {
   return provenance;
 }
 
+// Writing and reading
+
 std::size_t write_model_file(const std::filesystem::path& path, const ModelContents& contents) {
   std::vector<TensorData> tensors;
   try {
@@ -249,7 +319,7 @@ ModelFileReader::ModelFileReader(const std::filesystem::path& path, Verify verif
   verified_ = verify == Verify::All;
 }
 
-/// The version first: a newer one may have other checksums.
+/// The version comes first: a newer one may have other checksums.
 void ModelFileReader::check_header() const {
   const std::string path = file_.path().string();
   const auto version = metadata().find(kFormat);

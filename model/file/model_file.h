@@ -1,10 +1,10 @@
 // The model file: one safetensors file with the weights, the tokenizer, the architecture and how it
 // was made; a training checkpoint is the same file with `training.*` tensors and a progress record.
 // Checksums (XXH3) of every tensor and of the header are checked on every load. A matrix may be
-// stored as whole numbers of 8 bits (I8) beside a tensor of its rows' scales (see quantize.h).
+// stored as whole numbers of 8 bits (I8) beside a tensor of its rows' scales.
 //
 // `__metadata__` holds, as text: `dragoman.format` (version), `dragoman.config` (ModelConfig,
-// JSON), `dragoman.provenance` (JSON), `dragoman.decode_defaults` (JSON; where there are any),
+// JSON), `dragoman.provenance` (JSON), `dragoman.decode_defaults` (JSON; if there are any),
 // `dragoman.progress` (of checkpoints), `dragoman.checksums` (JSON, tensor name -> XXH3 of its
 // bytes) and `dragoman.header_checksum` (see header_checksum()).
 #pragma once
@@ -16,14 +16,66 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "base/character_set.h"
+#include "base/unicode.h"
 #include "model/file/model_config.h"
-#include "model/file/parameters.h"
 #include "model/file/safetensors.h"
 
 namespace dragoman {
+
+/// The name of the tensor with an I8 matrix's scales, F32 [rows].
+inline std::string scales_name(std::string_view parameter) {
+  return std::string(parameter) + ".scales";
+}
+
+/// The parameters of a model by name, in a file or in the memory of a training.
+class ParameterReader {
+ public:
+  virtual ~ParameterReader() = default;
+  virtual const ModelConfig& config() const = 0;
+  /// The tensor as it is stored, unchecked; null if there is none.
+  virtual const TensorData* find(std::string_view name) const = 0;
+  /// The same, checked. Throws Error if there is none, or it is damaged.
+  virtual TensorData tensor(std::string_view name) const = 0;
+  /// The caller has read the tensor. Its bytes may leave memory if they can be read again.
+  virtual void give_back(const TensorData&) const {}
+
+  bool has(std::string_view name) const { return find(name) != nullptr; }
+  bool is_int8(std::string_view parameter) const;
+  /// The tensors of a parameter: itself, and its scales if it is I8.
+  std::vector<TensorData> stored(std::string_view parameter) const;
+  /// A parameter's elements as floats, from any stored type. `values` must have as many elements.
+  void read_floats(std::string_view parameter, std::span<float> values) const;
+  std::vector<float> floats(std::string_view parameter) const;
+};
+
+/// The memory that the tensors view must outlive the object.
+class ParametersInMemory : public ParameterReader {
+ public:
+  ParametersInMemory(const ModelConfig& config, std::vector<TensorData> tensors)
+      : config_(config), tensors_(std::move(tensors)) {}
+
+  const ModelConfig& config() const override { return config_; }
+  const TensorData* find(std::string_view name) const override;
+  TensorData tensor(std::string_view name) const override;
+
+ private:
+  ModelConfig config_;
+  std::vector<TensorData> tensors_;
+};
+
+/// A matrix as whole numbers of 8 bits with a scale for each row:
+/// values[row, column] is about whole[row * columns + column] * scales[row]. Whole numbers are from
+/// -127 to 127. In each row the value of largest magnitude becomes -127 or 127.
+struct QuantizedRows {
+  std::vector<std::int8_t> whole;
+  std::vector<float> scales;
+};
+
+/// values [rows, columns], finite.
+QuantizedRows quantize_rows(std::span<const float> values, std::int64_t columns);
 
 /// The beginning of the names of tensors that belong to a checkpoint's optimizer, not to the model.
 inline constexpr std::string_view kTrainingPrefix = "training.";
@@ -33,13 +85,13 @@ struct Provenance {
   std::string command;        ///< the command line
   std::string configuration;  ///< effective configuration, TOML
   std::int64_t seed = 0;
-  std::int64_t updates = 0;                     ///< optimizer steps behind these weights
+  std::int64_t updates = 0;                     ///< optimizer steps that made these weights
   std::map<std::string, std::string> data;      ///< "training-text", "init-from" -> hash
   std::map<std::string, std::string> versions;  ///< "dragoman", "libtorch", "processor", ...
   /// Fraction of the training pairs that have several sentences on a side, if it was recorded.
   std::optional<double> several_sentences;
   /// Fraction of copies among the training pairs whose source has nothing to translate, by its kind
-  /// ("number"), for the kinds that the training text has several of.
+  /// ("number"), for the kinds that occur several times in the training text.
   std::map<std::string, double, std::less<>> copied_fractions;
   /// The characters that the model has seen in training, if they were recorded: those of the text
   /// as people wrote it, and those that the tokenizers made of them.
@@ -49,8 +101,8 @@ struct Provenance {
   bool operator==(const Provenance&) const = default;
 };
 
-/// The characters that a model has seen which was made of models with these records: all of them;
-/// none are known if one of the models has no record.
+/// The characters that a model has seen if it was made of two models with these records: all of
+/// them; none are known if one of the models has no record.
 std::optional<SeenCharacters> joined_characters(const std::optional<SeenCharacters>& one,
                                                 const std::optional<SeenCharacters>& other);
 
@@ -59,8 +111,8 @@ std::string to_json(const Provenance& provenance);
 /// Missing keys keep their defaults, unknown ones are ignored. Throws Error on wrong types.
 Provenance provenance_from_json(std::string_view json);
 
-/// Options of the search that suit the model, as flag ("beam-size") and value. They hold where the
-/// command says nothing else.
+/// Options of the search that suit the model, as flag ("beam-size") and value. They hold unless
+/// the command says something else.
 using DecodeDefaults = std::map<std::string, std::string>;
 
 /// The contents of a model file to be written. Views must stay valid during the call.
@@ -105,12 +157,12 @@ class ModelFileReader : public ParameterReader {
   const std::string& checksum() const;
 
   std::string_view tokenizer_source() const;
-  /// The source's tokenizer where one serves both sides.
+  /// The source's tokenizer if one serves both sides.
   std::string_view tokenizer_target() const;
   bool has_two_tokenizers() const { return has("tokenizer.target"); }
 
   bool is_checkpoint() const { return !progress().empty(); }
-  std::string_view progress() const;  ///< empty where there is none
+  std::string_view progress() const;  ///< empty if there is none
 
   /// Names of the parameters in the order of parameter_shapes(config()).
   std::vector<std::string> names() const;
@@ -139,11 +191,11 @@ class ModelFileReader : public ParameterReader {
   bool verified_ = false;  ///< all tensors at opening
 };
 
-/// Writes the file anew and changes only these defaults. Errors: as for reading and writing.
+/// Rewrites the file and changes only these defaults. Errors: as for reading and writing.
 void write_decode_defaults(const std::filesystem::path& path, const DecodeDefaults& defaults);
 
 /// The model file that `-m` names: a file, or the model.safetensors of a run folder. Throws Error
-/// where neither exists.
+/// if neither exists.
 std::filesystem::path resolve_model_path(const std::filesystem::path& path);
 
 }  // namespace dragoman

@@ -1,16 +1,16 @@
 // The files of a training run (train -o):
 //
 //   model.safetensors                          the one to ship: the best model, or at the end the
-//                                              average where that is better
+//                                              average if that is better
 //   checkpoints/start.safetensors              before the first update; removed when a rollback
 //                                              has a later checkpoint to go to
 //   checkpoints/update-00001000.safetensors    every --save-every updates; the last --keep-last
 //                                              stay, and those that a rollback may need
-//   checkpoints/latest.safetensors             written by the clock and on a signal; for resume
-//                                              alone
-//   trained-pairs.bin                          hashes of the pairs that it was trained on
+//   checkpoints/latest.safetensors             written by the clock and on a signal; only for
+//                                              resume
+//   trained-pairs.bin                          hashes of the pairs that the run has trained on
 //                                              (data/trained_pairs.h)
-//   checkpoints/best.safetensors               the same as model.safetensors, which is made anew
+//   checkpoints/best.safetensors               the same as model.safetensors, which is restored
 //                                              from it if it is lost; none without a validation
 //                                              text
 #pragma once
@@ -40,10 +40,10 @@ struct RunFolder {
   /// The run of a model file, which stands in its folder or among its checkpoints.
   static RunFolder of_model(const std::filesystem::path& model);
 
-  /// Checkpoints at update counts above 0, by rising update; none where the folder does not exist.
-  /// Files of other names do not belong to the run. Throws Error where it cannot be listed.
+  /// Checkpoints at update counts above 0, by rising update; none if the folder does not exist.
+  /// Files of other names do not belong to the run. Throws Error if it cannot be listed.
   std::vector<std::filesystem::path> numbered() const;
-  /// The same, but none where the folder cannot be listed.
+  /// The same, but none if the folder cannot be listed.
   std::vector<std::filesystem::path> numbered_if_listed() const;
 };
 

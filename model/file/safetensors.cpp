@@ -26,12 +26,12 @@ constexpr std::size_t kMaxHeader = 100'000'000;  // the limit of the reference i
 constexpr std::size_t kAlignment = 64;
 constexpr std::string_view kMetadataKey = "__metadata__";
 
-/// A breach of the format's rules, found where the path is not known.
+/// A breach of the format's rules, found by code that does not know the path.
 struct Malformed {
   std::string breach;
 };
 
-/// The offset just behind the header. Throws Error for a file that is not safetensors, or that ends
+/// The offset just after the header. Throws Error for a file that is not safetensors, or that ends
 /// within its header.
 std::size_t find_data(const std::filesystem::path& path, std::string_view bytes) {
   std::uint64_t length = 0;
@@ -50,7 +50,7 @@ std::size_t find_data(const std::filesystem::path& path, std::string_view bytes)
 }
 
 /// JSON as nlohmann::json reads it, but no deeper than the format goes and without double keys,
-/// which it would pass over in silence.
+/// which it would silently accept.
 Json parse_header(std::string_view text) {
   constexpr int kMaxDepth = 3;  // header, tensor, shape
   std::array<std::set<std::string>, kMaxDepth + 2> keys;
@@ -150,7 +150,7 @@ float float_of_half(std::uint16_t half) {
   return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
 }
 
-/// How the data of `sorted` are laid out, in text that ends at a multiple of 64 bytes of the file.
+/// The header for the data in the order of `sorted`. It ends at a multiple of 64 bytes of the file.
 std::string make_header(const std::vector<const TensorData*>& sorted, const Metadata& metadata) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty()) header[std::string(kMetadataKey)] = metadata;
@@ -193,7 +193,7 @@ std::size_t size_of(Dtype dtype) {
 }
 
 std::int64_t TensorData::elements() const {
-  std::uint64_t product = 1;  // a product that a dimension of 0 ends may have no signed value
+  std::uint64_t product = 1;  // before a dimension of 0 the product may exceed the signed range
   for (const std::int64_t dimension : shape) product *= static_cast<std::uint64_t>(dimension);
   return static_cast<std::int64_t>(product);
 }
@@ -253,7 +253,7 @@ std::size_t write_safetensors(const std::filesystem::path& path,
                               std::span<const TensorData> tensors, const Metadata& metadata) {
   std::vector<const TensorData*> sorted;
   for (const TensorData& tensor : tensors) sorted.push_back(&tensor);
-  // By falling alignment: then each tensor begins at a multiple of its own alignment.
+  // By falling alignment, so that each tensor begins at a multiple of its own alignment.
   const auto alignment = [](const TensorData* tensor) {
     return tensor->bytes() == 0 ? kAlignment
                                 : std::min(kAlignment, tensor->bytes() & -tensor->bytes());

@@ -35,8 +35,8 @@ struct TensorData {
   std::string_view raw() const { return {static_cast<const char*>(data), bytes()}; }
 };
 
-/// The elements of an F32, BF16 or F16 tensor, exactly. Unaligned data are read, too. Throws Error
-/// naming the tensor for other types. `values` must have elements() elements.
+/// Copies the elements of an F32, BF16 or F16 tensor, exactly. The data may be unaligned. Throws
+/// Error naming the tensor for other types. `values` must have elements() elements.
 void copy_as_floats(const TensorData& tensor, std::span<float> values);
 
 using Metadata = std::map<std::string, std::string>;
@@ -55,7 +55,7 @@ class SafetensorsFile {
   const Metadata& metadata() const { return metadata_; }
   /// In the order of the data.
   const std::vector<TensorData>& tensors() const { return tensors_; }
-  /// Null where there is none of that name.
+  /// Null if there is none of that name.
   const TensorData* find(std::string_view name) const;
 
  private:
@@ -67,10 +67,10 @@ class SafetensorsFile {
 };
 
 /// Writes through AtomicFile, tensor by tensor, without a copy of the data. The data start at a
-/// multiple of 64 bytes. Tensors whose size is a multiple of 64 come first, and so are all aligned
-/// to 64; the others follow by falling alignment (the format allows no holes). Equal contents give
-/// equal bytes. Returns the size of the file in bytes. Throws Error when writing fails, a name
-/// occurs twice or is `__metadata__`.
+/// multiple of 64 bytes. Tensors whose size is a multiple of 64 come first, so all of them are
+/// aligned to 64; the others follow by falling alignment (the format allows no holes). Equal
+/// contents give equal bytes. Returns the size of the file in bytes. Throws Error when writing
+/// fails, a name occurs twice or is `__metadata__`.
 std::size_t write_safetensors(const std::filesystem::path& path,
                               std::span<const TensorData> tensors, const Metadata& metadata);
 

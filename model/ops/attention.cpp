@@ -1,18 +1,26 @@
 #include "model/ops/attention.h"
 
+#include <ATen/Context.h>
+#include <ATen/SDPBackend.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/_flash_attention_backward.h>
+#include <ATen/ops/_flash_attention_forward.h>
+#include <ATen/ops/_fused_sdp_choice.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <map>
+#include <mutex>
+#include <tuple>
 #include <vector>
 
-#include "model/ops/flash_attention.h"
 #include "model/ops/kernel_call.h"
 
 namespace dragoman {
 
-// Equation 1 in tensor operations, on padded heads.
+// Equation 1 in tensor operations, on padded heads
 
 namespace {
 
@@ -29,27 +37,6 @@ torch::Tensor visible_keys(const AttentionPattern& pattern, std::int64_t T, std:
   if (pattern.mask == AttentionMask::Sentence) return in_sentence;
   const auto query = torch::arange(T, lengths.options());
   return in_sentence & (key.view({1, S}) <= query.view({T, 1}));
-}
-
-/// scaled_dot_product_attention() by LibTorch's function of that name.
-torch::Tensor library_attention(const torch::Tensor& q, const torch::Tensor& k,
-                                const torch::Tensor& v, const AttentionPattern& pattern) {
-  const auto by_sentence = [&](const torch::Tensor& x) {
-    return x.view({-1, pattern.queries.heads, x.size(1), x.size(2)});  // [B, H, L, K]
-  };
-  return at::scaled_dot_product_attention(by_sentence(q), by_sentence(k), by_sentence(v),
-                                          visible_keys(pattern, q.size(1), k.size(1)))
-      .reshape(q.sizes());
-}
-
-/// q [N, D], k and v [M, D] -> [N, D].
-torch::Tensor padded_attention(AttentionPath path, const torch::Tensor& q, const torch::Tensor& k,
-                               const torch::Tensor& v, const AttentionPattern& pattern) {
-  const auto attend =
-      path == AttentionPath::Library ? library_attention : scaled_dot_product_attention;
-  const auto context = attend(pad_heads(q, pattern.queries), pad_heads(k, pattern.keys),
-                              pad_heads(v, pattern.keys), pattern);
-  return unpad_heads(context, pattern.queries);  // [B*H, T, K] -> [N, D]
 }
 
 }  // namespace
@@ -84,7 +71,7 @@ torch::Tensor attention_weights_reference(const torch::Tensor& scores,
   return weights * mask.factors(S).view_as(weights).to(weights.scalar_type());
 }
 
-// The same by kernels.
+// Attention weights by our kernels
 
 namespace {
 
@@ -120,6 +107,20 @@ struct AttentionWeightsFunction : torch::autograd::Function<AttentionWeightsFunc
     return {d_scores, {}, {}, {}, {}};
   }
 };
+
+}  // namespace
+
+torch::Tensor attention_weights(const torch::Tensor& scores, const AttentionPattern& pattern,
+                                double scale) {
+  if (!has_kernel_for(scores)) return attention_weights_reference(scores, pattern, scale);
+  return AttentionWeightsFunction::apply(scores, pattern.keys.lengths,
+                                         mask_of_weights(pattern, scores.size(1)),
+                                         pattern.mask == AttentionMask::Causal, scale);
+}
+
+// Packed attention by our kernel
+
+namespace {
 
 /// The numbers that PackedAttentionFunction saves beside its tensors.
 struct PackedAttentionNumbers {
@@ -229,6 +230,178 @@ struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFuncti
   }
 };
 
+/// The arguments are those of QueryKeyValue.
+torch::Tensor packed_by_kernel(const torch::Tensor& queries, const OptionalTensor& memory,
+                               const AttentionPattern& pattern) {
+  const PackedLayout& layout = pattern.queries;
+  return PackedAttentionFunction::apply(
+      queries, memory, layout.starts, pattern.keys.starts,
+      DropoutMask(pattern.dropout, layout.row_keys, layout.rows, layout.heads),
+      PackedAttentionNumbers{layout.sentences, layout.heads, pattern.keys.longest,
+                             pattern.mask == AttentionMask::Causal});
+}
+
+}  // namespace
+
+// Flash attention (Dao 2023) on packed batches: LibTorch's kernel for GPUs. It never stores the
+// attention weights, and needs no padding.
+
+#ifdef DRAGOMAN_FLASH_ATTENTION
+
+namespace {
+
+/// LibTorch's choice allows every head size, as its scaled_dot_product_attention pads heads. The
+/// kernel itself takes only multiples of this.
+constexpr std::int64_t kFlashHeadMultiple = 8;
+
+/// The layouts' numbers that the kernel takes beside tensors.
+struct FlashNumbers {
+  std::int64_t queries, keys;                  // tokens, without filler rows
+  std::int64_t longest_queries, longest_keys;  // of a sentence
+  bool causal;
+
+  void save(AutogradContext* context) const {
+    context->saved_data["numbers"] =
+        std::vector<std::int64_t>{queries, keys, longest_queries, longest_keys, causal};
+  }
+  static FlashNumbers load(AutogradContext* context) {
+    const auto stored = context->saved_data["numbers"].toIntVector();
+    return {stored[0], stored[1], stored[2], stored[3], stored[4] != 0};
+  }
+};
+
+/// While one lives, LibTorch's backward pass of flash attention adds up the gradient of queries in
+/// one order; otherwise it adds by atomics, in any order. LibTorch's deterministic mode also fills
+/// fresh memory; this leaves it out.
+class SumsInOrder {
+ public:
+  SumsInOrder()
+      : algorithms_(context_.deterministicAlgorithms()),
+        warns_(context_.deterministicAlgorithmsWarnOnly()),
+        fills_(context_.deterministicFillUninitializedMemory()) {
+    context_.setDeterministicAlgorithms(true, /*warn_only=*/false);
+    context_.setDeterministicFillUninitializedMemory(false);
+  }
+  SumsInOrder(const SumsInOrder&) = delete;
+  SumsInOrder& operator=(const SumsInOrder&) = delete;
+  ~SumsInOrder() {
+    context_.setDeterministicAlgorithms(algorithms_, warns_);
+    context_.setDeterministicFillUninitializedMemory(fills_);
+  }
+
+ private:
+  at::Context& context_ = at::globalContext();
+  const bool algorithms_, warns_, fills_;
+};
+
+struct FlashAttentionFunction : torch::autograd::Function<FlashAttentionFunction> {
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& q,
+                               const torch::Tensor& k, const torch::Tensor& v,
+                               const torch::Tensor& query_starts, const torch::Tensor& key_starts,
+                               FlashNumbers numbers) {
+    RECORD_USER_SCOPE("FlashAttentionFunction");
+    const auto [output, log_sums, random_state, unused, weights] = at::_flash_attention_forward(
+        q, k, v, query_starts, key_starts, numbers.longest_queries, numbers.longest_keys,
+        /*dropout_p=*/0, numbers.causal, /*return_debug_mask=*/false);
+    context->save_for_backward(
+        {q, k, v, output, log_sums, query_starts, key_starts, random_state, unused});
+    numbers.save(context);
+    return with_zero_filler(output, numbers.queries);
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto saved = context->get_saved_variables();
+    const auto numbers = FlashNumbers::load(context);
+    const SumsInOrder in_order;
+    const auto [d_q, d_k, d_v] = at::_flash_attention_backward(
+        gradients[0].contiguous(), saved[0], saved[1], saved[2], saved[3], saved[4], saved[5],
+        saved[6], numbers.longest_queries, numbers.longest_keys, /*dropout_p=*/0, numbers.causal,
+        saved[7], saved[8]);
+    return {with_zero_filler(d_q, numbers.queries),
+            with_zero_filler(d_k, numbers.keys),
+            with_zero_filler(d_v, numbers.keys),
+            {},
+            {},
+            {}};
+  }
+};
+
+/// Whether LibTorch would choose flash attention for heads of `d_k` elements on this GPU.
+bool is_chosen(torch::ScalarType type, torch::Device device, std::int64_t d_k) {
+  // One key alone: cuDNN, which LibTorch prefers on some GPUs, declines it.
+  const auto head = torch::empty({1, 1, 1, d_k}, torch::TensorOptions(type).device(device));
+  return at::_fused_sdp_choice(head, head, head) ==
+         static_cast<std::int64_t>(at::SDPBackend::flash_attention);
+}
+
+/// Equation 1: q [N, H, K], k and v [M, H, K] -> [N, H, K]. Filler rows become zero, in gradients
+/// too. Gradients are sums in one order. The rows of a matrix may lie apart, elements of a row may
+/// not.
+torch::Tensor flash_attention(const torch::Tensor& q, const torch::Tensor& k,
+                              const torch::Tensor& v, const AttentionPattern& pattern) {
+  const PackedLayout &queries = pattern.queries, &keys = pattern.keys;
+  return FlashAttentionFunction::apply(
+      q, k, v, queries.starts, keys.starts,
+      FlashNumbers{queries.tokens, keys.tokens, queries.longest, keys.longest,
+                   pattern.mask == AttentionMask::Causal});
+}
+
+}  // namespace
+
+bool has_flash_attention(torch::ScalarType type, torch::Device device, std::int64_t d_k) {
+  if (!device.is_cuda() || (type != torch::kBFloat16 && type != torch::kFloat16)) return false;
+  if (d_k % kFlashHeadMultiple != 0) return false;
+  // Asked once: each layer of each update comes here.
+  static std::mutex mutex;
+  static std::map<std::tuple<torch::ScalarType, torch::DeviceIndex, std::int64_t>, bool> known;
+  const std::lock_guard lock(mutex);
+  const auto key = std::tuple(type, device.index(), d_k);
+  const auto found = known.find(key);
+  if (found != known.end()) return found->second;
+  const bool chosen = is_chosen(type, device, d_k);  // throws if memory has run out
+  return known[key] = chosen;
+}
+
+#else
+
+namespace {
+
+torch::Tensor flash_attention(const torch::Tensor&, const torch::Tensor&, const torch::Tensor&,
+                              const AttentionPattern&) {
+  TORCH_CHECK(false, "this build has no flash attention");
+}
+
+}  // namespace
+
+bool has_flash_attention(torch::ScalarType, torch::Device, std::int64_t) { return false; }
+
+#endif
+
+// The choice among them
+
+namespace {
+
+/// scaled_dot_product_attention() by LibTorch's function of that name.
+torch::Tensor library_attention(const torch::Tensor& q, const torch::Tensor& k,
+                                const torch::Tensor& v, const AttentionPattern& pattern) {
+  const auto by_sentence = [&](const torch::Tensor& x) {
+    return x.view({-1, pattern.queries.heads, x.size(1), x.size(2)});  // [B, H, L, K]
+  };
+  return at::scaled_dot_product_attention(by_sentence(q), by_sentence(k), by_sentence(v),
+                                          visible_keys(pattern, q.size(1), k.size(1)))
+      .reshape(q.sizes());
+}
+
+/// q [N, D], k and v [M, D] -> [N, D].
+torch::Tensor padded_attention(AttentionPath path, const torch::Tensor& q, const torch::Tensor& k,
+                               const torch::Tensor& v, const AttentionPattern& pattern) {
+  const auto attend =
+      path == AttentionPath::Library ? library_attention : scaled_dot_product_attention;
+  const auto context = attend(pad_heads(q, pattern.queries), pad_heads(k, pattern.keys),
+                              pad_heads(v, pattern.keys), pattern);
+  return unpad_heads(context, pattern.queries);  // [B*H, T, K] -> [N, D]
+}
+
 /// q [N, D], k and v [M, D] -> [N, D].
 torch::Tensor packed_by_flash(const torch::Tensor& q, const torch::Tensor& k,
                               const torch::Tensor& v, const AttentionPattern& pattern) {
@@ -245,26 +418,7 @@ torch::Tensor attention_without_kernel(AttentionPath path, const torch::Tensor& 
                                       : padded_attention(path, q, k, v, pattern);
 }
 
-/// The arguments are those of QueryKeyValue.
-torch::Tensor packed_by_kernel(const torch::Tensor& queries, const OptionalTensor& memory,
-                               const AttentionPattern& pattern) {
-  const PackedLayout& layout = pattern.queries;
-  return PackedAttentionFunction::apply(
-      queries, memory, layout.starts, pattern.keys.starts,
-      DropoutMask(pattern.dropout, layout.row_keys, layout.rows, layout.heads),
-      PackedAttentionNumbers{layout.sentences, layout.heads, pattern.keys.longest,
-                             pattern.mask == AttentionMask::Causal});
-}
-
 }  // namespace
-
-torch::Tensor attention_weights(const torch::Tensor& scores, const AttentionPattern& pattern,
-                                double scale) {
-  if (!has_kernel_for(scores)) return attention_weights_reference(scores, pattern, scale);
-  return AttentionWeightsFunction::apply(scores, pattern.keys.lengths,
-                                         mask_of_weights(pattern, scores.size(1)),
-                                         pattern.mask == AttentionMask::Causal, scale);
-}
 
 AttentionPath attention_path(const torch::Tensor& queries, std::int64_t width,
                              const AttentionPattern& pattern) {

@@ -28,16 +28,21 @@ bool drops_weights(const AttentionPattern& pattern);
 /// The ways to compute equation 1 on a packed batch.
 enum class AttentionPath {
   /// Our kernel for the CPU, without padding. Its backward pass saves the inputs and the logarithm
-  /// of each softmax's denominator, and computes the weights anew.
+  /// of each softmax's denominator, and computes the weights again.
   Kernel,
-  Flash,    ///< LibTorch's kernel for GPUs, without padding (model/ops/flash_attention.h)
+  Flash,    ///< LibTorch's kernel for GPUs, without padding (Dao 2023)
   Library,  ///< LibTorch's scaled_dot_product_attention on padded heads
   Formula   ///< equation 1 in plain operations on padded heads
 };
 
+/// Whether Flash computes heads of `d_k` elements here: on a GPU that has it, in bf16 or fp16, if
+/// d_k is a multiple of 8, and if the interface of this build's LibTorch is the one that the
+/// program was written for. Flash has no dropout on the weights: its own would not be ours.
+bool has_flash_attention(torch::ScalarType type, torch::Device device, std::int64_t d_k);
+
 /// The path that packed attention takes for queries [N, D] with `width` = D, or [N, 3D] that have
-/// keys and values beside them. Dropout on the weights is by our masks, which Flash and Library do
-/// not have. A sentence may be too long for Kernel; then all are padded.
+/// keys and values beside them. Dropout on the weights uses our masks, which Flash and Library do
+/// not have. If a sentence is too long for Kernel, all are padded.
 AttentionPath attention_path(const torch::Tensor& queries, std::int64_t width,
                              const AttentionPattern& pattern);
 
@@ -57,7 +62,7 @@ torch::Tensor cross_attention_by(AttentionPath path, const torch::Tensor& q,
 torch::Tensor scaled_dot_product_attention(const torch::Tensor& q, const torch::Tensor& k,
                                            const torch::Tensor& v, const AttentionPattern& pattern);
 
-/// scale * scores, with -infinity where a query may not see a key.
+/// scale * scores, with -infinity for keys that a query may not see.
 /// scores [B*H, T, S] -> [B, H, T, S].
 torch::Tensor masked_scores(const torch::Tensor& scores, const AttentionPattern& pattern,
                             double scale);

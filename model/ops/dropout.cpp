@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/divide_up.h"
+#include "base/threads.h"
 #include "model/ops/kernel_call.h"
 
 namespace dragoman {

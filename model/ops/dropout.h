@@ -22,14 +22,14 @@ struct Dropout {
 
   std::uint32_t threshold() const;  ///< the rate in 256ths
   /// dropout(x), x [N, C]. row_keys [N] int32 are random numbers, one for each token. The mask is a
-  /// function of them, so it does not depend on the row that the token has. Returns x itself where
+  /// function of them, so it does not depend on the row that the token has. Returns x itself if
   /// row_keys is undefined or the rate is 0.
   torch::Tensor apply(const torch::Tensor& x, const torch::Tensor& row_keys) const;
   /// residual + dropout(x).
   torch::Tensor add(const torch::Tensor& x, const torch::Tensor& residual,
                     const torch::Tensor& row_keys) const;
-  /// dropout(relu(x)). Backward saves the output alone: it is above 0 exactly where both let the
-  /// element through.
+  /// dropout(relu(x)). Backward saves only the output, which is above 0 exactly for the elements
+  /// that both let through.
   torch::Tensor relu(const torch::Tensor& x, const torch::Tensor& row_keys) const;
 };
 
@@ -38,8 +38,8 @@ struct Dropout {
 /// the same for any batch and device, and a backward pass saves these numbers instead of a mask.
 class DropoutMask {
  public:
-  /// row_keys [B*T] int32, one for each token. Nothing is dropped where they are undefined. Rows
-  /// of linear layers: T = N, one head.
+  /// row_keys [B*T] int32, one for each token. Nothing is dropped if they are undefined. For
+  /// the rows of linear layers, T = N, and there is one head.
   DropoutMask(const Dropout& dropout, const torch::Tensor& row_keys, std::int64_t queries,
               std::int64_t heads = 1);
 

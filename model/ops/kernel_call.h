@@ -1,4 +1,4 @@
-// Calls of kernels from LibTorch's autograd functions: the definitions that all ops need.
+// How LibTorch's autograd functions call our kernels: the definitions that all ops need.
 #pragma once
 
 #include <ATen/record_function.h>

@@ -1,13 +1,16 @@
 // The layout of a packed batch, and the conversion between two layouts: packed [N, D], on which
 // linear layers and the attention kernel work, and padded [B * H, L, K], on which attention in
-// plain tensor operations works.
+// plain tensor operations works; and how a list of numbers gets to a device.
 #pragma once
 
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
 #include <torch/types.h>
 
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace dragoman {
 
@@ -24,7 +27,7 @@ struct PaddedLayout {
 struct PackedLayout {
   std::int64_t sentences;   ///< B
   std::int64_t tokens;      ///< number of tokens of all sentences, without filler rows
-  std::int64_t rows;        ///< N: the tokens, and perhaps filler rows behind them
+  std::int64_t rows;        ///< N: the tokens, then perhaps filler rows
   std::int64_t longest;     ///< L: tokens of the longest sentence, or more
   std::int64_t heads;       ///< H
   torch::Tensor starts;     ///< [B+1] int32, row of each sentence's first token; last: tokens
@@ -42,12 +45,12 @@ struct PackedLayout {
                                   std::int64_t least_longest = 0);
   /// Turns dropout on: one key per token (kernels/kernels.h, DropoutRule), [tokens].
   void set_row_keys(std::span<const std::int32_t> keys);
-  /// Made by the first call, as the attention kernel needs none. To be called by one thread at a
+  /// The first call makes it, as the attention kernel needs none. To be called by one thread at a
   /// time.
   const PaddedLayout& padded() const;
 };
 
-/// x [N, ...], whose rows behind the sentences' `tokens` become zero: the filler rows, which
+/// x [N, ...], whose rows after the sentences' `tokens` become zero: the filler rows, which
 /// attention kernels leave alone.
 torch::Tensor with_zero_filler(torch::Tensor x, std::int64_t tokens);
 
@@ -55,5 +58,22 @@ torch::Tensor with_zero_filler(torch::Tensor x, std::int64_t tokens);
 torch::Tensor pad_heads(const torch::Tensor& x, const PackedLayout& layout);
 /// [B*H, L, K] -> [N, H*K]; its gradient is zero at padding.
 torch::Tensor unpad_heads(const torch::Tensor& x, const PackedLayout& layout);
+
+/// A copy of page-locked numbers on a GPU, made on a stream that only copies. The current stream
+/// waits for it, the host does not. So the numbers of the next update arrive while the GPU
+/// computes.
+torch::Tensor copied_to_gpu(const torch::Tensor& locked, torch::Device device);
+
+/// The values as a tensor [n] on the device, of the numbers' type. The copy to a GPU goes through
+/// page-locked memory.
+template <class Number>
+torch::Tensor to_device(const std::vector<Number>& values, torch::Device device) {
+  const auto size = static_cast<std::int64_t>(values.size());
+  const auto type = c10::CppTypeToScalarType<Number>::value;
+  const auto view = torch::from_blob(const_cast<Number*>(values.data()), {size}, type);
+  if (!device.is_cuda()) return view.clone().to(device);
+  auto locked = torch::empty({size}, torch::TensorOptions(type).pinned_memory(true));
+  return copied_to_gpu(locked.copy_(view), device);
+}
 
 }  // namespace dragoman

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <ctime>
+#include <string>
+
+#include "base/random.h"
 
 namespace dragoman {
 namespace {
@@ -53,6 +56,35 @@ TEST(ControlCharacters, ControlCharactersAreThoseOfUnicodeAndItsLineEnds) {
     const std::string_view category = general_category(c);
     const bool is_control = category == "Cc" || category == "Zl" || category == "Zp";
     ASSERT_EQ(has_control_character(to_utf8({&c, 1})), is_control) << static_cast<unsigned>(c);
+  }
+}
+
+TEST(Unspaced, ScriptsWithoutSpacesAreKnown) {
+  for (const char32_t c : code_points("漢かカภລབမខ。"))
+    EXPECT_TRUE(is_unspaced(c)) << to_utf8({&c, 1});
+  for (const char32_t c : code_points("aßжע가1.")) EXPECT_FALSE(is_unspaced(c)) << to_utf8({&c, 1});
+}
+
+TEST(WordCharacters, WordsGoOnWithLettersDigitsAndMarks) {
+  for (const char32_t c : code_points("aß1\u0301가")) EXPECT_TRUE(is_word_character(c));
+  for (const char32_t c : code_points(" .-漢")) EXPECT_FALSE(is_word_character(c));
+}
+
+TEST(ByteText, AnyBytesBecomeUtf8AndComeBack) {
+  for (const char* text : {"", "data/train.en", "Übung.de", "\u65e5\u672c"})
+    EXPECT_EQ(utf8_of_bytes(text), text);
+  RandomStream random(1);
+  for (int i = 0; i < 20'000; ++i) {
+    std::string bytes;
+    for (std::uint64_t n = random.below(7); n > 0; --n) {
+      if (random.chance(0.2))  // a code point that stands for a byte
+        append_utf8(bytes, static_cast<char32_t>(0x100070 + random.below(0xA0)));
+      else
+        bytes += static_cast<char>(random.below(256));
+    }
+    const std::string text = utf8_of_bytes(bytes);
+    ASSERT_EQ(find_invalid_utf8(text), std::string::npos);
+    ASSERT_EQ(bytes_of_utf8(text), bytes);
   }
 }
 

@@ -4,9 +4,9 @@
 #include <c10/util/Backtrace.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <csignal>
 
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "data/corpus_file.h"
+#include "data/corpus.h"
 
 namespace dragoman {
 
@@ -27,7 +27,7 @@ inline Corpus corpus_of(const std::vector<TokenPair>& pairs, std::int64_t vocab_
   return Corpus(Corpus::Storage::from_bytes(corpus_bytes(pairs, vocab_size)));
 }
 
-/// Pairs of like lengths up to `longest`, some with empty sides.
+/// Pairs whose sides have similar lengths, up to `longest`; some sides are empty.
 inline std::vector<TokenPair> random_pairs(int count, int longest, std::int64_t vocab_size = 1000) {
   RandomStream random(count, longest);
   const auto side = [&](std::size_t length) {

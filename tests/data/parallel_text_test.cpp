@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "base/error.h"
@@ -13,10 +14,86 @@
 #include "tests/data/text_files.h"
 
 namespace dragoman {
+
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+
+class TextIndexTest : public FolderTest {
+ protected:
+  TextIndexTest() {
+    for (int i = 0; i < 300'000; ++i)
+      text += "line " + std::to_string(i) + std::string(i % 40, 'x') + "\n";
+    text += "\xFF\n";
+    path = write("text", text);
+  }
+  /// A reading long after the file was written.
+  TextReading later() const {
+    return {.threads = 2,
+            .stop = {},
+            .report = [](std::int64_t) {},
+            .index_folder = folder,
+            .now = std::chrono::system_clock::now() + std::chrono::hours(1)};
+  }
+
+  std::string text, path;
+};
+
+TEST_F(TextIndexTest, AnIndexIsReadBackAsItWasStored) {
+  const TextIndex index = index_of(text, later());
+  const FileStamp stamp = stamp_of(path);
+  const auto read = read_index(stored_index(index, stamp), stamp);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->hash, index.hash);
+  EXPECT_EQ(read->lines, 300'001);
+  ASSERT_TRUE(read->first_problem);
+  EXPECT_EQ(read->first_problem->line, 300'000);
+  EXPECT_EQ(read->first_problem->fault, "invalid UTF-8 (byte FF)");
+  for (const std::int64_t line : {0, 1, 63, 64, 100'000, 299'999})
+    EXPECT_TRUE(
+        text.substr(read->start_of(line, text)).starts_with("line " + std::to_string(line)));
+}
+
+TEST_F(TextIndexTest, AnIndexOfAnotherStateOfTheFileIsRefused) {
+  const FileStamp stamp{.size = 5, .inode = 6, .modified = 7, .changed = 8};
+  const std::string stored = stored_index(index_of("a\nb\nc", later()), stamp);
+  EXPECT_TRUE(read_index(stored, stamp));
+  for (std::int64_t FileStamp::*part :
+       {&FileStamp::size, &FileStamp::inode, &FileStamp::modified, &FileStamp::changed}) {
+    FileStamp other = stamp;
+    ++(other.*part);
+    EXPECT_FALSE(read_index(stored, other));
+  }
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    std::string damaged = stored;
+    damaged[i] ^= 4;
+    EXPECT_FALSE(read_index(damaged, stamp));
+    EXPECT_FALSE(read_index(stored.substr(0, i), stamp));
+  }
+}
+
+TEST_F(TextIndexTest, ASecondReadingTakesTheStoredIndex) {
+  const TextFile first(path, later());
+  ASSERT_TRUE(first.new_index());
+  const FileStamp stamp = stamp_of(path);
+  TextIndex marked = *read_index(*first.new_index(), stamp);
+  marked.hash ^= 1;
+  write_file(index_path(folder, path), stored_index(marked, stamp));
+  const TextFile second(path, later());
+  EXPECT_EQ(second.hash(), marked.hash) << "the file was read again";
+  EXPECT_FALSE(second.new_index());
+  EXPECT_EQ(second.line(299'999), first.line(299'999));
+
+  write("text", text);
+  EXPECT_EQ(TextFile(path, later()).hash(), first.hash()) << "a file written anew is read anew";
+}
+
+TEST_F(TextIndexTest, NoIndexIsStoredForAFileThatHasJustChanged) {
+  TextReading at_once = later();
+  at_once.now = std::chrono::system_clock::now();
+  EXPECT_FALSE(TextFile(path, at_once).new_index());
+}
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
@@ -36,7 +113,7 @@ class ParallelTextTest : public FolderTest {
     });
     return pairs;
   }
-  /// The error of opening a good source with this target, without the folder.
+  /// The error of opening a good source with this target, without the name of the folder.
   std::string problem(std::string_view source, std::string_view target) const {
     std::string message = message_of<Error>([&] { open(source, target); });
     const std::string prefix = folder.string() + "/";
@@ -141,7 +218,7 @@ TEST_F(ParallelTextTest, FilesOfASideFollowOneAnother) {
   EXPECT_THAT(numbers, ElementsAre(1, 2));
 }
 
-/// Longer than several pieces that are read apart, with lines across their borders.
+/// Text that is read in several pieces, with lines across their borders.
 std::string long_text(std::vector<std::string>& lines) {
   RandomStream random(3);
   std::string text;
@@ -222,4 +299,5 @@ TEST_F(ParallelTextTest, AFileThatIsWrittenToWhileItIsReadIsAnError) {
 }
 
 }  // namespace
+
 }  // namespace dragoman

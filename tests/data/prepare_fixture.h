@@ -1,4 +1,4 @@
-// Texts, settings and the cache folder of the tests of prepare_data().
+// Fixtures of the tests of prepare_data(): texts, settings and the cache folder.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,6 +11,7 @@
 
 #include "data/prepare.h"
 #include "tests/data/text_files.h"
+#include "tests/tokenizer/sample_text.h"
 
 namespace dragoman {
 
@@ -42,7 +43,7 @@ class PrepareTest : public FolderTest {
             .cache_folder = folder / "corpus",
             .threads = threads};
   }
-  /// The only file in the cache folder that starts so.
+  /// The only file in the cache folder whose name starts so.
   std::filesystem::path cache_file(const std::string& prefix,
                                    const std::string& cache = "corpus") const {
     std::vector<std::filesystem::path> found;
@@ -59,6 +60,34 @@ class PrepareTest : public FolderTest {
   static void expect_adds_up(const CorpusReport& r) {
     EXPECT_EQ(r.read, r.kept + r.held_out + r.in_validation + r.invalid + r.empty + r.duplicates +
                           r.too_long + r.ratio);
+  }
+
+  DataConfig data;
+  TokenizerConfig tokenizer;
+};
+
+/// Two files of a toy language, the second with a tag. Each target is "das" and the source, word
+/// for word.
+class ToyCorpora : public FolderTest {
+ protected:
+  explicit ToyCorpora(int lines) {
+    for (const std::string name : {"a", "b"}) {
+      std::string source, target;
+      for (const std::string& line : sample_text(lines)) {
+        source += line + "\n";
+        target += "das " + line + "\n";
+      }
+      data.train_source.push_back(write(name + ".en", source));
+      data.train_target.push_back(write(name + ".de", target));
+    }
+    data.corpus_tags = {"", "<bt>"};
+    data.keep_duplicates = true;
+    data.valid_fraction = 0;
+    tokenizer.vocab_size = 400;
+    tokenizer.type = TokenizerType::Bpe;
+  }
+  PreparedData prepare() const {
+    return prepare_data({.data = data, .tokenizer = tokenizer, .cache_folder = folder / "corpus"});
   }
 
   DataConfig data;

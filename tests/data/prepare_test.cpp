@@ -1,3 +1,5 @@
+#include "data/prepare.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,12 +11,27 @@
 #include "tests/tokenizer/sample_text.h"
 
 namespace dragoman {
+
 namespace {
 
 using testing::Contains;
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+
+using TextSizeTest = PrepareTest;
+
+TEST_F(TextSizeTest, PairsAndTheCharactersOfTheTargetSideAreCounted) {
+  set_text({"one", "two words"}, {"Über", "東京"});
+  const TextSize size = measure_text(preparation());
+  EXPECT_EQ(size.pairs, 2);
+  EXPECT_EQ(size.target_characters, 6);
+}
+
+TEST_F(TextSizeTest, TextThatCannotBeTrainedOnIsRefused) {
+  set_text({"one", "two"}, {"eins", "zwei"});
+  data.train_target = {write("short.de", "eins\n")};
+  EXPECT_THROW(measure_text(preparation()), Error);
+}
 
 TEST_F(PrepareTest, TheCorpusIsTheTextEncoded) {
   const auto lines = sample_text(3000);
@@ -69,7 +86,7 @@ TEST_F(PrepareTest, TheCharactersOfThePairsAreRecorded) {
   std::vector<std::string> source = sample_text(200), target = source;
   source[7] += " \uFF28\u2713";  // a full-width H, whose plain form the model reads, too
   target[7] += " \U0001F355";
-  source[8] = "\u732B";  // of a pair that is left out
+  source[8] = "\u732B";  // this pair is left out
   target[8] = "";
   source[9] += std::string(300, '-') + "\u72AC";
   set_text(source, target);
@@ -498,89 +515,6 @@ TEST_F(PrepareTest, NoPairIsTrainedOnThatIsHeldOutInAnotherCase) {
   EXPECT_EQ(prepared.valid.trained.pairs, 0);
 }
 
-class ValidOverlapTest : public PrepareTest {
- protected:
-  ValidOverlapTest() {
-    const std::vector<std::string> lines = sample_text(300);
-    set_text(lines);
-    data.keep_duplicates = true;
-    // Line 2 stands in the training text, line 4 nearly so.
-    set_valid({"no such line", lines[7], "nor this", " \"" + lines[9] + "\"!", "or that"});
-    data.valid_target = {write("v.de", "x\ndas " + lines[7] + "\ny\nDAS " + lines[9] + "\nz\n")};
-  }
-  void set_valid(const std::vector<std::string>& source) {
-    std::string text;
-    for (const std::string& line : source) text += line + "\n";
-    data.valid_source = {write("v.en", text)};
-  }
-};
-
-TEST_F(ValidOverlapTest, ValidationPairsThatAreTrainedOnAreNamedAndNotScored) {
-  for (int again = 0; again < 2; ++again) {  // the second time from the cache
-    const PreparedData prepared = prepare();
-    const ValidSet& valid = prepared.valid;
-    EXPECT_EQ(valid.trained, (PairsFound{2, {2, 4}}));
-    EXPECT_FALSE(valid.has_trained);
-    EXPECT_THAT(valid.source_lines, ElementsAre("no such line", "nor this", "or that"));
-    EXPECT_THAT(valid.target_lines, ElementsAre("x", "y", "z"));
-    EXPECT_THAT(valid.line_numbers, ElementsAre(1, 3, 5));
-    EXPECT_EQ(valid.tokens.pairs(), 3);
-    EXPECT_EQ(prepared.report.kept, 300);
-  }
-}
-
-TEST_F(ValidOverlapTest, TheyAreScoredIfFewerThanHalfOfThePairsWouldRemain) {
-  data.valid_source = data.train_source;
-  data.valid_target = data.train_target;
-  const ValidSet valid = prepare().valid;
-  EXPECT_TRUE(valid.has_trained);
-  EXPECT_EQ(valid.trained.pairs, 300);
-  EXPECT_THAT(valid.trained.lines, ElementsAre(1, 2, 3, 4, 5));
-  EXPECT_EQ(valid.source_lines.size(), 300u);
-  EXPECT_EQ(valid.tokens.pairs(), 300);
-}
-
-TEST_F(ValidOverlapTest, OrAreNotTrainedOn) {
-  data.valid_overlap = ValidOverlap::Untrained;
-  const PreparedData prepared = prepare();
-  EXPECT_EQ(prepared.report.in_validation, 2);
-  EXPECT_EQ(prepared.report.kept, 298);
-  EXPECT_THAT(lines_of(prepared.train), Not(testing::AnyOf(Contains(7), Contains(9))));
-  EXPECT_EQ(prepared.valid.trained.pairs, 0);
-  EXPECT_EQ(prepared.valid.source_lines.size(), 5u);
-  expect_adds_up(prepared.report);
-}
-
-TEST_F(ValidOverlapTest, ByTheRuleOfEarlierVersionsTheyAreIgnored) {
-  data.valid_overlap = ValidOverlap::Ignored;
-  const PreparedData prepared = prepare();
-  EXPECT_EQ(prepared.valid.trained.pairs, 0);
-  EXPECT_EQ(prepared.valid.source_lines.size(), 5u);
-  EXPECT_EQ(prepared.report.kept, 300);
-}
-
-TEST_F(ValidOverlapTest, ATagInFrontOfALineDoesNotHideIt) {
-  data.corpus_tags = {"<bt>"};
-  set_valid({"no such line", "<bt> " + sample_text(300)[7], "nor this", "<bt> or this", "or that"});
-  EXPECT_EQ(prepare().valid.trained, (PairsFound{1, {2}}));
-}
-
-TEST_F(PrepareTest, HeldOutPairsThatAreNearlyTrainedOnAreNamedByTheirLines) {
-  std::vector<std::string> lines;
-  for (int i = 0; i < 1000; ++i) lines.push_back("line number " + std::to_string(i));
-  for (int i = 0; i < 100; ++i) lines.push_back("Line number " + std::to_string(i) + "!");
-  set_text(lines);
-  data.valid_fraction = 0.1;
-  const PreparedData prepared = prepare();
-  const ValidSet& valid = prepared.valid;
-  EXPECT_EQ(prepared.report.held_out, 110);
-  ASSERT_GT(valid.trained.pairs, 5);
-  EXPECT_EQ(valid.source_lines.size(), 110u - static_cast<std::size_t>(valid.trained.pairs));
-  for (const std::int64_t line : valid.trained.lines) {
-    const std::int64_t twin = line <= 100 ? line + 1000 : line - 1000;
-    EXPECT_TRUE(lines_of(prepared.train).contains(twin - 1)) << line;
-  }
-}
-
 }  // namespace
+
 }  // namespace dragoman

@@ -1,4 +1,4 @@
-// A folder for a test's files that goes when the test ends.
+// A folder for a test's files, which is removed when the test ends.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ class FolderTest : public testing::Test {
     std::filesystem::remove_all(folder, ignored);
   }
 
-  /// Writes a file into the folder; its path.
+  /// Writes a file into the folder and returns its path.
   std::string write(const std::string& name, std::string_view text) const {
     write_file(folder / name, text);
     return (folder / name).string();
@@ -34,7 +34,7 @@ class FolderTest : public testing::Test {
   std::filesystem::path folder;
 };
 
-/// The message of the `Failure` that a call throws; "" where it throws none.
+/// The message of the `Failure` that a call throws; "" if it throws none.
 template <class Failure, class Call>
 std::string message_of(Call&& call) {
   try {

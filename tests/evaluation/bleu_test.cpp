@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "tests/evaluation/corpus_scores.h"
-#include "tests/evaluation/example_lines.h"
 
 namespace dragoman {
 namespace {

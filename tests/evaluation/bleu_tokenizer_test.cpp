@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "evaluation/words.h"
+#include <vector>
+
+#include "evaluation/line_statistics.h"
 
 namespace dragoman {
+
 namespace {
 
 std::string tokens(std::string_view line, BleuTokenizer tokenizer) {
@@ -70,5 +73,32 @@ TEST(BleuTokenizer, CharTakesCharactersAndNoneTakesWords) {
   EXPECT_EQ(tokens(" aé, 猫\t😀. ", BleuTokenizer::None), "aé, 猫 😀.");
 }
 
+// The expected tokens are those of sacremoses 0.2.0 without its lists of abbreviations.
+
+struct MosesCase {
+  const char *language, *line, *expected;
+};
+
+TEST(MosesTokenizer, TokensAreThoseOfMoses) {
+  for (const MosesCase& c : std::vector<MosesCase>{
+           {"en", "It's 1,000.50 dollars, (approx.), isn't it?",
+            "It 's 1,000.50 dollars , ( approx . ) , isn 't it ?"},
+           {"en", "the 1990's dogs' \"home\"", "the 1990 's dogs ' \" home \""},
+           {"fr", "l'homme qu'il 'voit'.", "l' homme qu' il ' voit ' ."},
+           {"de", "Das geht's -- wie... z.B. hier. dort.",
+            "Das geht ' s -- wie ... z.B. hier. dort ."},
+           {"de", "well-known a,b 1,2, 3,", "well-known a , b 1,2 , 3 ,"},
+           {"de", "  \t ", ""},
+       })
+    EXPECT_EQ(tokenize_moses(c.line, c.language), c.expected) << c.line;
+}
+
+TEST(MosesTokenizer, CompoundsAreSplitFromTheLeftWithoutOverlaps) {
+  EXPECT_EQ(split_compounds("a well-known - fact"), "a well ##AT##-##AT## known - fact");
+  EXPECT_EQ(split_compounds("a-b-c -x y-"), "a ##AT##-##AT## b-c -x y-");
+  EXPECT_EQ(split_compounds(""), "");
+}
+
 }  // namespace
+
 }  // namespace dragoman

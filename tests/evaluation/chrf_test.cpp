@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "tests/evaluation/corpus_scores.h"
-#include "tests/evaluation/example_lines.h"
 
 namespace dragoman {
 namespace {

@@ -4,10 +4,9 @@
 
 #include <numeric>
 
-#include "base/memory.h"
-#include "evaluation/words.h"
+#include "base/machine.h"
+#include "evaluation/line_statistics.h"
 #include "tests/evaluation/corpus_scores.h"
-#include "tests/evaluation/example_lines.h"
 
 namespace dragoman {
 namespace {

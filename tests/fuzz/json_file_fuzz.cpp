@@ -1,7 +1,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "extras/formats/json_file.h"
+#include "extras/formats/json_yaml.h"
 #include "tests/fuzz/read_or_refused.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {

@@ -5,7 +5,6 @@
 
 #include "model/file/model_config.h"
 #include "model/file/model_file.h"
-#include "model/file/parameters.h"
 #include "tests/fuzz/read_or_refused.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {

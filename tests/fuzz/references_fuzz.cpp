@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/commands/evaluated_texts.h"
+#include "app/commands/evaluate.h"
 #include "evaluation/evaluate.h"
 #include "tests/fuzz/read_or_refused.h"
 

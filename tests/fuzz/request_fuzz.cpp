@@ -5,9 +5,8 @@
 #include <string>
 
 #include "extras/server/deepl.h"
-#include "extras/server/deepl_glossaries.h"
+#include "extras/server/http.h"
 #include "extras/server/libretranslate.h"
-#include "extras/server/request_fields.h"
 #include "extras/server/translated_files.h"
 #include "extras/server/web_page.h"
 

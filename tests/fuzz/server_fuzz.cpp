@@ -15,8 +15,7 @@
 #include <utility>
 
 #include "base/files.h"
-#include "base/scratch_folder.h"
-#include "extras/server/form_body.h"
+#include "extras/server/http.h"
 #include "tests/extras/server/table_server.h"
 
 namespace {

@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/text_lines.h"
+#include "base/lines.h"
 #include "base/utf8.h"
 #include "tests/fuzz/read_or_refused.h"
 

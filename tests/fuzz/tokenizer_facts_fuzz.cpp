@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "tests/fuzz/read_or_refused.h"
-#include "tokenizer/model_facts.h"
-#include "tokenizer/renumbered_tokenizer.h"
+#include "tokenizer/sentencepiece_model.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const std::string_view model(reinterpret_cast<const char*>(bytes), size);

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/utf8.h"
-#include "extras/markup/markup_format.h"
+#include "extras/markup/document.h"
 #include "tests/extras/markup/word_translators.h"
 #include "tests/fuzz/read_or_refused.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/inference/search/table_engine.h"
-#include "tests/tokenizer/both_sides.h"
+#include "tests/tokenizer/sample_text.h"
 #include "tokenizer/train_tokenizer.h"
 
 namespace dragoman {
@@ -32,7 +32,7 @@ inline const TokenizerPair& tokenizer_pair() {
 
 inline const Tokenizer& tokenizer() { return *tokenizer_pair().source; }
 
-/// A model that translates each sentence into itself, or else goes on with another word.
+/// A model that translates each sentence into itself, or otherwise continues with another word.
 inline Distribution copying() {
   static const std::vector<float> others = [] {
     std::vector<float> scores;

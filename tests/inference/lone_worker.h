@@ -14,7 +14,7 @@ namespace dragoman {
 
 class LoneWorker {
  public:
-  /// Sentences that do not say themselves how they are searched for are so by `config`.
+  /// Sentences without settings of their own are searched for by `config` and `tokens`.
   LoneWorker(Engine& engine, const DecodeConfig& config, TargetTokens tokens)
       : LoneWorker(std::make_unique<Scheduler>(engine, config.batch_size), config,
                    std::move(tokens)) {}

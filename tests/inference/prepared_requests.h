@@ -1,4 +1,4 @@
-// Requests, lines and hypotheses for the tests of what stands before and behind a search.
+// Requests, lines and hypotheses for the tests of the work before and after a search.
 #pragma once
 
 #include <memory>

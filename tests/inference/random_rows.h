@@ -1,5 +1,5 @@
-// What the tests of both engines share: models of every kind, and rows that come, go and multiply
-// at random while each prefix is held to the score of its whole sequence; and whole searches.
+// Shared by the tests of both engines: models of every kind; rows that come, go and multiply at
+// random, while each prefix is compared with the score of its whole sequence; and whole searches.
 #pragma once
 
 #include <ATen/Parallel.h>
@@ -82,7 +82,7 @@ inline std::vector<Candidate> step(Engine& engine, std::span<const RowOrigin> ro
   return candidates;
 }
 
-/// A row and what it has seen.
+/// A row and the tokens that it has seen.
 struct Prefix {
   std::int32_t slot;
   std::size_t sentence;
@@ -150,7 +150,7 @@ inline void expect_random_rows_score_as_whole_sequences(Engine& engine, Transfor
   EXPECT_GT(longest, 20u);
 }
 
-/// Of each line the best translation's tokens and score.
+/// The tokens and score of each line's best translation.
 using Results = std::map<std::int64_t, std::pair<Tokens, double>>;
 
 inline Results search(Engine& engine, const DecodeConfig& config,

@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// A piece for each word, and for every four bytes of it.
+/// A word has a piece for every four bytes, and one for the rest.
 std::int64_t count_pieces(std::string_view text) {
   std::int64_t pieces = 0, length = 0;
   for (const char c : text) {

@@ -1,4 +1,4 @@
-// Translations with terms, from a model that copies: a term's source is looked at in its turn.
+// Translations with terms by a model that copies, and so attends to the source word by word.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "inference/translate_text.h"
 #include "tests/inference/search/table_engine.h"
-#include "tests/tokenizer/both_sides.h"
+#include "tests/tokenizer/sample_text.h"
 #include "tokenizer/train_tokenizer.h"
 
 namespace dragoman {
@@ -42,7 +42,7 @@ const TokenizerPair& tokenizer_pair() {
 
 const Tokenizer& tokenizer() { return *tokenizer_pair().source; }
 
-/// Copies place by place; another word at a place costs `other`, the end before its time 30.
+/// Copies word by word. Another word costs `other`, and an early end costs 30.
 Distribution copying(float other) {
   return [=](const std::vector<TokenId>& source, const std::vector<TokenId>& prefix) {
     std::vector<float> scores(static_cast<std::size_t>(tokenizer().size()), other);
@@ -84,7 +84,7 @@ TEST(TranslateTerms, ATermStandsWhereItsSourceIsLookedAt) {
 }
 
 TEST(TranslateTerms, ANewWordDoesNotSpoilTheWordsBehindIt) {
-  // Behind a word that it does not expect, the model says it again, or else goes on.
+  // After a word that it does not expect, the model says it again, or otherwise continues.
   const Distribution repeating = [](const std::vector<TokenId>& source,
                                     const std::vector<TokenId>& prefix) {
     auto scores = copying(-12)(source, prefix);
@@ -122,7 +122,7 @@ TEST(TranslateTerms, ATranslationThatHasItsTermsIsLeftAlone) {
 }
 
 TEST(TranslateTerms, ATermThatSpoilsTheRestIsLeftOutAndReportedUnlessForced) {
-  // A model that is lost behind anything but a copy.
+  // A model that is lost after anything but a copy.
   const Distribution strict = [](const std::vector<TokenId>& source,
                                  const std::vector<TokenId>& prefix) {
     const bool is_copy = std::equal(
@@ -179,7 +179,7 @@ TEST(TranslateTerms, ATermBehindWhichTheModelEndsIsLeftOutAndReportedUnlessForce
   }
 }
 
-/// Copies, but for a word with a term behind it the term.
+/// Copies, but replaces a word that has a term after it by the term.
 std::vector<TokenId> with_terms_taken(const std::vector<TokenId>& source,
                                       const Tokenizer& tokenizer) {
   std::vector<TokenId> copy;

@@ -17,7 +17,7 @@ namespace {
 using std::string_literals::operator""s;
 using testing::ElementsAre;
 
-/// A service for a test, and what its lines are asked for.
+/// A service for a test, and the request of its lines.
 struct Copier {
   explicit Copier(TranslationRequest asked = {.config = {.beam_size = 2}},
                   std::int64_t positions = 1'000'000, ServiceConfig config = {})
@@ -53,7 +53,7 @@ class Collected : public TranslationSink {
   int flushes = 0;
 };
 
-/// Through a pipe, as a file would come.
+/// Translates the text through a pipe, as a file would come.
 std::pair<std::vector<std::string>, TranslationFacts> stream(Copier& copier,
                                                              const std::string& text,
                                                              ReadLine read_line = {}) {

@@ -25,7 +25,7 @@ std::vector<std::string> random_lines(std::uint64_t seed, std::size_t count) {
   return lines;
 }
 
-/// Requests that differ in all that a request may say.
+/// Requests that differ in every setting of a request.
 std::vector<TranslationRequest> requests() {
   const auto demands = std::make_shared<const Demands>(
       Demands{.terms = Terms(std::vector<std::pair<std::string, std::string>>{{"two", "six"}}),
@@ -41,7 +41,7 @@ std::vector<TranslationRequest> requests() {
       {.config = {.beam_size = 3, .repetition_penalty = 1.4, .min_length = 6}, .demands = demands}};
 }
 
-/// Of probabilities that make searches of all kinds find something else.
+/// Engines whose probabilities make searches of all kinds find different translations.
 class Engines {
  public:
   explicit Engines(std::size_t count) {
@@ -169,7 +169,7 @@ TEST(TranslationService, LinesOfASubmissionMayHaveRequestsOfTheirOwn) {
   EXPECT_FALSE(answers.next());
 }
 
-/// Waits before each step until the test lets it go on.
+/// Waits before each step until the test lets it continue.
 class HeldEngine : public CopyingEngine {
  public:
   void step(const StepRequest& step) override {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "base/stopwatch.h"
+#include "base/machine.h"
 
 namespace dragoman {
 namespace {
@@ -81,7 +81,7 @@ TEST(UnseenText, ASignIsCopiedAlone) {
   EXPECT_EQ(read("10\u2074 m\u00B2 5\u20AC"), "10 m 5");
   EXPECT_THAT(copied("10\u2074 m\u00B2 10\u207F 5\u20AC"),
               ElementsAre("\u2074", "\u00B2", "\u207F", "\u20AC"));
-  // A family, a hand with a colour, a flag, and a heart with a selector.
+  // A family, a hand with a skin colour, a flag, and a heart with a variation selector.
   const std::string emoji =
       "\U0001F468\u200D\U0001F469\u200D\U0001F467 \U0001F44D\U0001F3FD\U0001F1E9\U0001F1EA "
       "\u2764\uFE0F";

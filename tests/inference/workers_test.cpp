@@ -24,7 +24,7 @@ constexpr std::int64_t kVocabulary = 12;
 
 using Results = std::map<std::int64_t, std::vector<TokenId>>;
 
-/// Collects what comes.
+/// Collects the sentences that come.
 class Collecting : public SentenceReceiver {
  public:
   std::optional<SourceSentence> finish(FinishedSentence sentence) override {
@@ -38,7 +38,7 @@ class Collecting : public SentenceReceiver {
     error_ = std::move(error);
     changed_.notify_all();
   }
-  /// Waits for so many, or a failure, which it throws.
+  /// Waits for `count` sentences, or a failure, which it throws.
   Results wait_for(std::size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return results_.size() >= count || error_; });
@@ -154,7 +154,7 @@ TEST(Workers, SentencesThatAreToBeSearchedForAgainFailWhereNoMemoryIsLeftForTheQ
   EXPECT_EQ(again->failed, 4);
 }
 
-/// Waits in its first step until it may go on.
+/// Waits in its first step until it may continue.
 class HeldEngine : public TableEngine {
  public:
   using TableEngine::TableEngine;

@@ -58,7 +58,7 @@ TEST(InstructionSets, AProcessorWithoutAnySetHasThePortableOne) {
   }
 }
 
-/// The line that print_choice() prints where `set` is the best one. A set without kernels of
+/// The line that print_choice() prints if `set` is the best one. A set without kernels of
 /// training leaves them to the next one that has some.
 std::string tables_from(std::span<const InstructionSet* const> sets) {
   const auto trains = std::ranges::find_if(sets, &InstructionSet::kernels);

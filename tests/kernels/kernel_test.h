@@ -1,6 +1,5 @@
 // What the kernels' tests share: every table that this processor has, in both element types, and
-// buffers whose guards show a write out of range. The expected values are those of
-// kernels/reference.h.
+// buffers whose guards show a write out of range. The expected values are those of reference.h.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +13,7 @@
 #include "base/random.h"
 #include "kernels/inference_kernels.h"
 #include "kernels/kernels.h"
-#include "kernels/reference.h"
+#include "tests/kernels/reference.h"
 
 namespace dragoman {
 

@@ -1,5 +1,5 @@
 // The reference's gradients are the slopes of its values, by central differences.
-#include "kernels/reference.h"
+#include "tests/kernels/reference.h"
 
 #include <gtest/gtest.h>
 

@@ -16,7 +16,7 @@ constexpr float kGuard = 12345;
 
 class RowAttention : public InferenceKernelsTest {};
 
-/// Numbers of heads in HeadOrder, zero where it pads.
+/// Numbers of heads in HeadOrder, zero for padding.
 std::vector<float> in_order(const HeadOrder& order, const std::vector<float>& plain,
                             std::int64_t begin) {
   std::vector<float> ordered(static_cast<std::size_t>(order.width));

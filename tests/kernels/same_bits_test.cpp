@@ -1,5 +1,5 @@
 // What inference in int8 is made of gives the same bits on every instruction set (SSE2, and the
-// portable set on x86-64, round twice where the others round once, which these numbers do not
+// portable set on x86-64, round twice what the others round once, which these numbers do not
 // show): a translation does not depend on the processor.
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 #include "model/device.h"
 
 #include <ATen/Context.h>
+#include <ATen/Parallel.h>
 #include <c10/core/Event.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
@@ -9,6 +10,9 @@
 #include <torch/cuda.h>
 
 #include <cstdio>
+#include <stdexcept>
+#include <thread>
+#include <vector>
 
 #include "base/error.h"
 #include "tests/cuda_stand_in/counts.h"
@@ -108,6 +112,76 @@ TEST_F(StandIn, MemoryOfAnotherStreamMustBeRecorded) {
   const torch::Tensor x = fresh();
   const c10::StreamGuard guard(gpu.getStreamFromGlobalPool(test_device()));
   EXPECT_THAT(message_of<c10::Error>([&] { x + x; }), HasSubstr("memory of another stream"));
+}
+
+// Work on several threads
+
+/// LibTorch's threads in a thread that begins now.
+int threads_of_a_new_thread() {
+  int threads = 0;
+  std::thread([&] { threads = at::get_num_threads(); }).join();
+  return threads;
+}
+
+class SideBySide : public testing::Test {
+ protected:
+  SideBySide() { at::set_num_threads(3); }
+  ~SideBySide() override { at::set_num_threads(1); }
+
+  ThreadTeam team_;
+};
+
+TEST_F(SideBySide, EachCallHasAFractionOfTheThreadsAndAtLeastOne) {
+  for (const std::size_t count : {1U, 2U, 3U, 5U}) {
+    std::vector<int> threads(count);
+    run_side_by_side(team_, count, [&](std::size_t i) { threads[i] = at::get_num_threads(); });
+    EXPECT_EQ(threads, std::vector<int>(count, count == 1 ? 3 : 1));
+    EXPECT_EQ(at::get_num_threads(), 3);
+    EXPECT_EQ(threads_of_a_new_thread(), 3);
+  }
+}
+
+TEST_F(SideBySide, AnErrorOfACallLeavesTheNumberOfThreadsAsItWas) {
+  EXPECT_THROW(
+      run_side_by_side(team_, 3, [](std::size_t) { throw std::runtime_error("out of memory"); }),
+      std::runtime_error);
+  EXPECT_EQ(at::get_num_threads(), 3);
+  EXPECT_EQ(threads_of_a_new_thread(), 3);
+}
+
+// The memory of attention
+
+using Lengths = std::vector<std::int32_t>;
+
+std::vector<std::int32_t> starts_of(const Lengths& lengths) {
+  std::vector<std::int32_t> starts = {0};
+  for (const std::int32_t length : lengths) starts.push_back(starts.back() + length);
+  return starts;
+}
+
+std::int64_t memory_of(const Lengths& source, const Lengths& target, Pass pass) {
+  ModelConfig config = ModelConfig::from_preset(Preset::Tiny);
+  config.heads = 4;
+  return attention_memory(config, {starts_of(source), starts_of(target)}, sizeof(float), pass);
+}
+
+TEST(AttentionMemory, NoMemoryIsNeededWhereAllSentencesFitThePackedKernel) {
+  for (const Pass pass : {Pass::Forward, Pass::Training})
+    EXPECT_EQ(memory_of({5, 512, 7}, {6, 512, 8}, pass), 0);
+}
+
+TEST(AttentionMemory, ALongSentenceNeedsMemoryForItsScoresAndWeights) {
+  EXPECT_EQ(memory_of({2000}, {9}, Pass::Forward), 2 * 4 * 2000 * 2000 * 4);
+  EXPECT_GT(memory_of({2000}, {9}, Pass::Training), memory_of({2000}, {9}, Pass::Forward));
+}
+
+TEST(AttentionMemory, SentencesBesideALongOneNeedAsMuchMemoryAsIfTheyWereAsLong) {
+  for (const Pass pass : {Pass::Forward, Pass::Training}) {
+    EXPECT_EQ(memory_of({5, 2000, 7}, {9, 3, 900}, pass),
+              memory_of({2000, 2000, 2000}, {900, 900, 900}, pass));
+    EXPECT_EQ(memory_of({5, 6, 7}, {9, 3, 900}, pass), memory_of({5, 6, 7}, {900, 900, 900}, pass))
+        << "only the target is long";
+  }
 }
 
 }  // namespace

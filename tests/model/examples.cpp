@@ -1,5 +1,4 @@
 #include "tests/model/examples.h"
-
 #include "base/random.h"
 
 namespace dragoman {

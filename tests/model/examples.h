@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "model/transformer.h"
-#include "tests/model/ops/closed_form.h"
+#include "tests/model/ops/expect_same.h"
 
 namespace dragoman {
 

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "tests/system/expect_one_error.h"
+#include "tests/system/process.h"
 #include "tests/system/run_folder_fixture.h"
 
 namespace dragoman {

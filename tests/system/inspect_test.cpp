@@ -2,10 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "tests/system/expect_one_error.h"
+#include "tests/system/process.h"
 #include "tests/system/run_folder_fixture.h"
 
 namespace dragoman {

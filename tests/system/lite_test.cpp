@@ -42,7 +42,7 @@ TEST_F(Lite, ModelsNameTheProgramThatMadeThem) {
   EXPECT_THAT(lite({"inspect", int8}).output, HasSubstr("dragoman-lite quantize " + model));
 }
 
-// In KiB, as ulimit counts; below these the libraries fail before the program begins.
+// In KiB, as ulimit counts; with less the libraries fail before the program begins.
 TEST_F(Lite, AnyLimitOfMemoryIsAnErrorThatSaysSoOrEnough) {
   std::string call = "ulimit -v $0; exec \"$@\"";
   int calls = 0, refusals = 0;

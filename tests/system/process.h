@@ -1,8 +1,11 @@
 // Runs the program as a user would: words, standard input and output, signals, exit code.
 #pragma once
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <sys/types.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
@@ -93,5 +96,15 @@ class TemporaryFolder {
  private:
   std::filesystem::path path_;
 };
+
+/// One line on standard error with `what` in it, nothing on standard output.
+inline void expect_one_error(const ProcessResult& result, int code, const std::string& what,
+                             const std::string& program = "dragoman") {
+  EXPECT_EQ(result.exit_code, code);
+  EXPECT_EQ(result.output, "");
+  EXPECT_THAT(result.errors,
+              testing::AllOf(testing::StartsWith(program + ": error: "), testing::HasSubstr(what)));
+  EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
+}
 
 }  // namespace dragoman

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "tests/system/expect_one_error.h"
+#include "tests/system/process.h"
 #include "tests/system/run_folder_fixture.h"
 
 namespace dragoman {

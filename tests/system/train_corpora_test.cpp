@@ -1,7 +1,9 @@
-// Several corpora, and pairs that are encoded anew in each epoch.
+// Several corpora, pairs that are encoded again in each epoch, and text in lower case.
+
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -9,10 +11,12 @@
 #include "tokenizer/tokenizer.h"
 
 namespace dragoman {
+
 namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 class TrainCorpora : public Train {
  protected:
@@ -111,5 +115,27 @@ TEST_F(TrainCorpora, OtherWeightsAreAnotherRun) {
   EXPECT_THAT(result.errors, HasSubstr("--corpus-weights: this run was started with '1,2.5'"));
 }
 
+using TrainLowercase = Train;
+
+TEST_F(TrainLowercase, TheModelReadsAndWritesLowerCaseAndSaysSoWhenItIsScored) {
+  const auto trained = run(command("lower", {"--lowercase"}), "", kLimit);
+  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  const std::string model = path("lower/model.safetensors");
+  const auto upper = run({"translate", "-m", model}, "THE DOG SEES A HOUSE.\n");
+  const auto lower = run({"translate", "-m", model}, "the dog sees a house.\n");
+  EXPECT_EQ(upper.exit_code, 0) << upper.errors;
+  EXPECT_EQ(upper.output, lower.output);
+  EXPECT_TRUE(std::ranges::none_of(upper.output, [](unsigned char c) { return std::isupper(c); }));
+
+  const std::vector<std::string> evaluate = {
+      "evaluate", "-m", model, "--src", sample("valid.en"), "--ref", sample("valid.de")};
+  const std::string warning = "writes lower case alone";
+  EXPECT_THAT(run(evaluate, "", kLimit).errors, HasSubstr(warning));
+  auto in_lower_case = evaluate;
+  in_lower_case.push_back("--lowercase");
+  EXPECT_THAT(run(in_lower_case, "", kLimit).errors, Not(HasSubstr(warning)));
+}
+
 }  // namespace
+
 }  // namespace dragoman

@@ -1,7 +1,5 @@
 #include <gmock/gmock.h>
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "base/files.h"
 #include "base/random.h"

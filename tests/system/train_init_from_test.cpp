@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A run to start from: its model is of update 20.
+/// A run to start from: its model has had 20 updates.
 class TrainInitFrom : public Train {
  protected:
   static void SetUpTestSuite() {

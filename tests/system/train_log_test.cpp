@@ -32,7 +32,7 @@ TEST_F(TrainLog, ALongSampleIsCutOnTheScreenAndWholeInTheLog) {
       if (*word == sample("valid." + side)) *word = path("long." + side);
   const auto trained = run(words, "", kLimit);
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
-  std::string start;  // of 159 characters
+  std::string start;  // 159 characters
   for (int i = 0; i < 11; ++i) start += "Das ist \u00FCbel. ";
   EXPECT_THAT(trained.errors, HasSubstr("sample 1: \"" + start + "Das i\u2026\", in the text"));
   EXPECT_THAT(read_file(path("long/log.jsonl")), HasSubstr(strip(source)));

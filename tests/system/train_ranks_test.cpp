@@ -1,20 +1,25 @@
-// Training on several ranks. They make the updates that one process would make. They stop together
-// and say why. They refuse to train with unlike texts or settings.
+// Training on several ranks, also by scripts/launch. They make the updates that one process would
+// make. They stop together and say why. They refuse to train with unlike texts or settings.
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "base/files.h"
 #include "tests/free_port.h"
 #include "tests/system/train_fixture.h"
 
 namespace dragoman {
+
 namespace {
 
 using testing::HasSubstr;
@@ -32,7 +37,7 @@ class TrainRanks : public Train {
  protected:
   using Words = std::vector<std::string>;
 
-  /// Starts ranks 0, 1, ... with a command each.
+  /// Starts ranks 0, 1, ..., each with a command.
   static std::vector<std::unique_ptr<Process>> start(const std::vector<Words>& commands) {
     const int port = free_port();
     std::vector<std::unique_ptr<Process>> ranks;
@@ -52,8 +57,8 @@ class TrainRanks : public Train {
   static constexpr const char* kLast = "/checkpoints/update-00000060.safetensors";
 };
 
-/// By parameter, cut out of Adam's flat first moment, which after one update is the gradient times
-/// 1 - beta1. Parameters start at multiples of 32 elements.
+/// The gradient of each parameter, cut out of Adam's flat first moment, which after one update is
+/// the gradient times 1 - beta1. Parameters start at multiples of 32 elements.
 std::map<std::string, std::vector<float>> gradients(const std::filesystem::path& checkpoint) {
   const ModelFileReader reader(checkpoint);
   const TensorData moment = reader.tensor("training.adam.first_moment");
@@ -367,5 +372,54 @@ TEST_F(TrainRanks, RanksTrainAcrossANetwork) {
   EXPECT_THAT(second.errors, HasSubstr("rank 0 (host "));
 }
 
+using LaunchedTraining = Train;
+
+/// scripts/launch with a number of ranks and a command.
+CommandWords launch(const std::string& ranks, const std::vector<std::string>& command) {
+  CommandWords words{{"bash", std::string(kSources) + "/scripts/launch", ranks}};
+  words.words.insert(words.words.end(), command.begin(), command.end());
+  return words;
+}
+
+TEST_F(LaunchedTraining, ATrainingRunsOnSeveralRanks) {
+  auto words = command("launched", {"--max-updates", "20"});
+  words.insert(words.begin(), kProgram);
+  const auto result = Process(launch("2", words)).wait(kLimit);
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.errors, HasSubstr("training on 2 ranks"));
+  EXPECT_THAT(result.errors, HasSubstr("finished by --max-updates after 20 updates"));
+}
+
+TEST_F(LaunchedTraining, ATrainingGetsTheSignalsThatLaunchGets) {
+  auto words = command("launched-signal", {"--max-updates", "100000"});
+  words.insert(words.begin(), kProgram);
+  Process process(launch("2", words));
+  ASSERT_TRUE(process.wait_for_errors("update 10", kLimit)) << process.errors();
+  process.send_signal(SIGINT);
+  const auto result = process.wait(kLimit);
+  EXPECT_EQ(result.exit_code, 128 + SIGINT) << result.errors;
+  EXPECT_THAT(result.errors, HasSubstr("the same command goes on from here"));
+}
+
+TEST(Launch, WhenARankFailsAllEndWithItsCode) {
+  const auto result = Process(launch("3", {"bash", "-c", "[ $RANK = 1 ] && exit 7; sleep 100"}))
+                          .wait(std::chrono::seconds(30));
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_EQ(result.exit_code, 7) << result.errors;
+  EXPECT_THAT(result.errors, HasSubstr("rank 1 has ended with code 7"));
+}
+
+TEST(Launch, EachRankIsToldWhereTheRanksAre) {
+  const auto result =
+      Process(launch("2", {"bash", "-c",
+                           "echo $RANK/$WORLD_SIZE $LOCAL_RANK/$LOCAL_WORLD_SIZE $MASTER_ADDR"}))
+          .wait();
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.output, HasSubstr("0/2 0/2 127.0.0.1"));
+  EXPECT_THAT(result.output, HasSubstr("1/2 1/2 127.0.0.1"));
+  EXPECT_EQ(Process(launch("none", {"true"})).wait().exit_code, 2);
+}
+
 }  // namespace
+
 }  // namespace dragoman

@@ -1,13 +1,19 @@
-// The settings of a run: those that were asked for and those that were chosen, in its config.toml
-// and in a resumed run.
-#include <gmock/gmock.h>
+// The settings of a run: those that were asked for and those that train chooses, in config.toml and
+// in a resumed run; the end of a run without a length; --plan and --max-tokens auto.
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
 #include <filesystem>
+#include <map>
 
 #include "base/files.h"
 #include "tests/system/train_fixture.h"
 
 namespace dragoman {
+
 namespace {
 
 using testing::HasSubstr;
@@ -31,7 +37,7 @@ TEST_F(TrainSettings, TheFileOfARunAsksForTheSameAndLetsTheRestBeChosenAnew) {
     EXPECT_THAT(settings, HasSubstr(join_text("\n", line)));
   EXPECT_THAT(settings, HasSubstr("\n# output = "));
 
-  // The rate of another run ends where that one does, not at 0 behind the 30th update.
+  // The rate of another run ends where that one does, not at 0 after the 30th update.
   const auto longer = run(
       {"train", "--config", path("first/config.toml"), "-o", path("longer"), "--max-updates", "40"},
       "", kLimit);
@@ -78,5 +84,178 @@ TEST_F(TrainSettings, AutoLeavesAValueOpenThatTheFileGives) {
   EXPECT_THAT(settings_of("open"), HasSubstr("\nlr = \"auto\"  # 0.004: 1,500 pairs"));
 }
 
+class TrainAutomatic : public Train {
+ protected:
+  /// The two texts and nothing that decides the model.
+  static std::vector<std::string> two_files(const std::string& run_folder,
+                                            const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words = {
+        "train",           "-o", path(run_folder), "--train-src", sample("train.en"), "--train-tgt",
+        sample("train.de")};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+};
+
+TEST_F(TrainAutomatic, TwoFilesAreEnoughAndTheChoicesAreSaidAndKept) {
+  const auto first = run(two_files("run", {"--max-updates", "8"}), "", kLimit);
+  ASSERT_EQ(first.exit_code, 0) << first.errors;
+  EXPECT_THAT(first.errors, HasSubstr(" pairs: tiny, "));
+  EXPECT_THAT(first.errors, HasSubstr("warning: only 1,3"));
+  EXPECT_THAT(first.errors, HasSubstr("first update done (1): "));
+  const std::string settings = read_file(path("run/config.toml"));
+  EXPECT_THAT(settings, HasSubstr("\n# preset = \"tiny\"  # 1,500 pairs\n"));
+  EXPECT_THAT(settings, HasSubstr("\n# patience = 0  # 1,3"));
+  EXPECT_THAT(settings, HasSubstr("\n# lr-scheduler = \"wsd\""));
+
+  const auto longer = run(two_files("run", {"--max-updates", "12"}), "", kLimit);
+  EXPECT_EQ(longer.exit_code, 0) << longer.errors;
+  EXPECT_THAT(longer.errors, HasSubstr("its rate, which was falling, is at its peak again"));
+  EXPECT_THAT(longer.errors, Not(HasSubstr("not bit-identically")));
+}
+
+TEST_F(TrainAutomatic, AValueThatAFlagGivesIsNotChosen) {
+  const auto result = run(two_files("flags", {"--max-updates", "3", "--vocab-size", "400", "--lr",
+                                              "0.001", "--preset", "small", "--patience", "3"}),
+                          "", kLimit);
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.errors, HasSubstr(" pairs: small, 400 pieces, 3 updates"));
+  const std::string settings = read_file(path("flags/config.toml"));
+  for (const char* line : {"lr = 0.001", "vocab-size = 400", "patience = 3", "preset = \"small\""})
+    EXPECT_THAT(settings, HasSubstr(join_text("\n", line, "\n")));
+  EXPECT_THAT(settings, HasSubstr("\n# subword-sampling = 0.1  # 1,500 pairs\n"))
+      << "what the preset that was asked for leaves open";
+}
+
+TEST_F(TrainAutomatic, ARunThatGainsNothingCoolsDownAndEnds) {
+  const auto result =
+      run(command("flat", {"--lr-scheduler", "wsd", "--lr", "1e-60", "--warmup-updates", "1",
+                           "--valid-every", "5", "--patience", "2", "--cooldown", "0.5",
+                           "--max-updates", "1000"}),
+          "", kLimit);
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  // Validations at 5, 10 and 15; as many updates again with a falling rate.
+  EXPECT_THAT(result.errors, HasSubstr("no gain in 2 validations: the rate falls from here to "
+                                       "update 30, where the run ends"));
+  EXPECT_THAT(result.errors, HasSubstr("finished by --patience after 30 updates"));
+  EXPECT_THAT(result.errors, HasSubstr(", or 0 to train up to the other limits"));
+}
+
+TEST_F(TrainAutomatic, ARunThatIsStoppedSaysHowItEndsSoonAndDoesSo) {
+  const std::vector<std::string> wsd = {"--lr-scheduler", "wsd",    "--warmup-updates", "2",
+                                        "--max-updates",  "1000000"};
+  Process process(command("early", wsd));
+  ASSERT_TRUE(process.wait_for_errors("validation at update 20", kLimit));
+  process.send_signal(SIGINT);
+  const auto stopped = process.wait(kLimit);
+  const std::string flag = "add --max-updates ";
+  const auto at = stopped.errors.find(flag);
+  ASSERT_NE(at, std::string::npos) << stopped.errors;
+  const std::string updates = std::to_string(std::stoll(stopped.errors.substr(at + flag.size())));
+  std::vector<std::string> shorter = wsd;
+  shorter.insert(shorter.end(), {"--max-updates", updates});
+  const auto ended = run(command("early", shorter), "", kLimit);
+  EXPECT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_THAT(ended.errors, HasSubstr("finished by --max-updates after " + updates + " updates"));
+}
+
+TEST_F(TrainAutomatic, ARunThatIsStoppedWhileItCoolsDownEndsWithTheSameWeights) {
+  const std::vector<std::string> wsd = {"--lr-scheduler", "wsd", "--cooldown",    "0.6",
+                                        "--ema",          "0.9", "--max-updates", "300"};
+  ASSERT_EQ(run(command("whole", wsd), "", kLimit).exit_code, 0);
+  Process process(command("stopped", wsd));
+  ASSERT_TRUE(process.wait_for_errors("the rate falls from here to update 300", kLimit));
+  process.send_signal(SIGINT);
+  const auto stopped = process.wait(kLimit);
+  EXPECT_EQ(stopped.exit_code, 128 + SIGINT) << stopped.errors;
+  const auto resumed = run(command("stopped", wsd), "", kLimit);
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
+  const std::string last = "/checkpoints/update-00000300.safetensors";
+  EXPECT_TRUE(weights("whole" + last) == weights("stopped" + last));
+}
+
+using TrainPlan = Train;
+
+/// Every file below a folder with its bytes.
+std::map<std::string, std::string> contents(const std::string& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    files[entry.path()] = entry.is_regular_file() ? read_file(entry.path()) : "";
+  return files;
+}
+
+ProcessResult plan(const std::vector<std::string>& command, const std::string& temporary) {
+  auto words = command;
+  words.push_back("--plan");
+  std::filesystem::create_directories(temporary);
+  return Process(words, {{"TMPDIR", temporary}}).wait(kLimit);
+}
+
+TEST_F(TrainPlan, APlanGivesMemorySpeedTimeAndDiskAndLeavesNoFile) {
+  const auto planned = plan(command("planned"), path("temporary"));
+  EXPECT_EQ(planned.exit_code, 0) << planned.errors;
+  for (const char* line : {"\nparameters ", "\nmemory ", "\n  activations ",
+                           "\ntarget pieces per second ", "\nupdate ", "for 60 updates", "\ndisk "})
+    EXPECT_THAT("\n" + planned.output, HasSubstr(line));
+  EXPECT_FALSE(std::filesystem::exists(path("planned")));
+  EXPECT_TRUE(std::filesystem::is_empty(path("temporary")));
+}
+
+TEST_F(TrainPlan, APlanNeedsNoRunFolder) {
+  auto words = command("unnamed");
+  const auto flag = std::ranges::find(words, "-o");
+  ASSERT_NE(flag, words.end());
+  words.erase(flag, flag + 2);
+  const auto planned = plan(words, path("temporary"));
+  EXPECT_EQ(planned.exit_code, 0) << planned.errors;
+  EXPECT_THAT(planned.output, HasSubstr("\ndisk "));
+  EXPECT_EQ(run(words, "", kLimit).exit_code, 2) << "a run needs one";
+}
+
+TEST_F(TrainPlan, ThePlanOfARunThatIsThereUsesItsCacheAndChangesNothing) {
+  ASSERT_EQ(run(command("there", {"--max-updates", "10"}), "", kLimit).exit_code, 0);
+  const auto before = contents(path("there"));
+  const auto planned = plan(command("there"), path("temporary"));
+  EXPECT_EQ(planned.exit_code, 0) << planned.errors;
+  EXPECT_THAT(planned.errors, HasSubstr("data (from the cache)"));
+  const auto other = plan(command("there", {"--vocab-size", "310"}), path("temporary"));
+  EXPECT_EQ(other.exit_code, 2) << "train refuses it, too";
+  EXPECT_THAT(other.errors, HasSubstr("--vocab-size: this run was started with"));
+  EXPECT_TRUE(contents(path("there")) == before);
+  EXPECT_TRUE(std::filesystem::is_empty(path("temporary")));
+}
+
+/// "123 an epoch" of the line of the update.
+double updates_per_epoch(const std::string& plan) {
+  const auto line = plan.find("\nupdate "), begin = plan.find("; ", line) + 2;
+  std::string number = plan.substr(begin, plan.find(" an epoch", begin) - begin);
+  std::erase(number, ',');
+  return std::stod(number);
+}
+
+TEST_F(TrainPlan, AnEpochHasAPairAsOftenAsItsWeightSays) {
+  const auto once = plan(command("weighed"), path("temporary"));
+  ASSERT_EQ(once.exit_code, 0) << once.errors;
+  const auto thrice = plan(command("weighed", {"--corpus-weights", "3"}), path("temporary"));
+  ASSERT_EQ(thrice.exit_code, 0) << thrice.errors;
+  EXPECT_NEAR(updates_per_epoch(thrice.output), 3 * updates_per_epoch(once.output), 1);
+}
+
+TEST_F(TrainPlan, AnAutomaticTokenBudgetIsMeasuredOnce) {
+  const auto automatic = command("automatic", {"--max-tokens", "auto", "--max-updates", "10"});
+  const auto trained = run(automatic, "", kLimit);
+  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  EXPECT_THAT(trained.errors, HasSubstr("--max-tokens auto: 1,024"));
+  EXPECT_THAT(read_file(path("automatic/config.toml")),
+              HasSubstr("\nmax-tokens = \"auto\"  # 1024: "));
+  const auto again = run(automatic, "", kLimit);
+  EXPECT_EQ(again.exit_code, 0) << again.errors;
+  EXPECT_THAT(again.errors, HasSubstr("resumed from"));
+  EXPECT_THAT(again.errors, Not(HasSubstr("trying token budgets")));
+  const auto given = run(command("automatic", {"--max-tokens", "1024"}), "", kLimit);
+  EXPECT_EQ(given.exit_code, 0) << given.errors;
+}
+
 }  // namespace
+
 }  // namespace dragoman

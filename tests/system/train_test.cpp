@@ -1,5 +1,5 @@
-// Training as a user lives through it: from text to a scored translation, killed and resumed,
-// stopped by signals, refused where it would be another run.
+// Training as a user sees it: from text to a scored translation, killed and resumed, stopped by
+// signals, refused if it would be another run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -22,7 +22,7 @@ using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::Not;
 
-/// Makes a checkpoint as older versions have written them.
+/// Turns a checkpoint into one as older versions wrote it.
 void remove_characters(const std::string& path) {
   const ModelFileReader file(path);
   ModelContents contents{.config = file.config(),
@@ -118,7 +118,8 @@ TEST_F(Train, ARunThatIsKilledAtAnyMomentEndsWithTheSameWeights) {
   milliseconds delay(150);
   for (int attempt = 0; attempt < 40; ++attempt) {
     Process process(command("killed"));
-    // From while data are prepared to the last updates; some while a checkpoint is being written.
+    // At any time from the preparation of the data to the last updates; sometimes while a
+    // checkpoint is being written.
     const bool in_a_save = attempt % 3 == 2;
     const auto deadline = std::chrono::steady_clock::now() + delay;
     delay += delay / 10;
@@ -146,7 +147,7 @@ TEST_F(Train, ARunThatIsKilledAtAnyMomentEndsWithTheSameWeights) {
     EXPECT_THAT(entry.path().string(), Not(HasSubstr(".tmp."))) << "left by a killed process";
 }
 
-// As file systems of other places and times have them.
+// Names as other file systems have them.
 TEST_F(Train, NamesOfFilesNeedNotBeUtf8) {
   const std::string folder = path("\xE9t\xE9"), source = folder + "/\xFF.en";
   std::filesystem::create_directory(folder);
@@ -275,7 +276,7 @@ TEST_F(Train, AnAverageThatIsKeptIsTheScoreToBeat) {
   };
   EXPECT_EQ(progress()["best_value"], kept["loss"]);
   EXPECT_TRUE(weights("kept/checkpoints/best.safetensors") == weights("kept/model.safetensors"));
-  // A run that has ended is not averaged once more.
+  // A run that has ended is not averaged again.
   ASSERT_EQ(run(command("kept", more), "", kLimit).exit_code, 0);
   EXPECT_EQ(average(path("kept/log.jsonl")), kept);
   EXPECT_EQ(progress()["best_value"], kept["loss"]);

@@ -3,15 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "base/files.h"
-#include "tests/system/expect_one_error.h"
+#include "tests/system/process.h"
 #include "tests/system/translate_fixture.h"
 
 namespace dragoman {

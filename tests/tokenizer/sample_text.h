@@ -1,8 +1,10 @@
-// Lines of a toy language, any number of them, the same on each call.
+// Lines of a toy language, the same on each call, and tokenizers that are trained on them.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -48,6 +50,12 @@ inline Tokenizer tokenizer_of(std::int64_t pieces, int lines) {
 inline const Tokenizer& small_tokenizer() {
   static const Tokenizer trained = tokenizer_of(300, 200);
   return trained;
+}
+
+/// One tokenizer for both sides of a model.
+inline TokenizerPair both_sides(Tokenizer tokenizer) {
+  const auto one = std::make_shared<const Tokenizer>(std::move(tokenizer));
+  return {.source = one, .target = one};
 }
 
 }  // namespace dragoman

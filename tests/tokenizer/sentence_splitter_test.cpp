@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// Texts with "|" where they are to be split; white space before it stands between the sentences.
+/// The texts have "|" at each place to split; white space before it stands between the sentences.
 void expect_split(const std::vector<std::string>& marked) {
   for (const std::string& text : marked) {
     std::string found;

@@ -13,6 +13,26 @@
 namespace dragoman {
 namespace {
 
+TEST(PieceTrie, AllPiecesThatATextStartsWithAreFound) {
+  PieceTrie trie;
+  const auto words = sample_text(300);
+  for (std::size_t i = 0; i < words.size(); ++i)
+    trie.add(words[i].substr(0, 1 + i % 17), static_cast<TokenId>(i % 17));
+  for (const std::string& word : words) {
+    std::vector<std::size_t> expected, found;
+    for (std::size_t size = 1; size <= word.size(); ++size)
+      if (trie.find(word.substr(0, size))) expected.push_back(size);
+    trie.for_each_prefix(word, [&](std::size_t size, TokenId id) {
+      found.push_back(size);
+      EXPECT_EQ(static_cast<std::size_t>(id) + 1, size);
+    });
+    EXPECT_EQ(found, expected);
+    EXPECT_FALSE(found.empty());
+  }
+  EXPECT_FALSE(trie.find("no"));
+  EXPECT_FALSE(trie.find(""));
+}
+
 using Parts = std::vector<std::string>;
 using Distribution = std::map<Parts, double>;
 
@@ -100,9 +120,9 @@ TEST(UnigramSample, EverySegmentationIsDrawnWithItsProbability) {
     }
 }
 
-/// Adds all outcomes of merging `parts`, where at each step every merge is left out with
-/// probability `dropout`. `dropped` has the merges that this step has left out, by the bytes where
-/// the left part begins, where it ends and where the right one ends.
+/// Adds all outcomes of merging `parts` if each step leaves out every merge with probability
+/// `dropout`. `dropped` has the merges that this step has left out, by the bytes at which the left
+/// part begins, the left part ends and the right part ends.
 void add_outcomes(const ScoredPieces& pieces, const Parts& parts,
                   std::set<std::array<std::size_t, 3>> dropped, double dropout, double probability,
                   Distribution& all) {
@@ -178,7 +198,7 @@ INSTANTIATE_TEST_SUITE_P(Types, SamplerOfEachType,
                            return std::string(names_of(info.param)[static_cast<int>(info.param)]);
                          });
 
-/// Of BPE no dropout, of unigram an alpha that lets no segmentation but the best be drawn.
+/// No dropout for BPE; for unigram an alpha with which only the best segmentation is drawn.
 TEST_P(SamplerOfEachType, WithoutRandomnessTheSegmentationIsTheTokenizers) {
   const auto tokenizer = trained();
   const SubwordSampler sampler(tokenizer, GetParam() == TokenizerType::Bpe ? 0 : 1e4);

@@ -1,16 +1,16 @@
-// Texts of one line, and whether they are translated or, as what, copied:
-// translatable_examples.tsv.
+// translatable_examples.tsv: texts of one line, each with the kind as which it is copied, or
+// "translated".
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "base/text_lines.h"
+#include "base/lines.h"
 
 namespace dragoman {
 
 struct TranslatableExample {
-  std::string kind;  ///< of CopiedKind; "translated": none
+  std::string kind;  ///< the name of a CopiedKind, or "translated"
   std::string text;
   bool is_copied() const { return kind != "translated"; }
 };

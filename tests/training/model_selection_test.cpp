@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "tests/training/run_without_text.h"
 #include "tests/training/small_run.h"
 
 namespace dragoman {
@@ -96,7 +95,7 @@ TEST_F(AverageTest, AnAverageThatCannotBeSavedLeavesTheModelAndTheRecordAsTheyWe
   ProgressRecord progress;
   progress.update = 6;
   const CheckpointMean mean{.weights = model.weights().clone(), .names = {"a", "b"}};
-  // A folder stands where the second file should go.
+  // A folder stands if the second file should go.
   for (const auto& file : {run.folder.best(), run.folder.model()}) {
     std::filesystem::create_directories(file);
     EXPECT_FALSE(selection.take_average_if_better(mean, progress, {}));

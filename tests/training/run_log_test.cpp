@@ -3,22 +3,61 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include <cmath>
 #include <csignal>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "tests/data/text_files.h"
-#include "tests/training/recording_observer.h"
+#include "tests/training/small_run.h"
 
 namespace dragoman {
+
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+
+// ---- the interval of a line ---------------------------------------------------------------------
+
+TEST(LogInterval, MeansAndSpeedsAreThoseSinceTheIntervalBegan) {
+  LogInterval interval;
+  interval.begin(100, 7);
+  EXPECT_TRUE(interval.empty());
+  interval.add(
+      {.smoothed = 60, .negative_log_likelihood = 40, .source_tokens = 30, .target_tokens = 10}, 1);
+  interval.add(
+      {.smoothed = 20, .negative_log_likelihood = 20, .source_tokens = 30, .target_tokens = 10}, 3);
+  EXPECT_FALSE(interval.empty());
+  const IntervalMeans means = interval.means(104, 8);
+  EXPECT_EQ(means.loss, 4);
+  EXPECT_EQ(means.perplexity, std::exp(3.0));
+  EXPECT_EQ(means.gradient_norm, 2);
+  EXPECT_EQ(means.source_tokens_per_second, 15);
+  EXPECT_EQ(means.target_tokens_per_second, 5);
+  EXPECT_EQ(means.data_wait, 0.25);
+  EXPECT_FALSE(means.alignment_loss) << "no target token had a link";
+  interval.begin(104, 8);
+  EXPECT_TRUE(interval.empty());
+}
+
+TEST(LogInterval, TheSpeedIsThatOfTrainingAlone) {
+  LogInterval interval;
+  interval.begin(0, 0);
+  interval.add({.source_tokens = 10, .target_tokens = 10, .alignment = 6, .linked_tokens = 3}, 1);
+  interval.exclude_seconds(3);
+  EXPECT_EQ(interval.means(5, 0).target_tokens_per_second, 5);
+  EXPECT_EQ(interval.means(5, 0).alignment_loss, 2);
+}
+
+// ---- the log ------------------------------------------------------------------------------------
 
 class RunLogTest : public FolderTest {
  protected:
@@ -147,5 +186,65 @@ TEST_F(RunLogTest, EventFilesThatCannotBeMadeCostNoLine) {
   EXPECT_THAT(types(), ElementsAre("start", "update"));
 }
 
+// ---- TensorBoard --------------------------------------------------------------------------------
+
+// tests/system/tensorboard.py reads event files with the real TensorBoard.
+class EventFiles : public testing::Test {
+ protected:
+  ~EventFiles() override { std::filesystem::remove_all(folder_); }
+
+  std::set<std::string> names() const {
+    std::set<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_))
+      found.insert(entry.path().filename().string());
+    return found;
+  }
+
+  const std::filesystem::path folder_ =
+      testing::TempDir() + "event_file_test-" + std::to_string(getpid());
+};
+
+TEST(Crc32c, TheChecksumIsThatOfRfc3720) {
+  EXPECT_EQ(crc32c("123456789"), 0xe3069283u);
+  EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8a9136aau);
+  EXPECT_EQ(crc32c(std::string(32, '\xff')), 0x62a8ab43u);
+  EXPECT_EQ(crc32c(""), 0u);
+}
+
+TEST_F(EventFiles, EachStartHasAFileThatSortsBehindTheOthers) {
+  std::string last;
+  for (std::size_t start = 1; start <= 3; ++start) {
+    const EventFile file(folder_, 1);
+    ASSERT_EQ(names().size(), start);
+    EXPECT_GT(*names().rbegin(), last);
+    last = *names().rbegin();
+    EXPECT_NE(last.find("tfevents"), std::string::npos);
+  }
+}
+
+TEST_F(EventFiles, EventsHoldTheNumbersAndTextsOfALine) {
+  EventFile file(folder_, 1);
+  const auto bytes = [this] { return read_file(folder_ / *names().begin()); };
+  const std::string before = bytes();
+  EXPECT_TRUE(file.append({{"type", "start"}, {"parameters", 3}}));
+  EXPECT_EQ(bytes(), before);  // of no update
+  EXPECT_TRUE(file.append({{"type", "validation"},
+                           {"update", 7},
+                           {"bleu", 1.5},
+                           {"best", true},
+                           {"samples", {{{"source", "a"}, {"translation", "b"}}}}}));
+  const std::string added = bytes().substr(before.size());
+  EXPECT_NE(added.find("valid/bleu"), std::string::npos);
+  EXPECT_EQ(added.find("valid/best"), std::string::npos);
+  EXPECT_EQ(added.find("valid/update"), std::string::npos);
+  EXPECT_NE(added.find("    source: a\n    translation: b\n"), std::string::npos);
+}
+
+TEST_F(EventFiles, AFolderThatCannotBeMadeIsAnError) {
+  write_file(folder_, "a file stands here");
+  EXPECT_THROW(EventFile(folder_, 1), Error);
+}
+
 }  // namespace
+
 }  // namespace dragoman

@@ -9,12 +9,12 @@
 #include <numeric>
 #include <utility>
 
-#include "data/batch_shape.h"
+#include "data/packed_batch.h"
 #include "model/ops/kernel_call.h"
 #include "tests/cuda_stand_in/counts.h"
 #include "tests/test_device.h"
-#include "tests/training/small_batches.h"
-#include "training/spike_limits.h"
+#include "tests/training/small_run.h"
+#include "training/update.h"
 
 namespace dragoman {
 namespace {
@@ -137,7 +137,7 @@ const std::vector<LossConfig> kLosses = {{.label_smoothing = 0.1},
                                          {.label_smoothing = 0.1, .r_drop = 2},
                                          {.label_smoothing = 0.1, .alignment_weight = 0.5}};
 
-/// With dropout on the attention weights, and without it where the loss is plain: each takes
+/// With dropout on the attention weights, and without it if the loss is plain: each takes
 /// another path of attention.
 ModelConfig dropout_by(const LossConfig& loss) {
   ModelConfig config = small_config(0.2);

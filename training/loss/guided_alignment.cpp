@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "model/ops/to_device.h"
+#include "model/ops/packed_layout.h"
 
 namespace dragoman {
 

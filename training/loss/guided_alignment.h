@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "data/packed_batch.h"
-#include "model/decoder.h"
+#include "model/transformer.h"
 
 namespace dragoman {
 
@@ -21,15 +21,14 @@ struct BatchLinks {
              const PackedLayout& target);
 };
 
-/// The logarithm of the attention weight at each index [L], fp32 or better: of queries [N, D] and
-/// keys [M, D] by head `head` (from 1), or the mean of all heads (0). In plain operations on padded
-/// heads.
+/// The logarithm of the attention weight at each index [L], fp32 or better, for queries [N, D] and
+/// keys [M, D]: that of head `head` (from 1), or of the mean of all heads (0). Computed by plain
+/// operations on padded heads.
 torch::Tensor log_attention_at(const torch::Tensor& indices, const torch::Tensor& queries,
                                const torch::Tensor& keys, const AttentionPattern& pattern,
                                std::int64_t head);
 
-/// PackedDecoderAttention that keeps, of one layer, the logarithms of the cross-attention at the
-/// links.
+/// PackedDecoderAttention that keeps the logarithms of one layer's cross-attention at the links.
 class GuidedDecoderAttention : public PackedDecoderAttention {
  public:
   struct Choice {
@@ -44,7 +43,7 @@ class GuidedDecoderAttention : public PackedDecoderAttention {
                       const torch::Tensor& x) override;
 
   const torch::Tensor& log_weights() const { return log_weights_; }  ///< [L]
-  /// Summed over target pieces; those without a link have none.
+  /// The sum over target pieces; a piece without a link adds nothing.
   torch::Tensor cross_entropy() const { return (links_.link_weights * log_weights_).sum().neg(); }
 
  private:

@@ -5,18 +5,136 @@
 #include <utility>
 #include <vector>
 
-#include "base/divide_up.h"
+#include "base/threads.h"
 #include "model/ops/kernel_call.h"
 #include "model/ops/products.h"
-#include "training/loss/cross_entropy.h"
-#include "training/loss/exponential_loss.h"
-#include "training/loss/r_drop.h"
+#include "training/loss/token_losses.h"
 
 namespace dragoman {
 
 namespace {
 
-/// Does not read a GPU's scalar, as that would wait for the GPU.
+// ---- the loss without logits in memory ----------------------------------------------------------
+//
+// Cross-entropy with label smoothing of an output projection z = h W^T whose logits never go to
+// memory. A kernel writes exponentials in their place, as soon as it has multiplied:
+//   e_v = exp(z_v - z_target), total = sum_v e_v, so -log p_target = log(total), p_v = e_v / total
+//   loss = log(total) - floor * sum_v (z_v - z_target), and sum_v z_v = h . (sum of W's rows)
+//   y_v = e_v - [v = target] (1 - smoothing) total, floor = smoothing / V
+//   d loss / d z_v = y_v / total - floor
+// The floor is the same for all v, so its term in the gradients needs no product:
+//   dh = (y W) / total - floor * (sum of W's rows)
+//   dW = y^T (h / total) - floor * (sum of h over the tokens that have a target)
+
+/// The sum of the rows of x [N, C] with weights [N], in fp32.
+torch::Tensor weighted_sum_of_rows(const torch::Tensor& x, const torch::Tensor& weights) {
+  auto sums = torch::zeros({1, x.size(1)}, x.options().dtype(torch::kFloat32));
+  add_weight_gradient(sums, weights.unsqueeze(1), x);
+  return sums.squeeze(0);
+}
+
+/// The output projection's weight as the chunks of a batch need it.
+struct ExponentialWeight {
+  explicit ExponentialWeight(const torch::Tensor& weight);
+
+  torch::Tensor weight;       ///< [V, D] bf16
+  torch::Tensor packed;       ///< for z = h W^T
+  torch::Tensor transposed;   ///< packed for y W
+  torch::Tensor sum_of_rows;  ///< [D] fp32
+};
+
+class ExponentialLoss {
+ public:
+  /// Whether there are kernels for this type and processor, and the loss has neither an output bias
+  /// nor R-Drop, for which there are none.
+  static bool fits(const torch::Tensor& hidden, bool has_bias, const LossConfig& config);
+
+  /// hidden [N, D] bf16, targets [N]. `exponentials` [N, V] is overwritten. The weight must outlive
+  /// this object.
+  ExponentialLoss(const torch::Tensor& hidden, const ExponentialWeight& weight,
+                  const torch::Tensor& targets, const torch::Tensor& exponentials,
+                  const LossConfig& config);
+
+  /// False if a row's total exceeds fp32, as in a model that has diverged. The other functions must
+  /// not be called then.
+  bool succeeded() const;
+
+  const TokenLosses& losses() const { return losses_; }
+  void hidden_gradient_out(torch::Tensor& d_hidden) const;  // [N, D]
+  torch::Tensor weight_gradient() const;                    // [V, D]
+  void add_weight_gradient(torch::Tensor& sums) const;      // fp32
+
+ private:
+  torch::Tensor floor_gradient() const;  // [D], of each row of the weight
+
+  const ExponentialWeight& weight_;
+  torch::Tensor hidden_, exponentials_;
+  torch::Tensor scaled_;    // [N, D]: hidden states divided by their totals
+  torch::Tensor inverses_;  // [N]: 1 / total; 0 in rows without a target
+  double floor_;
+  TokenLosses losses_;
+};
+
+bool ExponentialLoss::fits(const torch::Tensor& hidden, bool has_bias, const LossConfig& config) {
+  return is_own_product(hidden) && !has_bias && config.r_drop == 0;
+}
+
+ExponentialWeight::ExponentialWeight(const torch::Tensor& output_weight)
+    : weight(output_weight.contiguous()),
+      packed(pack_weight(weight)),
+      transposed(pack_transposed(weight)),
+      sum_of_rows(weighted_sum_of_rows(weight, torch::ones({weight.size(0)}, weight.options()))) {}
+
+ExponentialLoss::ExponentialLoss(const torch::Tensor& hidden, const ExponentialWeight& weight,
+                                 const torch::Tensor& targets, const torch::Tensor& exponentials,
+                                 const LossConfig& config)
+    : weight_(weight),
+      hidden_(hidden.contiguous()),
+      exponentials_(exponentials),
+      scaled_(torch::empty_like(hidden_)),
+      inverses_(torch::empty({hidden.size(0)}, hidden.options().dtype(torch::kFloat32))),
+      floor_(config.label_smoothing / static_cast<double>(weight.weight.size(0))) {
+  losses_.smoothed = losses_.objective = torch::empty_like(inverses_);
+  losses_.negative_log_likelihood = torch::empty_like(inverses_);
+  run_product(batch_kernels().projected_loss,
+              ProjectedLossArguments{
+                  product_arguments(exponentials_, hidden_, weight_.packed, {}),
+                  weight_.weight.const_data_ptr(), weight_.sum_of_rows.const_data_ptr<float>(),
+                  targets.const_data_ptr<std::int64_t>(), inverses_.mutable_data_ptr<float>(),
+                  scaled_.mutable_data_ptr(), losses_.smoothed.mutable_data_ptr<float>(),
+                  losses_.negative_log_likelihood.mutable_data_ptr<float>(),
+                  static_cast<float>(config.label_smoothing)},
+              hidden_);
+}
+
+bool ExponentialLoss::succeeded() const { return !losses_.smoothed.isnan().any().item<bool>(); }
+
+void ExponentialLoss::hidden_gradient_out(torch::Tensor& d_hidden) const {
+  const auto offsets = weight_.sum_of_rows * floor_;
+  run_product(
+      batch_kernels().scaled_product,
+      ScaledProductArguments{product_arguments(d_hidden, exponentials_, weight_.transposed, {}),
+                             inverses_.const_data_ptr<float>(), offsets.const_data_ptr<float>()},
+      exponentials_);
+}
+
+torch::Tensor ExponentialLoss::floor_gradient() const {
+  const auto has_target = inverses_.gt(0).to(hidden_.scalar_type());
+  return weighted_sum_of_rows(hidden_, has_target) * -floor_;
+}
+
+torch::Tensor ExponentialLoss::weight_gradient() const {
+  return dragoman::weight_gradient(exponentials_, scaled_, floor_gradient());
+}
+
+void ExponentialLoss::add_weight_gradient(torch::Tensor& sums) const {
+  sums.add_(floor_gradient());
+  dragoman::add_weight_gradient(sums, exponentials_, scaled_);
+}
+
+// ---- the loss in chunks -------------------------------------------------------------------------
+
+/// Does not read a GPU's scalar, because that would wait for the GPU.
 bool is_one(const torch::Tensor& scalar) {
   return has_kernel_for(scalar) && scalar.item<float>() == 1;
 }
@@ -29,8 +147,7 @@ struct Projection {
   torch::Tensor targets;  // [N]
 };
 
-/// The losses of a projection, a chunk of tokens at a time, and its gradients where they are
-/// wanted.
+/// The losses of a projection, a chunk of tokens at a time, and its gradients if they are wanted.
 class ChunkedLoss {
  public:
   ChunkedLoss(Projection projection, const LossConfig& config, bool wants_gradients)
@@ -63,7 +180,7 @@ class ChunkedLoss {
   }
 
   struct Gradients {
-    torch::Tensor hidden, weight, bias;  // the last two in fp32, where they are sums
+    torch::Tensor hidden, weight, bias;  // the last two in fp32 if they are sums
   };
   const Gradients& gradients() const { return gradients_; }
 
@@ -137,7 +254,7 @@ class ChunkedLoss {
   bool wants_gradients_;
   std::int64_t tokens_, passes_, chunk_;
   torch::Tensor logits_;                                 // [P, c, V], used again for each chunk
-  std::optional<ExponentialWeight> exponential_weight_;  // where ExponentialLoss fits
+  std::optional<ExponentialWeight> exponential_weight_;  // if ExponentialLoss fits
   Gradients gradients_;
 };
 

@@ -1,11 +1,13 @@
 // The loss of the output projection, in chunks of tokens: gradients are formed while a chunk's
-// logits exist, and logits are never kept whole. One call serves three losses:
-//   training/loss/cross_entropy.h     cross-entropy with label smoothing, of logits
-//   training/loss/r_drop.h            R-Drop, of the logits that two passes gave the same tokens
-//   training/loss/exponential_loss.h  cross-entropy with label smoothing, without logits in memory
+// logits exist, and logits are never kept whole. One call serves three losses, of each token:
+//   cross-entropy with label smoothing, of logits (training/loss/token_losses.h)
+//   R-Drop, of the logits that two passes gave the same tokens (training/loss/token_losses.h)
+//   cross-entropy with label smoothing, without logits in memory (training/loss/loss.cpp)
 #pragma once
 
 #include <torch/types.h>
+
+#include <cstdint>
 
 #include "training/loss/loss_config.h"
 
@@ -17,14 +19,14 @@ struct LossSums {
   torch::Tensor negative_log_likelihood;  ///< scalar fp64: the same without smoothing
 };
 
-/// hidden [N, D], weight [V, D], bias [V] or undefined, targets [N] int64, -1 for rows without one;
-/// with R-Drop hidden is [2N, D], row N + n the second pass of row n. Gradients are formed where
-/// grad mode is on; the weight's is summed in fp32 over chunks. Waits for no device but the CPU.
+/// hidden [N, D], weight [V, D], bias [V] or undefined, targets [N] int64, -1 for rows without one.
+/// With R-Drop hidden is [2N, D], row N + n the second pass of row n. Gradients are formed if grad
+/// mode is on; the weight's is summed in fp32 over chunks. Does not wait for a GPU.
 LossSums projected_cross_entropy(const torch::Tensor& hidden, const torch::Tensor& weight,
                                  const torch::Tensor& bias, const torch::Tensor& targets,
                                  const LossConfig& config);
 
-/// The number of tokens in a chunk, where there are `tokens` in all. There are as few chunks as the
+/// The number of tokens in a chunk, if there are `tokens` in all. There are as few chunks as the
 /// configuration allows, and all but the last have the same size.
 std::int64_t chunk_size(const LossConfig& config, std::int64_t tokens, std::int64_t vocabulary);
 

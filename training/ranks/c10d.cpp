@@ -8,6 +8,7 @@
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
 #ifdef DRAGOMAN_NCCL
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #endif
@@ -65,7 +66,7 @@ std::optional<std::vector<std::string>> RankStore::get(const std::vector<std::st
 
 TensorExchange::TensorExchange(const RankStore& store, const RankInfo& info,
                                const std::string& address, Milliseconds limit) {
-  // A separate connection, as the backends use it in threads of their own.
+  // A connection of its own, because the backends use it in their own threads.
   const auto own = store.store_->clone();
   const auto options = c10d::ProcessGroupGloo::Options::create(limit);
   options->devices = {c10d::ProcessGroupGloo::createDeviceForHostname(address)};

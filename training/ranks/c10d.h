@@ -28,10 +28,10 @@ using Milliseconds = std::chrono::milliseconds;
 std::string first_line(const std::exception& error);
 
 /// A connection to the store, for one thread. Rank 0 serves the store, unless torchrun does. Calls
-/// throw std::exception where the server is gone, and never return where it hangs.
+/// throw std::exception if the server is gone, and never return if it hangs.
 class RankStore {
  public:
-  /// Waits for the server, `limit` at most. Throws Error where there is none.
+  /// Waits for the server, `limit` at most. Throws Error if there is none.
   RankStore(const RankInfo& info, Milliseconds limit);
   RankStore(const RankStore&) = delete;
   RankStore& operator=(const RankStore&) = delete;
@@ -42,7 +42,7 @@ class RankStore {
   /// Stores `text` unless the key has a text, and returns the key's text.
   std::string set_first(const std::string& key, const std::string& text);
   void remove(const std::string& key);
-  /// The texts of all keys at one moment. Returns nothing where a key has no text within the limit.
+  /// The texts of all keys at one moment. Returns nothing if a key has no text within the limit.
   std::optional<std::vector<std::string>> get(const std::vector<std::string>& keys,
                                               Milliseconds limit);
 
@@ -54,7 +54,7 @@ class RankStore {
 
 enum class TensorWork { Sum, CopyOfRank0 };
 
-/// Gloo on the CPU, NCCL on CUDA where LibTorch has it.
+/// Gloo on the CPU, NCCL on CUDA if LibTorch has it.
 class TensorExchange {
  public:
   /// `address` is the one by which the others reach this rank. `limit` is that of a transfer.

@@ -1,16 +1,15 @@
 // The communication of processes that train together: sums and copies of tensors over c10d, texts
 // and numbers over Rendezvous. A single process is rank 0 of 1, and no call communicates.
 //
-// All ranks make the same calls in the same order. Where two ranks make different calls, both calls
-// throw Error. Where a rank has died, hangs or has given up, each call throws Error on every
-// remaining rank, and the message names the lost rank.
+// All ranks make the same calls in the same order. If two ranks make different calls, both calls
+// throw Error. If a rank has died, hangs or has given up, each call throws Error on every remaining
+// rank, and the message names the lost rank.
 #pragma once
 
 #include <torch/types.h>
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -22,7 +21,7 @@ namespace dragoman {
 
 class Communicator {
  public:
-  /// Waits until all ranks have come, and throws Error where they do not come within ten times
+  /// Waits until all ranks have come, and throws Error if they do not come within ten times
   /// `silence_seconds`. Later a rank without a heartbeat for `silence_seconds` counts as hung.
   Communicator(const RankInfo& info, double silence_seconds);
   Communicator(const Communicator&) = delete;
@@ -56,14 +55,25 @@ class Communicator {
 
   /// A token whose stop is requested when that of `stop` is, or when a rank is lost.
   std::stop_token stop_token(std::stop_token stop);
-  /// Tells the others that this rank cannot go on, and why.
+  /// Tells the others that this rank cannot continue, and why.
   void give_up(const std::string& reason);
 
  private:
   struct Group;
 
   RankInfo info_;
-  std::unique_ptr<Group> group_;  ///< none where this process is alone
+  std::unique_ptr<Group> group_;  ///< none if this process is alone
 };
+
+/// A fact that must be the same on all ranks that train together: {"--lr", "0.005"}.
+struct CommonFact {
+  std::string name, value;
+};
+using CommonFacts = std::vector<CommonFact>;
+
+/// A text, the same on all ranks, about the first fact in which a rank differs from rank 0, and the
+/// first such rank; empty if none differs. All ranks give the same names of facts in the same
+/// order. "rank 1 (host b, process 7): --lr is '0.1', on rank 0 it is '0.005'".
+std::string find_disagreement(Communicator& ranks, const CommonFacts& facts);
 
 }  // namespace dragoman

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/amounts.h"
 #include "base/error.h"
-#include "training/ranks/rank_introduction.h"
+#include "base/formatted_text.h"
+#include "training/ranks/rank_info.h"
 
 namespace dragoman {
 
@@ -15,8 +15,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char *kLoss = "loss", *kSize = "size";
 constexpr Milliseconds kAtOnce(1);
-/// Stands in place of a count of heartbeats: the rank has done its work, or has read that a rank
-/// is lost.
+/// Takes the place of a count of heartbeats when the rank has done its work, or has read that a
+/// rank is lost.
 constexpr const char* kLeft = "left";
 constexpr const char* kGone = " is gone: it was killed, or its machine or the network has failed";
 
@@ -53,7 +53,7 @@ Rendezvous::Rendezvous(const RankInfo& info, Milliseconds silence)
       heartbeats_read_(Clock::now()),
       unanswered_(-joining_) {}
 
-// ---- the thread that calls the store ----
+// ---- the thread that calls the store ------------------------------------------------------------
 
 void Rendezvous::call_store() {
   try {
@@ -76,7 +76,7 @@ void Rendezvous::call_store() {
   changed_.notify_all();
 }
 
-/// Returns false where the ranks do not come or do not fit together; the loss is then known.
+/// Returns false if the ranks do not come or do not fit together; the loss is then known.
 bool Rendezvous::meet(RankStore& store) {
   const RankIntroduction own = introduction_of_this(info_);
   if (own_ == 0) {
@@ -148,8 +148,8 @@ bool Rendezvous::connect(RankStore& store) {
   return true;
 }
 
-/// Exchanges the text of this rank, if there is one, for those of all ranks. Takes no longer than
-/// until the next heartbeat.
+/// Exchanges the text of this rank, if there is one, for those of all ranks. Ends in time for the
+/// next heartbeat.
 void Rendezvous::hand_over(RankStore& store) {
   std::string text;
   {
@@ -177,7 +177,7 @@ void Rendezvous::hand_over(RankStore& store) {
   ++exchanges_;
 }
 
-/// Sends this rank's own heartbeat, too. Returns false where a rank has reported a loss.
+/// Sends this rank's own heartbeat, too. Returns false if a rank has reported a loss.
 bool Rendezvous::read_heartbeats(RankStore& store) {
   if (ranks_[own_].heartbeat != kLeft) store.set(heartbeat_of(own_), std::to_string(++heartbeats_));
   auto keys = keys_of_all(size_, heartbeat_of);
@@ -195,7 +195,7 @@ bool Rendezvous::read_heartbeats(RankStore& store) {
   return heartbeats.back().empty();
 }
 
-/// A text that names the lost rank; empty where none is lost.
+/// A text that names the lost rank; empty if none is lost.
 std::string Rendezvous::complaint(RankStore& store) {
   for (std::size_t i = 0; i < size_; ++i) {
     Rank& rank = ranks_[i];
@@ -214,7 +214,7 @@ std::string Rendezvous::complaint(RankStore& store) {
 }
 
 /// Tells the others that this rank leaves. Rank 0 waits until the other living ranks have read
-/// that, as they need its store.
+/// that, because they need its store.
 void Rendezvous::say_goodbye(RankStore& store) {
   MutexLock lock(mutex_);
   const std::string reason = reason_;
@@ -241,7 +241,7 @@ void Rendezvous::answered(Milliseconds allowance) {
   unanswered_ = -allowance;
 }
 
-// ---- any thread ----
+// ---- any thread ---------------------------------------------------------------------------------
 
 /// Finds out whether a call hangs.
 void Rendezvous::watch(const std::stop_token& stop) {
@@ -279,8 +279,8 @@ std::string Rendezvous::server() {
                    info_.master_port, " (MASTER_ADDR, MASTER_PORT)");
 }
 
-/// Time counts only as far as this process was awake: ranks that were stopped all together, as by a
-/// suspended job, go on together.
+/// Counts only the time that this process was awake: ranks that were all stopped, as by a suspended
+/// job, continue together.
 Milliseconds Rendezvous::awake_since(Time& last) const {
   const Time now = Clock::now();
   const auto passed = std::chrono::duration_cast<Milliseconds>(now - std::exchange(last, now));

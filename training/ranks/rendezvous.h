@@ -1,10 +1,10 @@
 // The place where ranks meet: a store in which each rank counts up its heartbeats, leaves texts for
 // the others, and says why it stops. The first rank that misses another tells all ranks its name.
 //
-// A thread sends the heartbeats, so a rank may work alone for as long as it likes, on a
-// validation, say. Only a stopped process, a dead machine or a cut network is silent. A call to a
-// store whose server hangs never returns. So that thread makes all calls to the store. A second
-// thread counts how long the store has not answered, and then names rank 0, which has the store.
+// A thread sends the heartbeats, so a rank may work alone for as long as it likes, on a validation,
+// say. Only a stopped process, a dead machine or a cut network is silent. A call to a store whose
+// server hangs never returns, so that thread makes all calls to the store. A second thread counts
+// how long the store has not answered, and then names rank 0, which has the store.
 #pragma once
 
 #include <condition_variable>
@@ -22,7 +22,7 @@
 
 namespace dragoman {
 
-/// The object is shared with its thread, as a thread that hangs in a call outlives its owner.
+/// The object is shared with its thread, because a thread that hangs in a call outlives its owner.
 class Rendezvous : public std::enable_shared_from_this<Rendezvous> {
  public:
   /// A rank without a heartbeat for `silence` counts as lost.
@@ -32,18 +32,19 @@ class Rendezvous : public std::enable_shared_from_this<Rendezvous> {
   /// that have not come or do not fit.
   void join();
   /// To be called once after join(). Tells the others that this rank has done its work (empty
-  /// reason) or cannot go on. Rank 0 waits until the others have read it, as they need its store.
+  /// reason) or cannot continue. Rank 0 waits until the others have read it, because they need
+  /// its store.
   void leave(const std::string& reason);
 
   /// "rank 1 (host b, process 4711)".
   const std::string& name(int rank) const { return ranks_[static_cast<std::size_t>(rank)].name; }
   TensorExchange& tensors() { return *tensors_; }
   /// Hands `text` (at most 8 MiB) to all ranks and returns the texts of all, by rank. All ranks
-  /// call it the same number of times. Throws Error where a rank is lost, or this one leaves.
+  /// call it the same number of times. Throws Error if a rank is lost, or this one leaves.
   std::vector<std::string> exchange(const std::string& text);
   /// Requested when a rank is lost, or this one leaves.
   std::stop_token lost() const { return lost_.get_token(); }
-  /// Waits until it is known which rank is lost, and throws Error naming it. Where no rank is
+  /// Waits until it is known which rank is lost, and throws Error naming it. If no rank is
   /// found, the message is `symptom`.
   [[noreturn]] void throw_loss(const std::string& symptom);
 

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/amounts.h"
 #include "base/error.h"
 #include "base/fields.h"
+#include "base/formatted_text.h"
 
 namespace dragoman {
 
 namespace {
 
-/// 1,234 -> 1,200: two digits are enough for a number that nobody has asked for.
+/// 1,234 -> 1,200: two digits are enough for a number that nobody asked for.
 std::int64_t rounded(double value) {
   if (value < 10) return std::max<std::int64_t>(1, std::llround(value));
   const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1);
@@ -136,7 +136,7 @@ double RunLength::validations() const {
 std::vector<Setting> length_settings(const RunLength& run) {
   const double length = std::floor(run.updates), validations = run.validations();
   const double decay = std::clamp(1 - 1 / (kAverageReach * length), 0.9, 0.999);
-  // A run of few updates has not begun to learn when its validations could be patient.
+  // A run of so few updates would end by patience before it has begun to learn.
   constexpr double kFewUpdates = 200;
   const double patience = std::max(kLeastPatience, kPatience * validations / kValidations);
   return {setting("valid-every", rounded(length / validations)),
@@ -182,7 +182,7 @@ void doubt_times(const TrainConfig& config, const RunPace& pace, Doubts& doubts)
   const double validation =
       pace.seconds_per_update > 0 ? pace.seconds_per_validation / pace.seconds_per_update : 0;
   const double validations = RunLength{updates, validation}.validations();
-  // Near enough to the choice that would be made here.
+  // Up to 1.5 times the choice that would be made here, a value is near enough.
   const bool is_late = every > 1.5 * updates / validations;
   if (updates > 0 && updates < 2) {
     doubts.add(

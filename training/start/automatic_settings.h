@@ -1,7 +1,7 @@
-// The settings that a run chooses where its command leaves them open (--preset auto): size of the
+// The settings that a run chooses if its command leaves them open (--preset auto): size of the
 // model, vocabulary, batch, rate, dropout, length, validation and patience. They follow from the
-// corpus and the speed of the machine. Pure functions; docs/training.md has the measurements behind
-// the numbers.
+// corpus and the speed of the machine. Pure functions; docs/training.md has the measurements that
+// the numbers come from.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "data/text_size.h"
+#include "data/prepare.h"
 #include "model/file/model_config.h"
-#include "training/outlook.h"
+#include "training/stopping.h"
 #include "training/train_config.h"
 
 namespace dragoman {
@@ -29,7 +29,7 @@ struct CorpusSize {
   std::int64_t target_tokens = 0;  ///< </s> included
 };
 
-/// For a vocabulary of some thousands of pieces.
+/// The mean length of a piece, for a vocabulary of some thousands of pieces.
 inline constexpr double kCharactersPerPiece = 4.6;
 
 /// The size of a text that is not encoded yet.
@@ -38,8 +38,8 @@ CorpusSize estimated_size(const TextSize& text);
 /// The size of model that a text is enough for.
 Preset preset_for(const TextSize& text);
 
-/// The seconds that a run of a preset would take on this machine; none where the preset does not
-/// fit into memory.
+/// The seconds that a run of a preset would take on this machine; none if the preset does not fit
+/// into memory.
 using SecondsOf = std::function<std::optional<double>(Preset)>;
 
 struct ChosenPreset {
@@ -49,7 +49,7 @@ struct ChosenPreset {
 
 /// The largest preset that the text is enough for and whose run does not take too long: 40 minutes
 /// for 430,000 target pieces, in proportion to the text, from 15 minutes to five days. Does not
-/// call `seconds_of` where the text is enough for tiny alone.
+/// call `seconds_of` if the text is enough for tiny alone.
 ChosenPreset preset_for(const TextSize& text, const SecondsOf& seconds_of);
 
 /// --vocab-size for a text: few enough pieces that the rare ones are seen often enough to be
@@ -66,8 +66,8 @@ std::vector<Setting> text_settings(Preset preset, const TextSize& text);
 /// 100,000 updates of 25,000 pieces, from 4.5 million pairs).
 std::int64_t target_tokens_to_see(const CorpusSize& corpus, Preset preset);
 
-/// target_tokens_to_see(), or fewer where --max-updates or --max-epochs ends the run before.
-/// Nothing is known of the padding, so batches count as full.
+/// target_tokens_to_see(), or fewer if --max-updates or --max-epochs ends the run earlier. Nothing
+/// is known of the padding, so batches count as full.
 double target_tokens_of_run(const CorpusSize& corpus, const TrainConfig& config, int ranks);
 
 /// The number of updates in which a run sees target_tokens_to_see().
@@ -83,7 +83,7 @@ struct RunLength {
   double validations() const;
 };
 
-/// About the updates that take as long as a validation that writes so many target pieces.
+/// An estimate of the updates that take as long as a validation that writes so many target pieces.
 double updates_per_validation(std::int64_t target_tokens, double target_tokens_per_update);
 
 /// Warm-up, validations, patience and moving average of a run.

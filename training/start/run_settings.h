@@ -1,13 +1,5 @@
-// The settings of a run: those that a person asked for, and those that the run uses.
-//
-// A flag or a line of --config asks for a value. A value that is not given, or given as "auto", is
-// open. An open value is settled once:
-//   recall()   a run that goes on takes the value from its checkpoint
-//   choose()   the data, the device or a measurement decide; the reason is recorded
-//   keep()     the value that it has is right, for a reason that is recorded
-// Otherwise it keeps its value, the default or the preset's. The progress record has both kinds of
-// settings. config.toml of the run asks for the first kind again, so that another run chooses anew,
-// and shows the second kind in comments.
+// The configuration of a run (RunConfig), and the rules by which a value that nobody asked for is
+// settled (RunSettings).
 #pragma once
 
 #include <map>
@@ -17,19 +9,49 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "data/data_config.h"
+#include "model/file/model_config.h"
+#include "tokenizer/train_tokenizer.h"
 #include "training/progress_record.h"
+#include "training/train_config.h"
 
 namespace dragoman {
+
+/// The configuration of a run, which its checkpoints remember: training, model, data, tokenizer.
+struct RunConfig {
+  TrainConfig train;
+  ModelConfig model;
+  DataConfig data;
+  TokenizerConfig tokenizer;
+
+  /// The preset's values, and the defaults of the rest.
+  static RunConfig from_preset(Preset preset);
+
+  /// All fields of the four; they refer to this configuration.
+  std::vector<Field> fields();
+  /// Throws UsageError naming the flag.
+  void check() const;
+};
 
 /// The text that leaves a value open.
 inline constexpr const char* kAuto = "auto";
 
-/// Belongs to the call, not to the run: a run folder may be moved or copied.
+/// Whether a field belongs to the call, not to the run: a run folder may be moved or copied.
 inline bool is_of_the_call(std::string_view field) { return field == "output"; }
 
 /// The field of exactly this name; it must be there.
 const Field& field_named(const std::vector<Field>& fields, std::string_view name);
 
+/// The settings of a run: those that a person asked for, and those that the run uses.
+///
+/// A flag or a line of --config asks for a value. A value that is not given, or given as "auto", is
+/// open. An open value is settled once:
+///   recall()   a resumed run takes the value from its checkpoint
+///   choose()   the data, the device or a measurement decide; the reason is recorded
+///   keep()     the value that it has is right, for a reason that is recorded
+/// Otherwise it keeps its value, the default or the preset's. The progress record has both kinds of
+/// settings. config.toml of the run asks for the first kind again, so that another run chooses for
+/// itself, and shows the second kind in comments.
 class RunSettings {
  public:
   /// `fields` have the values that were asked for. The variables that they refer to must outlive

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 
-#include "base/amounts.h"
 #include "base/error.h"
-#include "tokenizer/text_rule.h"
-#include "training/start/expected_hashes.h"
-#include "training/start/given_model.h"
+#include "base/formatted_text.h"
+#include "tokenizer/tokenizer.h"
 #include "training/start/resume_changes.h"
-#include "training/start/run_settings.h"
 
 namespace dragoman {
 
@@ -23,13 +22,83 @@ void warn(SettledRun& run, std::string text) {
   run.remarks.push_back({.kind = Remark::Kind::Warning, .text = std::move(text)});
 }
 
-/// A learning rate that has begun ends where it was to end.
-void require_same_schedule(const TrainConfig& config, const RunSettings& settings) {
-  if (!config.has_lr_end() || config.lr_end == 0 || settings.asks_value("lr-end")) return;
-  if (config.max_updates > 0 && config.max_updates <= config.lr_end) return;
-  throw UsageError("--max-updates: this run's learning rate ends at update ", config.lr_end,
-                   "; to go on behind it with --min-lr, give --lr-end ", config.lr_end,
-                   ", or another -o for another run");
+// ---- the model that a run starts from -----------------------------------------------------------
+
+/// Whether a field decides what the model computes, rather than how it is trained.
+bool is_architecture(std::string_view name) { return !name.ends_with("dropout"); }
+
+/// Throws Error that names the difference; only equal tokenizers have the same ids.
+void require_same(const Tokenizer& given, const std::string& file, const Tokenizer& wanted,
+                  const std::string& model) {
+  if (given.model_bytes() == wanted.model_bytes()) return;
+  const std::string advice =
+      "; give no tokenizer (on a resume: --tokenizer \"\") to have the model's";
+  if (given.size() != wanted.size())
+    throw Error(file, ": has ", given.size(), " pieces, but ", model, " ", wanted.size(), advice);
+  for (TokenId id = 0; id < given.size(); ++id)
+    if (given.piece(id) != wanted.piece(id))
+      throw Error(file, ": piece ", id, " is '", given.piece(id), "', but '", wanted.piece(id),
+                  "' in ", model, advice);
+  throw Error(file, ": has the pieces of ", model, ", but other scores or another normalisation",
+              advice);
+}
+
+/// With --init-from the architecture is the model's; dropout rates that were given stay. Throws
+/// UsageError naming the flag if another architecture was given.
+void take_architecture(const GivenModel& model, RunSettings& settings, ModelConfig& config) {
+  ModelConfig taken = model.config;
+  const auto given = fields_of(config), of_model = fields_of(taken);
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const std::string name(given[i].info.name), text = given[i].text();
+    if (!settings.asks_value(name)) settings.keep(name, "the model of --init-from");
+    if (!settings.asks_value(name) || text == of_model[i].text()) continue;
+    if (is_architecture(name))
+      throw UsageError("--", name, " ", text, ": ", model.name, " (", model.path.string(), ") has ",
+                       of_model[i].text(), "; leave the flag out");
+    of_model[i].assign({text});
+  }
+  config = taken;
+}
+
+/// The tokenizers are always those of the model that a run starts from. Throws Error if there are
+/// files of --tokenizer and they are other tokenizers.
+void take_tokenizers(const GivenModel& model, const std::optional<TokenizerPair>& files,
+                     TokenizerConfig& config) {
+  const auto &source = model.tokenizers.source, &target = model.tokenizers.target;
+  const std::string name = join_text(model.name, " (", model.path.string(), ")");
+  if (files) {
+    require_same(*files->source, config.source_model, *source, name);
+    require_same(*files->target,
+                 config.target_model.empty() ? config.source_model : config.target_model, *target,
+                 name);
+  }
+  config.source_bytes = source->model_bytes();
+  config.source_eos = model.tokenizers.source_eos;
+  if (target != source) config.target_bytes = target->model_bytes();
+}
+
+/// Throws UsageError naming a flag that says how a tokenizer is made, if --init-from or --tokenizer
+/// (`by`) gives a tokenizer that is made otherwise.
+void refuse_ignored_tokenizer_flags(const RunSettings& settings, const TokenizerPair& given,
+                                    std::string_view by) {
+  const Tokenizer& source = *given.source;
+  const std::map<std::string, std::string> facts = {
+      {"vocab-size", text_of(std::int64_t{source.size()})},
+      {"tokenizer-type", std::string(source.facts().type)},
+      {"joint-vocab", text_of(given.joint())},
+      {"source-normalization", normalization_of(source.facts())},
+      {"target-normalization", normalization_of(given.target->facts())},
+      {"lowercase", text_of(lower_cases(source))},
+      {"character-coverage", ""},
+      {"user-symbols", ""},
+      {"tokenizer-lines", ""}};  // a tokenizer does not tell the last three
+  const auto asked = settings.record().asked;
+  for (const auto& [name, fact] : facts) {
+    const auto found = asked.find(name);
+    if (found == asked.end() || found->second == kAuto || found->second == fact) continue;
+    throw UsageError("--", name, " ", found->second, ": the tokenizer is that of ", by,
+                     fact.empty() ? "" : ", which has " + fact, "; leave the flag out");
+  }
 }
 
 /// The model of --init-from has its own size, which may be another than the preset's.
@@ -54,8 +123,10 @@ void choose_by_models(SettledRun& run, RunSettings& settings, const StartFacts& 
     refuse_ignored_tokenizer_flags(settings, *facts.tokenizer_files, "--tokenizer");
 }
 
+// ---- the text, the tokenizers, the corpus -------------------------------------------------------
+
 /// Chooses the size of the model, and the settings that are needed before the text is encoded. A
-/// preset that was asked for decides nothing but the size.
+/// preset that was asked for decides only the size.
 void choose_by_text(SettledRun& run, RunSettings& settings, const TextFacts& text) {
   std::string reason = counted(text.size.pairs, "pair");
   Preset preset = run.config.train.preset;
@@ -79,8 +150,8 @@ void choose_by_text(SettledRun& run, RunSettings& settings, const TextFacts& tex
   }
 }
 
-/// The settings of a tokenizer that was given. Another system's may have a normalisation that has
-/// no flag.
+/// Takes the settings of a tokenizer that was given. One of another system may have a normalisation
+/// that has no flag.
 void take_facts(const TokenizerPair& given, RunSettings& settings) {
   const std::string reason = "of the tokenizer that was given";
   settings.choose("vocab-size", text_of(std::int64_t{given.source->size()}), reason);
@@ -115,7 +186,7 @@ void choose_by_tokenizers(SettledRun& run, RunSettings& settings, const StartFac
   inform(run, "two vocabularies: the embeddings of target and output are tied, the source's not");
 }
 
-/// Length, warm-up, validations, patience, moving average.
+/// Chooses length, warm-up, validations, patience and moving average.
 void choose_by_corpus(SettledRun& run, RunSettings& settings, const EpochFacts& corpus) {
   const TrainConfig& config = run.config.train;
   const bool fine_tunes = !config.init_from.empty();
@@ -140,7 +211,7 @@ void choose_by_corpus(SettledRun& run, RunSettings& settings, const EpochFacts& 
     settings.choose(setting.name, setting.text, reason);
 }
 
-/// Gives the learning rate the end that is left open, unless the corpus is still to choose it.
+/// Gives the learning rate its end if that is open, unless the corpus is still to decide it.
 void choose_lr_end(TrainConfig& config, RunSettings& settings, const StartFacts& facts) {
   if (!config.has_lr_end() || config.lr_end > 0) return;
   const bool has_limit =
@@ -148,6 +219,17 @@ void choose_lr_end(TrainConfig& config, RunSettings& settings, const StartFacts&
   if (config.max_updates == 0 && !has_limit && !facts.corpus) return;
   config.settle_lr_end();
   settings.keep("lr-end", "--max-updates");
+}
+
+// ---- a run that is resumed ----------------------------------------------------------------------
+
+/// The learning rate of a run that has begun ends at the update that was planned.
+void require_same_schedule(const TrainConfig& config, const RunSettings& settings) {
+  if (!config.has_lr_end() || config.lr_end == 0 || settings.asks_value("lr-end")) return;
+  if (config.max_updates > 0 && config.max_updates <= config.lr_end) return;
+  throw UsageError("--max-updates: this run's learning rate ends at update ", config.lr_end,
+                   "; to go on behind it with --min-lr, give --lr-end ", config.lr_end,
+                   ", or another -o for another run");
 }
 
 void warn_of_other_machine(SettledRun& run, const MachineFacts& machine_before,
@@ -164,8 +246,7 @@ void warn_of_other_machine(SettledRun& run, const MachineFacts& machine_before,
   compare("processor", machine_before.processor, machine.processor);
 }
 
-/// The settings of a run of an earlier version, which had other rules about pairs, are made to say
-/// so.
+/// Earlier versions had other rules about pairs: makes the settings of their runs say so.
 SettingsRecord with_earlier_rules(SettingsRecord remembered) {
   if (remembered.values.empty()) return remembered;
   remembered.values.try_emplace("pair-identity", name_of(PairIdentity::Bytes));
@@ -173,8 +254,8 @@ SettingsRecord with_earlier_rules(SettingsRecord remembered) {
   return remembered;
 }
 
-/// A run that goes on has its own settings where nothing else is asked. But a length that the
-/// program chose gives way to one that is asked for now.
+/// A resumed run has its own settings if nothing else is asked. But a length that the program chose
+/// gives way to one that is asked for now.
 void recall(RunSettings& settings, const SettingsRecord& remembered) {
   SettingsRecord recalled = with_earlier_rules(remembered);
   const auto asked = remembered.asked.find("max-updates");
@@ -184,7 +265,7 @@ void recall(RunSettings& settings, const SettingsRecord& remembered) {
   settings.recall(recalled);
 }
 
-/// Throws UsageError where a new --max-updates lies before the updates that were made.
+/// Throws UsageError if a new --max-updates is less than the updates that were made.
 void require_later_end(const TrainConfig& config, const ProgressRecord& begun) {
   const auto& values = begun.start.settings.values;
   const auto before = values.find("max-updates");

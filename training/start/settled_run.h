@@ -23,12 +23,12 @@
 #include <string>
 #include <vector>
 
-#include "data/text_size.h"
-#include "tokenizer/tokenizer_pair.h"
+#include "data/prepare.h"
+#include "model/file/model_config.h"
+#include "tokenizer/tokenizer.h"
 #include "training/progress_record.h"
 #include "training/start/automatic_settings.h"
-#include "training/start/given_model.h"
-#include "training/start/run_config.h"
+#include "training/start/run_settings.h"
 
 namespace dragoman {
 
@@ -38,13 +38,13 @@ struct RunRequest {
   SettingsRecord settings;  ///< `asked`, and the `reasons` of the preset's values; no values
 };
 
-/// Of the training text, before there is a tokenizer.
+/// Facts of the training text, before there is a tokenizer.
 struct TextFacts {
   TextSize size;
-  std::optional<ChosenPreset> preset = {};  ///< that suits text and machine; where it is open
+  std::optional<ChosenPreset> preset = {};  ///< that suits text and machine, if it is open
 };
 
-/// Of the encoded training text, with the batches that are settled.
+/// Facts of the encoded training text, with the batches that are settled.
 struct EpochFacts {
   CorpusSize size;
   /// </s> included; a pair counts as often as it is seen.
@@ -58,12 +58,21 @@ struct EpochFacts {
   }
 };
 
+/// The model that a run starts from, or its own checkpoint.
+struct GivenModel {
+  std::string name;  ///< for messages: "this run's checkpoint"
+  std::filesystem::path path;
+  ModelConfig config;
+  TokenizerPair tokenizers;
+};
+
+/// The facts that decide settings, in the order in which they are found.
 struct StartFacts {
   /// Settings that the checkpoint remembers; on other ranks those that rank 0 has settled.
   std::optional<SettingsRecord> remembered = {};
-  /// The record of the checkpoint that the run goes on from; on rank 0.
+  /// The record of the checkpoint from which the run is resumed; on rank 0.
   std::optional<ProgressRecord> begun = {};
-  std::string initial_checksum = {};  ///< of the model that it was started from, where known
+  std::string initial_checksum = {};  ///< of the model that it was started from, if known
   /// The checkpoint; in a new run the model of --init-from.
   std::optional<GivenModel> model = {};
   /// The files of --tokenizer and --target-tokenizer.
@@ -85,7 +94,7 @@ struct SettledRun {
   RunConfig config;
   SettingsRecord settings = {};                  ///< for the progress record and config.toml
   std::set<std::string, std::less<>> open = {};  ///< fields whose value may still be chosen
-  std::vector<Remark> remarks = {};              ///< with another fact more may follow them
+  std::vector<Remark> remarks = {};              ///< another fact may add more at the end
   /// In a run that has begun: the hash that each text file must have, by its path.
   std::map<std::string, std::string> expected_hashes = {};
 
@@ -94,7 +103,7 @@ struct SettledRun {
 };
 
 /// Throws UsageError naming the flag that does not go with the others, with the checkpoint or with
-/// a fact; Error where a file of --tokenizer is not the tokenizer of the model.
+/// a fact, and Error if a file of --tokenizer is not the tokenizer of the model.
 SettledRun settle(const RunRequest& request, const StartFacts& facts);
 
 }  // namespace dragoman

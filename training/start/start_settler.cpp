@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "inference/model_tokenizers.h"
+#include "inference/model_settings.h"
 
 namespace dragoman {
 
@@ -19,7 +19,7 @@ std::optional<GivenModel> given_model(const std::string& init_from,
                     .tokenizers = load_tokenizers(file)};
 }
 
-/// A file of --tokenizer that is not there; "" where all are.
+/// A file of --tokenizer that is not there; "" if all are there.
 std::string missing_file(const TokenizerConfig& config) {
   for (const std::string& path : {config.source_model, config.target_model})
     if (!path.empty() && !std::filesystem::exists(path)) return path;
@@ -53,7 +53,7 @@ StartSettler::StartSettler(RunRequest request, const std::optional<FoundCheckpoi
     facts_.remembered = found->progress.start.settings;
     facts_.initial_checksum = found->initial_checksum;
   }
-  // Of a run that has begun, the other ranks know nothing yet.
+  // If the run has begun, the other ranks know nothing of it yet.
   if (ranks.leads() || !has_begun_) settle();
   if (has_begun_) share(ranks);
 }

@@ -1,4 +1,4 @@
-// The settings of a run while its facts are found one after the other.
+// Settles the settings of a run as its facts are found, one after the other.
 #pragma once
 
 #include <cstddef>
@@ -21,30 +21,30 @@ class StartSettler {
  public:
   using Tell = std::function<void(const Remark&)>;
 
-  /// Rank 0 has the checkpoint that the run goes on from, if there is one; all ranks take the
-  /// settings that it remembers. Throws as settle().
+  /// Rank 0 has the checkpoint from which the run is resumed, if there is one; all ranks take the
+  /// settings that it remembers. Throws like settle().
   StartSettler(RunRequest request, const std::optional<FoundCheckpoint>& found, Communicator& ranks,
                Tell tell);
 
-  /// Whether the run goes on from a checkpoint, on any rank.
+  /// Whether the run is resumed from a checkpoint; the same on all ranks.
   bool has_begun() const { return has_begun_; }
   /// The settings that the facts known so far decide.
   const SettledRun& run() const { return run_; }
   const StartFacts& facts() const { return facts_; }
 
   /// Opens the checkpoint, or in a new run the model of --init-from, and the files of --tokenizer
-  /// and --target-tokenizer. Throws as settle(), and Error where a file cannot be read.
+  /// and --target-tokenizer. Throws like settle(), and Error if a file cannot be read.
   void find_models(const std::optional<FoundCheckpoint>& found);
 
-  /// For the facts that the caller measures: learn(&StartFacts::tokenizers, tokenizers). Throws as
-  /// settle().
+  /// For the facts that the caller measures: learn(&StartFacts::tokenizers, tokenizers). Throws
+  /// like settle().
   template <class Fact>
   void learn(std::optional<Fact> StartFacts::*name, Fact fact) {
     facts_.*name = std::move(fact);
     settle();
   }
 
-  /// The run if the caller knew this fact, too. Nothing is learned and no remark told. Throws as
+  /// The run if the caller knew this fact, too. Nothing is learned and no remark told. Throws like
   /// settle().
   template <class Fact>
   SettledRun run_with(std::optional<Fact> StartFacts::*name, Fact fact) const {

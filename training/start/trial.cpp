@@ -1,28 +1,74 @@
 #include "training/start/trial.h"
 
 #include <algorithm>
+#include <exception>
+#include <limits>
 #include <optional>
 #include <vector>
 
-#include "base/memory.h"
-#include "base/stopwatch.h"
-#include "data/batch_packer.h"
-#include "data/preparation_stopped.h"
-#include "training/split_update.h"
+#include "base/machine.h"
+#include "data/batch_stream.h"
+#include "data/parallel_text.h"
+#include "training/divergence.h"
+#include "training/update.h"
 
 namespace dragoman {
 
 namespace {
-
-/// Batches that are timed. One batch before them is not, as libraries compile for a shape when they
-/// meet it.
-constexpr std::int64_t kTimedBatches = 4;
 
 double seconds_of(const auto& work) {
   const Stopwatch watch;
   work();
   return watch.seconds();
 }
+
+double seconds_of_step(TrainingModel& model) {
+  return seconds_of([&model] {
+    model.step({.target_tokens = 1, .learning_rate = 0}).made.item<bool>();  // waits for it
+  });
+}
+
+// ---- speed without a corpus ---------------------------------------------------------------------
+
+/// The first batch takes longer: libraries compile for a shape when they first meet it.
+constexpr std::uint64_t kBatches = 3, kSeed = 1;
+
+/// Seconds of the fastest batch after the first.
+double seconds_of_batch(TrainingModel& model, const SpeedSettings& settings) {
+  double fastest = std::numeric_limits<double>::max();
+  for (std::uint64_t i = 0; i < kBatches; ++i) {
+    if (settings.stop.stop_requested()) throw PreparationStopped();
+    const PackedBatch batch = random_batch(settings.text, kSeed, i);
+    const double seconds = seconds_of(
+        [&] { model.accumulate(batch, settings.loss, static_cast<std::int64_t>(i)).read(); });
+    if (i > 0) fastest = std::min(fastest, seconds);
+  }
+  return fastest;
+}
+
+}  // namespace
+
+double measured_speed(const SpeedSettings& settings) {
+  try {
+    TrainingModel model(settings.model, {}, settings.precision, settings.device, kSeed);
+    const auto batches = static_cast<double>(settings.update_freq);
+    const double seconds = batches * seconds_of_batch(model, settings) + seconds_of_step(model);
+    const auto tokens = static_cast<double>(random_batch(settings.text, kSeed, 0).target.size());
+    return batches * tokens / seconds;
+  } catch (const std::exception& problem) {
+    if (!is_out_of_memory(problem)) throw;
+  }
+  give_back_freed_memory();
+  return 0;
+}
+
+// ---- trials on the corpus -----------------------------------------------------------------------
+
+namespace {
+
+/// Batches that are timed. The one before them is not: libraries compile for a shape when they
+/// first meet it.
+constexpr std::int64_t kTimedBatches = 4;
 
 PlanConfig plan_of(const TrialSettings& settings, std::int64_t max_tokens) {
   PlanConfig plan = settings.config.epoch_plan(settings.data.weights());
@@ -95,14 +141,117 @@ BatchCost Trial::cost_of(const std::vector<PackedBatch>& batches) {
   return {.target_tokens_per_second = tokens / seconds, .seconds = seconds / count};
 }
 
-double Trial::step_seconds() {
-  return seconds_of([this] {
-    model_.step({.target_tokens = 1, .learning_rate = 0}).made.item<bool>();  // waits for it
-  });
-}
+double Trial::step_seconds() { return seconds_of_step(model_); }
 
 std::int64_t Trial::peak_growth() const {
   return std::max<std::int64_t>(0, peak_resident_memory() - before_);
+}
+
+// ---- the token budget ---------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::int64_t kSmallest = 1024, kLargest = 65'536;
+constexpr std::int64_t kFewestBatches = 50;
+constexpr double kGain = 1.03;
+/// The fraction of the free memory that may be used. The rest is for other programs and longer
+/// batches.
+constexpr double kFraction = 0.8;
+
+std::int64_t largest_for(const Corpus& corpus) {
+  std::int64_t source = 0, target = 0;
+  for (std::int64_t pair = 0; pair < corpus.pairs(); ++pair) {
+    source += corpus.lengths(pair).source + 1;
+    target += corpus.lengths(pair).target + 1;
+  }
+  return std::min(kLargest, std::max(source, target) / kFewestBatches);
+}
+
+}  // namespace
+
+std::vector<BudgetTrial> try_budgets(Trial& trial, const Corpus& corpus) {
+  const std::int64_t largest = largest_for(corpus);
+  const double free = kFraction * static_cast<double>(available_memory());
+  std::vector<BudgetTrial> trials;
+  for (std::int64_t budget = kSmallest;; budget *= 2) {
+    trial.longest_batch(budget);
+    trials.push_back(
+        {.max_tokens = budget,
+         .target_tokens_per_second = trial.usual_batches(budget).target_tokens_per_second,
+         .memory = trial.peak_growth()});
+    const bool fits = 2 * static_cast<double>(trials.back().memory) < free;
+    const bool gained =
+        trials.size() < 2 || trials.back().target_tokens_per_second >
+                                 kGain * trials[trials.size() - 2].target_tokens_per_second;
+    if (2 * budget > largest || !fits || !gained) return trials;
+  }
+}
+
+std::int64_t chosen_budget(const std::vector<BudgetTrial>& trials) {
+  double fastest = 0;
+  for (const BudgetTrial& trial : trials)
+    fastest = std::max(fastest, trial.target_tokens_per_second);
+  for (const BudgetTrial& trial : trials)
+    if (trial.target_tokens_per_second * kGain >= fastest) return trial.max_tokens;
+  return trials.front().max_tokens;
+}
+
+// ---- train --plan -------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::int64_t kFp32 = 4, kBf16 = 2;
+
+MemoryPlan memory_of(const TrialSettings& settings, const Trial& trial) {
+  const TrainConfig& config = settings.config;
+  const std::int64_t size = trial.layout().size(), passes = config.r_drop > 0 ? 2 : 1;
+  const bool bf16 = settings.precision == Precision::Bf16;
+  const std::int64_t shares = trial.shares(), type = bf16 ? kBf16 : kFp32;
+  const std::int64_t share_gradients = shares * size * type;  // made while measuring
+  const std::int64_t rows = std::max<std::int64_t>(config.max_tokens / shares, 1);
+  MemoryPlan memory{.weights = size * kFp32 * (config.ema > 0 ? 2 : 1),
+                    .moments = 2 * size * kFp32,
+                    .gradients = size * kFp32 + share_gradients,
+                    .compute_copy = bf16 ? size * kBf16 : 0,
+                    .logits = shares * passes * type * settings.model.target_vocabulary *
+                              chunk_size(config.loss(), rows, settings.model.target_vocabulary),
+                    .activations = 0};
+  memory.activations =
+      std::max<std::int64_t>(0, trial.peak_growth() - share_gradients - memory.logits);
+  return memory;
+}
+
+/// The checkpoints that are kept, or that a rollback may need if these are more; the latest, and
+/// the one being written.
+std::int64_t most_checkpoints(const TrainConfig& config) {
+  const std::int64_t for_rollback = kUpdatesBeforeDivergence / config.save_interval() + 2;
+  return std::max(config.keep_last, for_rollback) + 2;
+}
+
+}  // namespace
+
+RunPlan plan_run(const TrialSettings& settings) {
+  const TrainConfig& config = settings.config;
+  Trial trial(settings);
+  RunPlan plan;
+  plan.parameters = trial.layout().parameters();
+  plan.longest = trial.longest_batch(config.max_tokens);
+  plan.usual = trial.usual_batches(config.max_tokens);
+  plan.memory = memory_of(settings, trial);
+
+  plan.updates_per_epoch = updates_of(first_epoch(settings, config.max_tokens), settings);
+  plan.seconds_per_update =
+      static_cast<double>(config.update_freq) * plan.usual.seconds + trial.step_seconds();
+  plan.outlook = outlook(config, {},
+                         {.seconds_per_update = plan.seconds_per_update,
+                          .updates_per_epoch = plan.updates_per_epoch,
+                          .seconds_per_validation = 0,
+                          .validates = settings.validates()});
+
+  const std::int64_t model = plan.parameters * kFp32;
+  plan.checkpoint_bytes = model * (config.ema > 0 ? 4 : 3);
+  plan.disk_bytes = most_checkpoints(config) * plan.checkpoint_bytes + 2 * model;
+  return plan;
 }
 
 }  // namespace dragoman

@@ -1,19 +1,45 @@
-// The time and memory that updates take on this machine: trains a model on a few batches of the
-// real corpus, and throws it away.
+// The cost of updates on this machine: their speed before there is a corpus, on random sentences;
+// their time and memory on a few batches of the corpus (Trial); from these the token budget of
+// --max-tokens auto, and train --plan.
 #pragma once
+
+#include <torch/types.h>
 
 #include <cstdint>
 #include <stop_token>
+#include <vector>
 
 #include "data/epoch_plan.h"
+#include "data/packed_batch.h"
 #include "data/prepare.h"
+#include "model/file/model_config.h"
+#include "training/stopping.h"
 #include "training/train_config.h"
 #include "training/training_model.h"
 
 namespace dragoman {
 
-/// Model, data and device of a trial; they must outlive it. The trial throws PreparationStopped
-/// where a stop is requested meanwhile.
+// ---- speed without a corpus ---------------------------------------------------------------------
+
+struct SpeedSettings {
+  const ModelConfig& model;
+  Precision precision;  ///< resolved
+  torch::Device device;
+  RandomText text;
+  LossConfig loss;
+  std::int64_t update_freq;  ///< batches of an update
+  std::stop_token stop = {};
+};
+
+/// The speed of whole updates in target tokens a second, from a few batches after a first one that
+/// is not timed. The sentences are random, because there is no tokenizer and no corpus yet. 0 if
+/// memory does not suffice. Throws PreparationStopped if a stop is requested meanwhile.
+double measured_speed(const SpeedSettings& settings);
+
+// ---- trials on the corpus -----------------------------------------------------------------------
+
+/// Model, data and device of a trial; they must outlive it. The trial throws PreparationStopped if
+/// a stop is requested meanwhile.
 struct TrialSettings {
   const TrainConfig& config;
   const ModelConfig& model;
@@ -27,9 +53,9 @@ struct TrialSettings {
 };
 
 /// The batches of the first epoch as the run will have them: with the weights of its texts, and
-/// with the budget for pairs that are encoded anew.
+/// with the budget for pairs that are encoded again in each epoch.
 EpochPlan first_epoch(const TrialSettings& settings, std::int64_t max_tokens);
-/// At least 1.
+/// The updates of that epoch, at least 1.
 double updates_of(const EpochPlan& epoch, const TrialSettings& settings);
 
 struct BatchCost {
@@ -37,6 +63,7 @@ struct BatchCost {
   double seconds = 0;                   ///< of a batch, on average
 };
 
+/// Trains a model on a few batches of the real corpus, and throws it away.
 class Trial {
  public:
   explicit Trial(const TrialSettings& settings);
@@ -47,7 +74,7 @@ class Trial {
   BatchCost longest_batch(std::int64_t max_tokens);
   double step_seconds();  ///< of the optimizer
 
-  /// The peak of memory so far beside weights, moments and gradients, in bytes.
+  /// The peak of memory so far besides weights, moments and gradients, in bytes.
   std::int64_t peak_growth() const;
   const FlatLayout& layout() const { return model_.layout(); }
   /// Threads that have had a share of a batch, each with a gradient and logits of its own.
@@ -61,5 +88,51 @@ class Trial {
   std::int64_t before_ = 0;  // resident
   std::int64_t update_ = 0;
 };
+
+// ---- --max-tokens auto: the token budget of this machine ----------------------------------------
+
+struct BudgetTrial {
+  std::int64_t max_tokens = 0;
+  double target_tokens_per_second = 0;
+  std::int64_t memory = 0;  ///< bytes besides weights, moments and gradients
+};
+
+/// Tries budgets from 1,024 on, each twice the one before, as long as the next budget should fit
+/// into the free memory, an epoch has 50 batches, and the last budget was faster by 3 %. Tries at
+/// least one.
+std::vector<BudgetTrial> try_budgets(Trial& trial, const Corpus& corpus);
+
+/// The smallest budget that is at most 3 % slower than the fastest.
+std::int64_t chosen_budget(const std::vector<BudgetTrial>& trials);
+
+// ---- train --plan -------------------------------------------------------------------------------
+
+/// Bytes.
+struct MemoryPlan {
+  std::int64_t weights = 0;       ///< fp32, and their moving average with --ema
+  std::int64_t moments = 0;       ///< of Adam
+  std::int64_t gradients = 0;     ///< their sum, and those of each thread
+  std::int64_t compute_copy = 0;  ///< the weights in bf16
+  std::int64_t logits = 0;        ///< of a chunk of the loss
+  std::int64_t activations = 0;   ///< and all other memory of the largest batch, as measured
+
+  std::int64_t total() const {
+    return weights + moments + gradients + compute_copy + logits + activations;
+  }
+};
+
+struct RunPlan {
+  std::int64_t parameters = 0;
+  MemoryPlan memory;
+  BatchCost usual, longest;
+  double updates_per_epoch = 0;
+  double seconds_per_update = 0;
+  Outlook outlook;                    ///< before the first update, without validations
+  std::int64_t checkpoint_bytes = 0;  ///< of one
+  std::int64_t disk_bytes = 0;  ///< of all that are there at once, and the models; no token cache
+};
+
+/// The memory, disk space and time that a run will take, by a trial.
+RunPlan plan_run(const TrialSettings& settings);
 
 }  // namespace dragoman

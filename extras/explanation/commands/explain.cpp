@@ -8,24 +8,22 @@
 #include <vector>
 
 #include "app/commands/extra.h"
-#include "app/commands/open_translator.h"
-#include "app/commands/output_file.h"
-#include "app/commands/standard_input.h"
+#include "app/commands/input_output.h"
+#include "app/commands/open_model.h"
 #include "app/frame/log.h"
 #include "app/frame/signals.h"
-#include "base/amounts.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/text_lines.h"
+#include "base/formatted_text.h"
+#include "base/lines.h"
 #include "base/threads.h"
 #include "base/utf8.h"
 #include "extras/explanation/commands/explain_figure.h"
-#include "extras/explanation/explain_text.h"
 #include "extras/explanation/explainer.h"
 #include "extras/explanation/explanation_json.h"
 #include "extras/report/commands/written_pages.h"
-#include "extras/report/explanation_page.h"
-#include "inference/model_tokenizers.h"
+#include "extras/report/translation_pages.h"
+#include "inference/model_settings.h"
 
 namespace dragoman {
 
@@ -105,7 +103,7 @@ struct ExplainOptions {
   }
 };
 
-/// More would make a page that no browser opens.
+/// Browsers cannot open a page with more sentences.
 constexpr std::size_t kMostSentences = 100;
 
 void validate_texts(const ExplainFlags& flags, const GivenValues& given) {
@@ -128,7 +126,7 @@ void validate_texts(const ExplainFlags& flags, const GivenValues& given) {
   check_standard_input({{"--input", flags.input}, {"--target-file", flags.target_file}});
 }
 
-/// --format, or the one that the name of the output tells.
+/// --format, or the format that the name of the output implies.
 ExplanationFormat format_of(const ExplainFlags& flags, const GivenValues& given) {
   if (given.contains("format")) return flags.format;
   const std::string ending = ascii_lower(std::filesystem::path(flags.output).extension().string());
@@ -140,7 +138,7 @@ ExplanationFormat format_of(const ExplainFlags& flags, const GivenValues& given)
   return flags.format;
 }
 
-/// The flags of a call, without contradictions.
+/// The flags of a call, which were checked for contradictions.
 struct ExplainCall {
   ExplainFlags flags;
   FigureFlags figure;
@@ -164,7 +162,7 @@ ExplainCall checked(const ExplainOptions& options, const GivenValues& given) {
   return call;
 }
 
-/// The lines that have a text, with their translations where `targets` has any.
+/// The lines that have text, with their translations if `targets` has any.
 std::vector<GivenSentence> sentences_of_lines(const std::string& file,
                                               const std::vector<std::string>& lines,
                                               const std::vector<std::string>& targets) {
@@ -200,7 +198,7 @@ std::vector<GivenSentence> sentences_of(const ExplainFlags& flags) {
   return sentences_of_lines(flags.input, lines, targets);
 }
 
-/// Ends the work when a stop is requested.
+/// Ends the work if a stop is requested.
 OnStep stopping() {
   return [stop = listen_for_stop()] {
     if (stop.stop_requested()) throw Error("stopped; nothing is written");
@@ -214,7 +212,7 @@ void write(const ExplainFlags& flags, const std::string& text) {
     write_file(flags.output, text);
 }
 
-/// Refuses an output that would replace something else than an earlier one.
+/// Refuses an output that would replace anything but an earlier output.
 void check_output(const ExplainFlags& flags, const std::string& model) {
   if (is_stream(flags.output)) return;
   const std::vector<std::string> inputs = {flags.input, flags.target_file, model};

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/frame/command.h"
+#include "app/frame/command_line.h"
 #include "extras/explanation/explainer.h"
 #include "model/file/model_config.h"
 
@@ -51,17 +51,17 @@ struct FigureFlags {
   }
 };
 
-/// The flags of the figures alone.
+/// The flags that only figures have.
 inline constexpr std::array kFigureFlags = {"figure", "kind", "layer", "head", "token"};
 
-/// With the stack of the encoder where the figure has no cross-attention and none is given. Throws
+/// The flags; if the figure has no cross-attention, the default of --kind is the encoder. Throws
 /// UsageError for a flag that the figure does not have.
 FigureFlags checked(FigureFlags flags, const GivenValues& given);
 
-/// Throws UsageError where the model has no such layer or head.
+/// Throws UsageError if the model has no such layer or head.
 void check(const FigureFlags& flags, const ModelConfig& config);
 
-/// The SVG file. Throws UsageError where the sentence has no such token.
+/// The SVG file. Throws UsageError if the sentence has no such token.
 std::string figure_of(const FigureFlags& flags, const ModelConfig& config,
                       const SentenceExplanation& sentence);
 

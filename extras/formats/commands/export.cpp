@@ -1,4 +1,4 @@
-// dragoman export: a model in another system's format.
+// dragoman export: writes a model in another system's format.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -7,18 +7,18 @@
 #include <string>
 #include <vector>
 
-#include "app/frame/command.h"
+#include "app/frame/command_line.h"
 #include "app/frame/log.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/joined.h"
+#include "base/formatted_text.h"
 #include "extras/formats/commands/parity.h"
 #include "extras/formats/ctranslate2.h"
-#include "extras/formats/exported_search.h"
+#include "extras/formats/exported_folder.h"
 #include "extras/formats/hf_marian.h"
 #include "extras/formats/import_model.h"
 #include "extras/formats/marian.h"
-#include "inference/model_tokenizers.h"
+#include "inference/model_settings.h"
 
 namespace dragoman {
 
@@ -66,7 +66,7 @@ struct ExportConfig {
   }
 };
 
-/// Whether the file is one of quantize --type int8.
+/// Whether quantize --type int8 wrote the file.
 bool has_whole_weights(const ModelFileReader& model) {
   return std::ranges::any_of(model.tensors(),
                              [](const TensorData& tensor) { return tensor.dtype == Dtype::I8; });
@@ -74,7 +74,7 @@ bool has_whole_weights(const ModelFileReader& model) {
 
 struct Written {
   const char* files;                ///< for the message
-  std::vector<std::string> unheld;  ///< settings of the search that the folder does not have
+  std::vector<std::string> unheld;  ///< search settings that the folder does not have
 };
 
 Written write(const ModelFileReader& model, const ExportConfig& config) {
@@ -104,8 +104,9 @@ void warn_of_unheld(const std::string& folder, const std::vector<std::string>& s
                         joined(settings, ", ")));
 }
 
-/// Reads the folder as a stranger's, computes that model by its own formulas, and compares it with
-/// ours. Throws Error that says how they differ, or why the folder cannot be read.
+/// Reads the folder as if another system had written it, computes that model by its own formulas,
+/// and compares it with ours. Throws Error that says how they differ, or why the folder cannot be
+/// read.
 void check(const ModelFileReader& model, const ExportConfig& config) {
   const ForeignModel theirs = import_model(config.output);
   const Parity parity = parity_of(theirs, model, load_tokenizers(model));

@@ -1,14 +1,16 @@
-// dragoman import: another system's model becomes a model file.
+// dragoman import: makes a model file of another system's model. Also registers the commands of
+// this extra.
+
 #include <filesystem>
 #include <memory>
 
-#include "app/commands/output_file.h"
-#include "app/frame/command.h"
+#include "app/commands/extra.h"
+#include "app/commands/input_output.h"
+#include "app/frame/command_line.h"
 #include "app/frame/log.h"
-#include "base/amounts.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/joined.h"
+#include "base/formatted_text.h"
 #include "extras/formats/commands/parity.h"
 #include "extras/formats/import_model.h"
 #include "model/file/model_file.h"
@@ -39,8 +41,8 @@ struct ImportConfig {
   }
 };
 
-/// Of the folder that is read, only a model of ours may be replaced: that of an import before. The
-/// importer decides which of its files it reads.
+/// In the folder that is read, only a model of ours may be replaced, which an earlier import wrote.
+/// Any other file could be one that the importer reads.
 void check_beside_model(const std::string& model, const std::string& output) {
   std::error_code none;
   const fs::path folder = fs::is_directory(model, none) ? fs::path(model) : folder_of(model);
@@ -78,8 +80,6 @@ int run(const ImportConfig& config, const Invocation& invocation) {
   return 0;
 }
 
-}  // namespace
-
 Command import_command() {
   const auto config = std::make_shared<ImportConfig>();
   const auto invocation = std::make_shared<Invocation>();
@@ -92,6 +92,14 @@ Command import_command() {
           .examples = {"import opus-mt-en-de/ -o en-de.safetensors",
                        "import marian/model.npz -o en-de.safetensors"},
           .invocation = invocation};
+}
+
+}  // namespace
+
+Command export_command();  // export.cpp
+
+Extra formats_extra(const DeviceEngine&) {
+  return {.commands = {export_command(), import_command()}};
 }
 
 }  // namespace dragoman

@@ -20,12 +20,12 @@ namespace {
 constexpr std::array<const char*, 3> kLines = {
     "Two men are standing in front of a house.", "Das kostet 1.234,50 Euro (mit \"Steuer\").",
     "D\u00e9j\u00e0 vu: \u041f\u0440\u0438\u0432\u0435\u0442, \u4f60\u597d!"};
-constexpr std::int64_t kRandomLines = 3;  // of pieces, so that any part of the vocabulary counts
+constexpr std::int64_t kRandomLines = 3;  // of pieces, so that any part of the vocabulary may occur
 constexpr std::int64_t kRandomPieces = 9;
 constexpr std::int64_t kLongestSource = 40;
 constexpr std::int64_t kLongest = 12;    // tokens of a translation
-constexpr std::int64_t kCandidates = 5;  // of a step; their log-probabilities are compared
-/// Of two tokens that are so close neither is better.
+constexpr std::int64_t kCandidates = 5;  // of a step, whose log-probabilities are compared
+/// If two tokens are this close, neither is better.
 constexpr double kTie = 1e-3;
 
 using Tokens = std::vector<TokenId>;
@@ -127,7 +127,7 @@ Parity parity_of(const ForeignModel& theirs, const ParameterReader& ours,
       if (std::isinf(candidate.log_probability)) continue;
       const double other = scores[i / each][static_cast<std::size_t>(candidate.token)];
       const double difference = std::abs(candidate.log_probability - other);
-      // NaN is larger than any number here, and stays.
+      // NaN counts as larger than any number, and stays.
       if (!std::isnan(parity.largest) && !(difference <= parity.largest))
         parity.largest = difference;
     }

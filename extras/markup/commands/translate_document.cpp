@@ -13,22 +13,20 @@
 #include <vector>
 
 #include "app/commands/extra.h"
-#include "app/commands/line_files.h"
-#include "app/commands/output_file.h"
-#include "app/commands/translate_options.h"
-#include "app/commands/translation_summary.h"
+#include "app/commands/input_output.h"
+#include "app/commands/translate.h"
+#include "app/commands/written_translations.h"
 #include "app/frame/log.h"
-#include "app/frame/progress.h"
 #include "app/frame/signals.h"
-#include "base/amounts.h"
+#include "app/frame/terminal.h"
 #include "base/compressed_text.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/line_stream.h"
-#include "base/read_all.h"
-#include "base/stopwatch.h"
+#include "base/formatted_text.h"
+#include "base/lines.h"
+#include "base/machine.h"
 #include "base/utf8.h"
-#include "extras/markup/po_reader.h"
+#include "extras/markup/markup_formats.h"
 
 namespace dragoman {
 
@@ -190,7 +188,7 @@ MarkupDocument read_document(int input, const std::string& name, const MarkupFil
 void translate_document(const MarkupDocument& document, TranslationService& service,
                         const TranslationRequest& request, const std::string& output) {
   const Stopwatch watch;
-  DocumentOutput written(output);  // before the work, which would be lost where it cannot be opened
+  DocumentOutput written(output);  // first: if it cannot be opened, no work is lost
   PassageTranslations translations(document, service, request);
   const std::vector<AlignedText> texts = translations.all();
   if (texts.size() < document.passages.size()) {

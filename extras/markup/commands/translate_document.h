@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "extras/markup/document.h"
-#include "extras/markup/markup_format.h"
 #include "inference/translation_service.h"
 
 namespace dragoman {
@@ -50,7 +49,7 @@ struct MarkupFiles {
 };
 
 /// Reads the whole document from a descriptor; `name` is for messages. Throws Error, with the place
-/// in the document, where it cannot be read as the markup that --markup names.
+/// in the document, if it cannot be read as the markup that --markup names.
 MarkupDocument read_document(int input, const std::string& name, const MarkupFiles& files);
 
 /// Translates a document and writes it to `output`, which is a file that appears when it is whole,

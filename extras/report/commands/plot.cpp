@@ -12,19 +12,18 @@
 #include <string_view>
 #include <vector>
 
-#include "app/commands/output_file.h"
-#include "app/frame/command.h"
+#include "app/commands/input_output.h"
+#include "app/frame/command_line.h"
 #include "app/frame/log.h"
-#include "base/amounts.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/formatted_text.h"
 #include "base/utf8.h"
 #include "extras/explanation/explanation_json.h"
 #include "extras/report/commands/written_pages.h"
 #include "extras/report/training_page.h"
 #include "model/file/run_folder.h"
-#include "tokenizer/byte_piece.h"
-#include "tokenizer/space_mark.h"
+#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 
@@ -84,8 +83,7 @@ PlottedRun read_run(std::string name) {
   return run;
 }
 
-/// The runs that have data, with a warning for each of the others. Throws Error where no run has
-/// data.
+/// The runs that have data, with a warning for each of the others. Throws Error if no run has data.
 std::vector<PlottedRun> read_runs(const std::vector<std::string>& names) {
   std::vector<PlottedRun> runs;
   std::vector<std::string> problems;
@@ -101,7 +99,7 @@ std::vector<PlottedRun> read_runs(const std::vector<std::string>& names) {
   return runs;
 }
 
-/// Of a run that is named by its folder or its log.
+/// The name of a run, from the path of its folder or its log.
 fs::path run_folder_of(const fs::path& run) { return fs::is_directory(run) ? run : folder_of(run); }
 
 /// The text of pieces of SentencePiece.
@@ -137,7 +135,7 @@ std::string explained(const std::string& folder, const AttentionLine& attention)
   return explain_all(model, run.tokenizers, {sentence}, {}).json;
 }
 
-/// For each run writes a page about the sentence whose attention its log has, with its reference,
+/// Writes a page for each run about the sentence whose attention its log has, with its reference,
 /// and names the page in the run. A run without a model, or without attention in its log, gets
 /// none. Runs have the names of their folders or logs. The pages stand in a folder beside the page
 /// at the path `html`. Pages of an earlier call that are not written again are removed.

@@ -5,13 +5,13 @@
 #include <string_view>
 #include <system_error>
 
-#include "app/commands/open_translator.h"
-#include "app/commands/output_file.h"
+#include "app/commands/input_output.h"
+#include "app/commands/open_model.h"
 #include "app/frame/log.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "extras/report/explanation_page.h"
-#include "inference/model_tokenizers.h"
+#include "extras/report/translation_pages.h"
+#include "inference/model_settings.h"
 
 namespace dragoman {
 
@@ -31,7 +31,7 @@ bool is_page_name(std::string_view name) {
          is_number(name.substr(dash + 1));
 }
 
-/// Whether this program has written a page there (extras/report/page/page.html).
+/// Whether the file is a page that this program has written (extras/report/page/page.html).
 bool is_page(const std::string& path) {
   constexpr std::string_view kSign = "<meta name=\"generator\" content=\"dragoman\">";
   std::string begin(200, '\0');

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/frame/command.h"
-#include "extras/explanation/explain_text.h"
+#include "app/frame/command_line.h"
+#include "extras/explanation/explanation_json.h"
 #include "inference/search/decode_config.h"
 
 namespace dragoman {
@@ -25,11 +25,11 @@ std::string explanations_folder(const std::string& html);
 
 class ExplanationPages {
  public:
-  /// Of the page at the path `html`.
+  /// The pages of the page at the path `html`.
   explicit ExplanationPages(const std::string& html);
 
-  /// Writes a page, and the folder where there is none. The name has both numbers, counted from 1:
-  /// 1 and 30 make "2-31.html". Returns its path, seen from the page.
+  /// Writes a page, and makes the folder if there is none. The name has both numbers, counted from
+  /// 1: 1 and 30 make "2-31.html". Returns its path, seen from the page.
   std::string write(std::size_t system, std::size_t line, const std::string& json);
   /// Removes the pages of an earlier call that this object has not written.
   void remove_others() const;

@@ -1,4 +1,4 @@
-// Blocks of numbers: texts in the JSON, arrays here (extras/explanation/page_blocks.h). A block is read when
+// Blocks of numbers: texts in the JSON, arrays here (extras/explanation/explanation_json.h). A block is read when
 // it is first drawn.
 
 const readBlocks = new WeakMap();

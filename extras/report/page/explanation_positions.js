@@ -3,7 +3,7 @@
 
 const kPositionsShown = 64;
 
-// The frequency of a pair of a sine and a cosine, as in model/file/sinusoids.h.
+// The frequency of a pair of a sine and a cosine, as in model/file/model_config.h.
 const frequencyOf = dimension => {
   const width = model.config['d-model'],
     pair = Math.floor(dimension / 2);

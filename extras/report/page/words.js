@@ -2,7 +2,7 @@
 // Words of texts: those in which two texts differ, and the matches of a search.
 
 // A letter of a script that is written without spaces; the programs' own rule is is_unspaced in
-// base/word_characters.h.
+// base/utf8.h.
 const kUnspaced =
   '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Myanmar}\\p{Script=Khmer}]';
 

@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "app/commands/extra.h"
-#include "app/commands/open_translator.h"
+#include "app/commands/open_model.h"
 #include "app/frame/log.h"
 #include "app/frame/signals.h"
-#include "base/amounts.h"
 #include "base/error.h"
-#include "base/file_stamp.h"
+#include "base/files.h"
+#include "base/formatted_text.h"
 #include "base/mutex.h"
-#include "extras/explanation/explain_text.h"
+#include "extras/explanation/explanation_json.h"
 #include "extras/server/commands/serve_options.h"
 #include "extras/server/http_server.h"
 #include "extras/server/served_models.h"
@@ -181,7 +181,7 @@ void raise_open_files() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// Waits for SIGHUP, which the thread for signals reports. That thread may go on until the process
+/// Waits for SIGHUP, which the thread for signals reports. That thread may run until the process
 /// ends, so it shares the state.
 class Hangups {
  public:
@@ -224,7 +224,7 @@ int run_serve(const ServeConfig& config, const Invocation& call,
   config.check();
   raise_open_files();
   Hangups hangups;
-  const ServerConfig settings = config.server();  // its faults are found before models are loaded
+  const ServerConfig settings = config.server();  // finds its faults before models are loaded
   ModelFiles files(config, call, device_engine);
   // Before anyone can know that it serves: a signal that comes right after must not kill it.
   const std::stop_token stop = listen_for_stop();

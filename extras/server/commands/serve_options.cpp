@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "extras/server/web_origin.h"
+#include "extras/server/access.h"
 
 namespace dragoman {
 
@@ -24,7 +24,7 @@ std::chrono::milliseconds milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
 
-/// "en-de=run/"; nothing where no languages stand in front.
+/// "en-de=run/"; nothing if no languages stand in front.
 std::optional<NamedModel> parse_named_model(const std::string& value) {
   const std::size_t equals = value.find('=');
   if (equals == std::string::npos) return std::nullopt;

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "app/commands/hardware_choice.h"
+#include "app/commands/open_model.h"
 #include "base/fields.h"
 #include "extras/server/http_server.h"
-#include "extras/server/language_codes.h"
+#include "extras/server/languages.h"
 #include "extras/server/translation_server.h"
 #include "inference/search/decode_config.h"
 
@@ -153,7 +153,7 @@ struct ServeConfig {
   void check() const;                      ///< throws UsageError naming the flag
   std::vector<NamedModel> models() const;  ///< throws UsageError
   HttpConfig http() const;
-  ServerConfig server() const;  ///< throws Error where a file cannot be read
+  ServerConfig server() const;  ///< throws Error if a file cannot be read
 };
 
 }  // namespace dragoman

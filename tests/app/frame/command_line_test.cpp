@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include <array>
@@ -12,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "app/frame/foreign_flags.h"
-#include "app/frame/help.h"
+#include "app/frame/flag_names.h"
+#include "app/frame/program.h"
 #include "base/files.h"
 
 namespace dragoman {

@@ -83,7 +83,7 @@ TEST(Signals, TwoSignalsThatComeTogetherAreOneRequest) {
             7);
 }
 
-/// The exit code where the process was started with SIGHUP ignored, as nohup does.
+/// The exit code if the process was started with SIGHUP ignored, as nohup does.
 int exit_code_under_nohup_of(const std::function<int()>& work) {
   const auto before = std::signal(SIGHUP, SIG_IGN);
   const int code = exit_code_of(work);

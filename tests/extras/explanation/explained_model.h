@@ -11,7 +11,8 @@
 
 namespace dragoman {
 
-/// Weights times `sharpness`: with 1 no token of a step is much more probable than another.
+/// The weights are multiplied by `sharpness`. With 1, no token of a step is much more probable than
+/// another.
 inline std::shared_ptr<const CpuModel> weights_of_small_model(
     Positions positions = Positions::Sinusoidal, float sharpness = 1) {
   SmallModel model(tokenizer().size());

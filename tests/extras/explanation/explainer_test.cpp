@@ -3,16 +3,102 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "tests/extras/explanation/explained_model.h"
 
 namespace dragoman {
+
 namespace {
 
+using testing::ElementsAre;
+using testing::FloatNear;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
+
+// Two heads of two numbers, two queries, two keys.
+Activations::Attention two_positions() {
+  return {.query = {1, 0, 0, 2, 0, 1, 1, 1},
+          .key = {1, 0, 0, 0, 0, 0, 0, 3},
+          .value = {},
+          .context = {},
+          .output = {},
+          .stream = {}};
+}
+
+float share(double score, double other) {
+  return static_cast<float>(std::exp(score) / (std::exp(score) + std::exp(other)));
+}
+
+TEST(AttentionWeights, WeightsAreTheSoftmaxOfTheScaledProductsOfEachHead) {
+  const AttentionWeights weights = attention_weights(two_positions(), 2, 4, KeyMask::None);
+  const double root = std::sqrt(2.0);
+  EXPECT_NEAR(weights.at(0, 0, 0), share(1 / root, 0), 1e-6);
+  EXPECT_NEAR(weights.at(0, 1, 0), 0.5, 1e-6);
+  EXPECT_NEAR(weights.at(1, 0, 1), share(6 / root, 0), 1e-6);
+  EXPECT_NEAR(weights.at(1, 1, 1), share(3 / root, 0), 1e-6);
+}
+
+TEST(AttentionWeights, KeysThatAreNotMaskedHaveScores) {
+  const double root = std::sqrt(2.0);
+  EXPECT_THAT(attention_weights(two_positions(), 2, 4, KeyMask::None).scores,
+              ElementsAre(1 / root, 0, 0, 0, 0, 6 / root, 0, 3 / root));
+  EXPECT_THAT(attention_weights(two_positions(), 2, 4, KeyMask::Causal).scores,
+              ElementsAre(1 / root, 0, 0, 0, 0, 3 / root));
+}
+
+TEST(AttentionWeights, WeightsOfMaskedKeysAreExactlyZero) {
+  const AttentionWeights weights = attention_weights(two_positions(), 2, 4, KeyMask::Causal);
+  for (const std::int64_t head : {0, 1}) {
+    EXPECT_EQ(weights.at(head, 0, 0), 1);
+    EXPECT_EQ(weights.at(head, 0, 1), 0);
+    EXPECT_NEAR(weights.at(head, 1, 0) + weights.at(head, 1, 1), 1, 1e-6);
+  }
+}
+
+TEST(AttentionWeights, WeightsStayFiniteWhereScoresAreLarge) {
+  Activations::Attention attention = two_positions();
+  for (float& value : attention.query) value *= 1e18F;
+  for (float& value : attention.key) value *= 1e18F;
+  for (const float weight : attention_weights(attention, 2, 4, KeyMask::None).values)
+    EXPECT_TRUE(std::isfinite(weight));
+}
+
+/// The words that the pieces make, with a bar between them.
+std::string words_of(const std::vector<std::string>& pieces) {
+  std::string text;
+  WordStarts starts;
+  for (const std::string& piece : pieces) text += (starts.next(piece) ? "|" : "") + piece;
+  return text;
+}
+
+TEST(WordStarts, AWordBeginsAtASpace) {
+  EXPECT_EQ(words_of({"▁The", "▁teach", "er", "."}), "|▁The|▁teacher.");
+  EXPECT_EQ(words_of({"▁", "The", "▁", "cat"}), "|▁The|▁cat");
+}
+
+TEST(WordStarts, APieceWithoutSpacesIsAWord) {
+  EXPECT_EQ(words_of({"▁", "私", "は", "先生", "です", "。"}), "|▁私|は|先生|です|。");
+  EXPECT_EQ(words_of({"▁我们", "不", "知道"}), "|▁我们|不|知道");
+  EXPECT_EQ(words_of({"▁ฉัน", "ไม่", "รู้"}), "|▁ฉัน|ไม่|รู้");
+  EXPECT_EQ(words_of({"▁ร", "ู้"}), "|▁รู้") << "a vowel belongs to its letter";
+}
+
+TEST(WordStarts, TheBytesOfACharacterStayTogether) {
+  EXPECT_EQ(words_of({"▁", "<0xE5>", "<0x85>", "<0x88>", "<0xE7>", "<0x94>", "<0x9F>", "two"}),
+            "|▁<0xE5><0x85><0x88>|<0xE7><0x94><0x9F>|two");
+  EXPECT_EQ(words_of({"▁na", "<0xC3>", "<0xAF>", "ve", "▁<0x"}), "|▁na<0xC3><0xAF>ve|▁<0x");
+}
+
+TEST(WordStarts, ScriptsMayStandSideBySide) {
+  EXPECT_EQ(words_of({"▁", "DV", "D", "を", "2", "枚", "▁", "買"}), "|▁DVD|を|2|枚|▁買");
+  EXPECT_EQ(words_of({"▁저는", "▁학", "생", "입니다"}), "|▁저는|▁학생입니다")
+      << "Korean has spaces";
+}
 
 const DecodeConfig kSearch{.beam_size = 3, .max_length = 8};
 
@@ -199,4 +285,5 @@ TEST(Explainer, ASecondSentenceIsExplainedAsTheFirstOfAnotherExplainer) {
 }
 
 }  // namespace
+
 }  // namespace dragoman

@@ -1,15 +1,166 @@
 #include "extras/explanation/explanation_json.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <string>
+#include <vector>
 
+#include "base/random.h"
 #include "tests/extras/explanation/explained_model.h"
 
 namespace dragoman {
+
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+using testing::ElementsAre;
+
+TEST(WholeWeights, WeightsOfEveryRowSumToTheWholeAndKeepTheirZeros) {
+  RandomStream random(4);
+  for (int row = 0; row < 200; ++row) {
+    std::vector<float> weights(1 + random.below(40));
+    float sum = 0;
+    for (float& weight : weights) {
+      weight = random.chance(0.3) ? 0.0F : static_cast<float>(random.below(1000)) + 1;
+      sum += weight;
+    }
+    if (sum == 0) continue;
+    for (float& weight : weights) weight /= sum;
+    const std::vector<std::uint16_t> numbers = whole_weights(weights);
+    EXPECT_EQ(std::accumulate(numbers.begin(), numbers.end(), std::int64_t{0}), kWholeRow);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      EXPECT_NEAR(numbers[i] / 65535.0, weights[i], 2e-5);
+      if (weights[i] == 0) {
+        EXPECT_EQ(numbers[i], 0);
+      }
+    }
+  }
+}
+
+TEST(WholeWeights, TheWeightOfOneKeyIsTheWhole) {
+  EXPECT_THAT(whole_weights(std::vector{1.0F}), ElementsAre(65535));
+}
+
+TEST(WeightsBlock, ABlockHasLittleEndianNumbersInBase64) {
+  const nlohmann::ordered_json block = weights_block({.heads = 1,
+                                                      .queries = 2,
+                                                      .keys = 2,
+                                                      .mask = KeyMask::None,
+                                                      .values = {1, 0, 0, 1},
+                                                      .scores = {}});
+  EXPECT_EQ(block["shape"], nlohmann::json({1, 2, 2}));
+  EXPECT_EQ(block["data"], "//8AAAAA//8=");  // FF FF 00 00 00 00 FF FF
+}
+
+TEST(NumberRows, NumbersHaveFiveDigitsAndStandInRows) {
+  EXPECT_EQ(number_rows(std::vector{1.0F / 3, -2.0F, 1e-6F / 3, 123456.0F}, 2).dump(),
+            "[[0.33333,-2.0],[3.3333e-07,123460.0]]");
+  const AttentionWeights weights{.heads = 2,
+                                 .queries = 1,
+                                 .keys = 2,
+                                 .mask = KeyMask::None,
+                                 .values = {0.25F, 0.75F, 1, 0},
+                                 .scores = {}};
+  EXPECT_EQ(weights_of_heads(weights).dump(), "[[[0.25,0.75]],[[1.0,0.0]]]");
+}
+
+/// The number of the bits, by the standard's definition.
+double number_of(std::uint16_t half) {
+  const int exponent = half >> 10 & 31, fraction = half & 1023;
+  const double magnitude =
+      exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+  return (half & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
+TEST(HalfOf, EveryHalfIsItself) {
+  for (unsigned bits = 0; bits <= 0xFFFF; ++bits) {
+    const auto half = static_cast<std::uint16_t>(bits);
+    if ((half & 0x7C00) == 0x7C00) continue;  // no number
+    EXPECT_EQ(half_of(static_cast<float>(number_of(half))), half);
+  }
+}
+
+TEST(HalfOf, NoOtherHalfIsNearer) {
+  RandomStream random(5);
+  for (int i = 0; i < 2000; ++i) {
+    const float value = std::ldexp(static_cast<float>(2 * random.uniform() - 1),
+                                   static_cast<int>(random.below(40)) - 24);
+    const std::uint16_t half = half_of(value);
+    const double error = std::abs(number_of(half) - static_cast<double>(value));
+    for (const int other : {half - 1, half + 1})
+      if ((other & 0x7C00) != 0x7C00 && (other & 0x8000) == (half & 0x8000)) {
+        EXPECT_LE(error, std::abs(number_of(static_cast<std::uint16_t>(other)) -
+                                  static_cast<double>(value)));
+      }
+  }
+}
+
+TEST(HalfOf, NoHalfIsBeyondTheLargest) {
+  EXPECT_EQ(number_of(half_of(1e6F)), 65504);
+  EXPECT_EQ(number_of(half_of(-65519)), -65504);
+}
+
+TEST(VectorsBlock, ABlockHasHalvesInBase64) {
+  const nlohmann::ordered_json block = vectors_block(std::vector<float>{1, -2, 0, 0.5F}, 2);
+  EXPECT_EQ(block["shape"], nlohmann::json({2, 2}));
+  EXPECT_EQ(block["data"], "ADwAwAAAADg=");  // 3C00 C000 0000 3800
+}
+
+const std::string kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// The whole numbers of a block's text, in so many digits each.
+std::vector<std::int64_t> numbers_of(const Json& block, std::size_t digits) {
+  const std::string text = block["data"];
+  std::vector<std::int64_t> numbers;
+  for (std::size_t begin = 0; begin < text.size(); begin += digits) {
+    std::int64_t number = 0, middle = 1;
+    for (const char digit : text.substr(begin, digits)) {
+      number = number * 64 + static_cast<std::int64_t>(kDigits.find(digit));
+      middle *= 64;
+    }
+    numbers.push_back(number - middle / 2);
+  }
+  return numbers;
+}
+
+TEST(StripsBlock, EachNumberHasADigitAndEachVectorAScale) {
+  const Json block = strips_block(std::vector<float>{31, -15.4F, 0, 0, 2, -2}, 2);
+  EXPECT_EQ(block["shape"], Json({3, 2}));
+  EXPECT_EQ(numbers_of(block, 1), (std::vector<std::int64_t>{31, -15, 0, 0, 31, -31}));
+  EXPECT_NEAR(block["scales"][0].get<double>(), 1, 1e-4);
+  EXPECT_EQ(block["scales"][1], 0);
+  EXPECT_NEAR(block["scales"][2].get<double>(), 2.0 / 31, 1e-5);
+}
+
+TEST(ScoresBlock, EachHeadHasAScaleAndNumbersToAHundredThousandth) {
+  const std::vector<double> scores = {3.14159, -2.71828, 0.00007, 1, 1e-3, -4e-3, 2e-3, 3e-3};
+  const Json block = scores_block(
+      {.heads = 2, .queries = 2, .keys = 2, .mask = KeyMask::None, .values = {}, .scores = scores});
+  EXPECT_EQ(block["shape"], Json({2, 2, 2}));
+  EXPECT_EQ(block["causal"], false);
+  const std::vector<std::int64_t> numbers = numbers_of(block, 3);
+  ASSERT_EQ(numbers.size(), scores.size());
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const auto scale = block["scales"][i / 4].get<double>();
+    EXPECT_NEAR(static_cast<double>(numbers[i]) * scale, scores[i], (i < 4 ? 1.3e-5 : 1.6e-8));
+  }
+}
+
+TEST(ScoresBlock, MaskedKeysHaveNoScores) {
+  const Json block = scores_block({.heads = 1,
+                                   .queries = 2,
+                                   .keys = 2,
+                                   .mask = KeyMask::Causal,
+                                   .values = {},
+                                   .scores = {0, -1, 1}});
+  EXPECT_EQ(block["causal"], true);
+  EXPECT_EQ(numbers_of(block, 3).size(), 3u);
+}
 
 const DecodeConfig kSearch{.beam_size = 2, .max_length = 6};
 
@@ -175,4 +326,5 @@ TEST(ExplanationJson, LearnedPositionsAreShown) {
 }
 
 }  // namespace
+
 }  // namespace dragoman

@@ -46,7 +46,7 @@ TEST(SearchTrace, TheTraceEndsWithTheTranslationOfTheScheduler) {
       DecodeConfig config;
       config.beam_size = static_cast<std::int64_t>(1 + seed % 4);
       config.stop = stop;
-      if (seed / 4 % 2 == 1) config.max_length = 5;  // at which some rules force the end
+      if (seed / 4 % 2 == 1) config.max_length = 5;  // some rules force the end there
       const Distribution distribution = random_distribution(kVocabulary, seed);
       const SearchTrace trace = traced(distribution, config);
       const Hypothesis expected = search(distribution, config).front();

@@ -1,4 +1,4 @@
-// Damage of sound files for tests: whatever comes of it must be an Error or a sound result.
+// Damages sound files for tests: the result must be an Error or a sound value.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 
 namespace dragoman {
 
-/// Each beginning of the file, in memory of just its size, so that AddressSanitizer sees a byte
-/// read behind it. The beginnings that are accepted.
+/// The sizes of the beginnings of the file that are accepted. Each beginning is in memory of
+/// exactly its size, so that AddressSanitizer sees a read beyond it.
 inline std::vector<std::size_t> accepted_beginnings(const std::string& sound, Exercise exercise) {
   std::vector<std::size_t> accepted;
   for (std::size_t size = 0; size < sound.size(); ++size) {
@@ -23,8 +23,8 @@ inline std::vector<std::size_t> accepted_beginnings(const std::string& sound, Ex
   return accepted;
 }
 
-/// 20,000 copies with one to four bytes changed; `pack` makes the file of the changed bytes. How
-/// many are refused.
+/// How many of 20,000 copies with one to four changed bytes are refused. `pack` makes the file of
+/// the changed bytes.
 template <class Pack>
 int refused_flips(const std::string& sound, Exercise exercise, Pack pack) {
   EXPECT_TRUE(exercise(pack(sound)));

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "extras/formats/ctranslate2_model.h"
+#include "extras/formats/ctranslate2.h"
 #include "extras/formats/foreign_options.h"
 #include "extras/formats/numpy.h"
 #include "extras/formats/pytorch_checkpoint.h"
@@ -36,7 +36,7 @@ void touch(const StridedTensor& tensor) {
     if (floats.size() != static_cast<std::size_t>(tensor.elements())) std::abort();
     if (contiguous_bytes(tensor).size() != floats.size() * size_of(tensor.type)) std::abort();
   } catch (const Error&) {
-    // it repeats its elements
+    // The tensor repeats its elements.
   }
 }
 

@@ -1,12 +1,12 @@
-// Reads everything that a reader can give, each byte of it. Damaged bytes may be refused with an
-// Error; any other end is a defect. The tests of damage and the fuzzers use these functions.
+// Reads everything that a reader returns, each byte of it. Damaged bytes may be refused with an
+// Error; anything else is a defect. The tests of damage and the fuzzers use these functions.
 #pragma once
 
 #include <string_view>
 
 namespace dragoman {
 
-/// True: read to the end; false: refused with an Error.
+/// Each returns true if it read to the end, false if it was refused with an Error.
 bool exercise_zip(std::string_view bytes);
 bool exercise_npy(std::string_view bytes);
 bool exercise_npz(std::string_view bytes);

@@ -1,15 +1,12 @@
-#include "extras/formats/fairseq.h"
+#include "extras/formats/import_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/scratch_folder.h"
-#include "extras/formats/import_model.h"
 #include "extras/formats/plain_transformer.h"
 #include "tests/extras/formats/checkpoint_bytes.h"
-#include "tests/extras/formats/import_error.h"
 #include "tests/extras/formats/random_model.h"
 
 namespace dragoman {
@@ -86,8 +83,8 @@ class Fairseq : public testing::Test {
     Options model;
     std::string but = "";  ///< a tensor that is left out
     std::string extra = "";
-    Options groups = {};  ///< further ones of "cfg"
-    bool is_old = false;  ///< "args"
+    Options groups = {};  ///< more groups of "cfg"
+    bool is_old = false;  ///< options are in "args"
   };
   void write(const Written& written) const {
     StateDict dict = state_dict_of(model_, [&](const std::string& ours) {

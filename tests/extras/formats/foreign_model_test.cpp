@@ -52,7 +52,7 @@ TEST(ForeignModel, AForeignModelBecomesOursWithTheSameProbabilities) {
 TEST(ForeignModel, NormalisedEmbeddingsAreOfTheSumWithThePosition) {
   const ForeignModel model = model_of_normalized_embeddings();
   expect_same(model, as_foreign(to_imported(model)));
-  ForeignModel other = model;  // a norm forgets the size of what it gets
+  ForeignModel other = model;  // normalisation ignores the scale of its input
   for (const char* side : {"encoder", "decoder"})
     for (float& gain : other.parameters.at(std::string(side) + ".embedding_norm.weight")) gain *= 2;
   const std::vector<TokenId> source = {5, 90, 2}, target = {50, 7};

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "extras/formats/unpickler.h"
-#include "tests/extras/formats/pickle_bytes.h"
+#include "tests/extras/formats/checkpoint_bytes.h"
 
 namespace dragoman {
 namespace {

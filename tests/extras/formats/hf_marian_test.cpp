@@ -9,11 +9,8 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/files.h"
-#include "base/scratch_folder.h"
-#include "extras/formats/hf_marian_layout.h"
 #include "extras/formats/import_model.h"
 #include "model/file/safetensors.h"
-#include "tests/extras/formats/import_error.h"
 #include "tests/extras/formats/random_model.h"
 
 namespace dragoman {
@@ -45,14 +42,14 @@ class HfMarian : public testing::Test {
   nlohmann::json read(const char* name) const {
     return nlohmann::json::parse(read_file(exported() / name));
   }
-  /// The import's error where a key of config.json has this value.
+  /// The error of the import if a key of config.json has this value.
   std::string error_with(const char* key, const nlohmann::json& value) const {
     nlohmann::json config = read("config.json");
     config[key] = value;
     write_file(exported() / "config.json", config.dump());
     return import_error(exported());
   }
-  /// The search where generation_config.json is this.
+  /// The search if this is generation_config.json.
   ForeignSearch search_of(const nlohmann::json& settings) const {
     write_file(exported() / "generation_config.json", settings.dump());
     return import_model(exported()).search;

@@ -1,14 +1,11 @@
-#include "extras/formats/joeynmt.h"
+#include "extras/formats/import_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/scratch_folder.h"
-#include "extras/formats/import_model.h"
 #include "tests/extras/formats/checkpoint_bytes.h"
-#include "tests/extras/formats/import_error.h"
 #include "tests/extras/formats/random_model.h"
 
 namespace dragoman {
@@ -142,7 +139,7 @@ class JoeyNmt : public testing::Test {
   }
 
   std::string error() const { return import_error(folder_.path()); }
-  /// Of a configuration where `from` is `to`, each time that it occurs.
+  /// The error for a configuration in which every `from` is replaced by `to`.
   std::string error_with(const std::string& from, const std::string& to) const {
     std::string config = kConfig;
     std::size_t at = config.find(from);
@@ -192,7 +189,7 @@ TEST_F(JoeyNmt, VersionOneNormalisesBeforeSubLayersAndHasOneLevelForBothSides) {
   config.insert(config.find("    src:"), "    level: \"bpe\"\n    lowercase: False\n");
   write_file(folder_.path() / "config.yaml", config);
   EXPECT_EQ(import_model(folder_.path()).parameters, model_.parameters);
-  // Version 2 without a last normalisation has other choices than ours for both stacks.
+  // Version 2 without a last normalisation has defaults for both stacks that our model lacks.
   write_checkpoint(state_dict("encoder.layer_norm.weight"));
   EXPECT_THAT(error(), HasSubstr("model.encoder.layer_norm: is not"));
 }

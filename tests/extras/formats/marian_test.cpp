@@ -5,15 +5,12 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/scratch_folder.h"
 #include "extras/formats/ctranslate2.h"
 #include "extras/formats/hf_marian.h"
 #include "extras/formats/import_model.h"
-#include "extras/formats/marian_layout.h"
-#include "extras/formats/npz_writer.h"
+#include "extras/formats/numpy.h"
 #include "extras/formats/plain_transformer.h"
-#include "tests/extras/formats/import_error.h"
-#include "tests/extras/formats/pickle_bytes.h"
+#include "tests/extras/formats/checkpoint_bytes.h"
 #include "tests/extras/formats/random_model.h"
 
 namespace dragoman {
@@ -43,7 +40,7 @@ class Marian : public testing::Test {
     write_model(kOptions);
   }
 
-  /// Without the tensor `but`; with one of another shape where `is_turned`.
+  /// Writes it without the tensor `but`; if `is_turned`, with a tensor of another shape.
   void write_model(const std::string& options, const std::string& but = "",
                    bool is_turned = false) {
     AtomicFile file(folder_.path() / "model.npz");
@@ -84,7 +81,7 @@ TEST_F(Marian, AModelIsReadAsItsLayersSay) {
     EXPECT_EQ(read.config.positions, Positions::Marian);
     EXPECT_EQ(read.config.norm_epsilon, 1e-6);
     EXPECT_EQ(read.config.activation, Activation::Swish);
-    EXPECT_EQ(read.swish_factor, 1.702);  // its GELU, as no version is named
+    EXPECT_EQ(read.swish_factor, 1.702);  // GELU of older versions, because no version is named
     EXPECT_EQ(read.embedding_scale, 4);
     EXPECT_EQ(read.source.pieces, model_.source.pieces);
   }
@@ -315,7 +312,7 @@ TEST_F(Marian, MissingFilesAndOtherModelsAreNamed) {
               HasSubstr("needs Marian's decoder.yml beside it"));
   const std::string without = "has model.npz, but no one decoder.yml of Marian";
   EXPECT_THAT(error(), HasSubstr(without));
-  // A checkpoint beside it is named, and so is the model.
+  // Names both the checkpoint beside it and the model.
   for (const std::string& bytes :
        {std::string("junk"), checkpoint_of(pickle_of(dict_op({})), {})}) {
     write_file(folder_.path() / "other.pt", bytes);

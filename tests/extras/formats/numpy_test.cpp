@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "tests/extras/formats/checkpoint_bytes.h"
 #include "tests/extras/formats/damage.h"
-#include "tests/extras/formats/npy_bytes.h"
 
 namespace dragoman {
 namespace {
@@ -16,6 +16,20 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 using testing::ThrowsMessage;
+
+std::string npy_of_header(const std::string& header, const std::string& data, int version = 1) {
+  const auto size = static_cast<std::uint32_t>(header.size());
+  return "\x93NUMPY" + std::string{static_cast<char>(version), '\0'} +
+         (version == 1 ? bytes_of(static_cast<std::uint16_t>(size)) : bytes_of(size)) + header +
+         data;
+}
+
+std::string npy_of(const std::string& descr, const std::string& shape, const std::string& data,
+                   const std::string& fortran = "False") {
+  return npy_of_header(
+      "{'descr': '" + descr + "', 'fortran_order': " + fortran + ", 'shape': " + shape + ", }   \n",
+      data);
+}
 
 template <class T>
 std::string numbers(const std::vector<T>& values) {

@@ -1,4 +1,4 @@
-#include "extras/formats/opennmt.h"
+#include "extras/formats/import_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,10 +10,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/scratch_folder.h"
-#include "extras/formats/import_model.h"
 #include "tests/extras/formats/checkpoint_bytes.h"
-#include "tests/extras/formats/import_error.h"
 #include "tests/extras/formats/random_model.h"
 
 namespace dragoman {
@@ -110,7 +107,7 @@ class OpenNmt : public testing::Test {
   }
 
   struct Written {
-    Options options = {};  ///< other ones than kModel's
+    Options options = {};  ///< that differ from kModel's
     std::string but = "";  ///< a tensor that is left out
     std::string extra = "";
     Options vocabulary = {};
@@ -128,7 +125,7 @@ class OpenNmt : public testing::Test {
       if (name == written.but) continue;
       add(all, name, parameter.shape, model_.parameters.at(parameter.name), model, generator);
     }
-    if (model_.config.tying == Tying::ThreeWay)  // saved once more
+    if (model_.config.tying == Tying::ThreeWay)  // is saved again
       add(all, "generator.weight", {model_.config.target_vocabulary, 16},
           model_.parameters.at("embedding.weight"), model, generator);
     for (const char* side : {"encoder", "decoder"})

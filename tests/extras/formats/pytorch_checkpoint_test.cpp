@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "tests/extras/formats/checkpoint_bytes.h"
 #include "tests/extras/formats/damage.h"
-#include "tests/extras/formats/pickle_bytes.h"
 
 namespace dragoman {
 namespace {
@@ -211,7 +211,7 @@ TEST(PyTorchCheckpoint, DamageIsRefusedOrHarmless) {
   EXPECT_THAT(accepted_beginnings(legacy, exercise_pytorch), IsEmpty());
   EXPECT_GT(refused_flips(zip, exercise_pytorch), 10'000);
   EXPECT_GT(refused_flips(legacy, exercise_pytorch), 5'000);
-  // The pickle alone is damaged, and its checksum is right.
+  // Only the pickle is damaged, and its checksum is right.
   const int refused = refused_flips(sound_pickle(), exercise_pytorch, [](const std::string& bytes) {
     return checkpoint_of(bytes, {kSix});
   });

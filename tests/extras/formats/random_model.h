@@ -1,13 +1,20 @@
-// A small random model of another system, with every factor that such models may have.
+// Small random models of another system, with every factor that such models may have, and the
+// errors of their import.
 #pragma once
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <cmath>
+#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/random.h"
-#include "extras/formats/beside_checkpoint.h"
 #include "extras/formats/foreign_model.h"
+#include "extras/formats/import_model.h"
+#include "extras/formats/vocabulary_file.h"
 #include "tests/tokenizer/sample_text.h"
 
 namespace dragoman {
@@ -35,7 +42,7 @@ inline ForeignVocabulary vocabulary_of(const Tokenizer& tokenizer) {
 
 inline ForeignVocabulary small_vocabulary() { return vocabulary_of(small_tokenizer()); }
 
-/// Its parameters; positions of Positions::Learned too.
+/// Makes its parameters, and the tables of learned positions.
 inline void fill(ForeignModel& model) {
   std::uint64_t seed = 1;
   for (const ParameterShape& parameter : parameter_shapes(model.config)) {
@@ -78,7 +85,7 @@ inline ForeignModel random_model(Tying tying = Tying::ThreeWay,
   return model;
 }
 
-/// A model of which the sum of embedding and position is normalised.
+/// A model that normalises the sum of embedding and position.
 inline ForeignModel model_of_normalized_embeddings() {
   ForeignModel model = random_model();
   model.config.embedding_norm = true;
@@ -96,6 +103,17 @@ inline ForeignModel model_of_two_vocabularies(Side smaller, Tying tying) {
   model.parameters.clear();
   fill(model);
   return model;
+}
+
+/// The error of an import, which has one line; "no error" if it succeeds.
+inline std::string import_error(const std::filesystem::path& path) {
+  try {
+    import_model(path);
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::Not(testing::HasSubstr("\n")));
+    return error.what();
+  }
+  return "no error";
 }
 
 }  // namespace dragoman

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "tests/extras/formats/checkpoint_bytes.h"
 #include "tests/extras/formats/damage.h"
-#include "tests/extras/formats/pickle_bytes.h"
 
 namespace dragoman {
 namespace {
@@ -165,7 +165,7 @@ TEST(Unpickler, AWalkOverAStateDictGoesNoDeeperThanTheLimit) {
   const std::string itself = pickle_of(std::string("}q\1") + text_op("a") + "h\1s");
   EXPECT_THAT([&] { tensors_of(*unpickle(itself).root); },
               ThrowsMessage<Error>(HasSubstr("more than 32 deep")));
-  // 30 dicts, each of which holds the next twice: a billion entries.
+  // 30 dicts, each of which contains the next one twice: a billion entries.
   std::string twice;
   for (int i = 0; i < 30; ++i) twice += "}";
   for (int i = 0; i < 29; ++i)

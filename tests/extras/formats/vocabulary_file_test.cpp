@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "extras/formats/yaml_map.h"
+#include "extras/formats/json_yaml.h"
 #include "tests/extras/formats/damage.h"
 #include "tests/model/file/scratch_file.h"
 

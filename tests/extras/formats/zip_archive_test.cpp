@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "tests/extras/formats/checkpoint_bytes.h"
 #include "tests/extras/formats/damage.h"
-#include "tests/extras/formats/zip_bytes.h"
 
 namespace dragoman {
 namespace {
@@ -73,7 +73,7 @@ TEST(ZipArchive, AWrongChecksumIsSeen) {
   ++bytes[bytes.find(kText)];
   expect_refused(bytes, "one: its checksum is wrong");
   std::string packed = zip_of({{.name = "one", .bytes = kText, .is_deflated = true}});
-  ++packed[40];  // of the compressed bytes
+  ++packed[40];  // one of the compressed bytes
   expect_refused(packed, "one: its c");
 }
 
@@ -116,7 +116,7 @@ TEST(ZipArchive, NoMoreIsInflatedThanTheLimit) {
   ZipArchive archive("a.zip", bytes, 200'000);
   EXPECT_EQ(archive.read("one"), one.bytes);
   EXPECT_EQ(archive.read("two"), one.bytes);
-  EXPECT_EQ(archive.read("one"), one.bytes);  // the limit counts it once
+  EXPECT_EQ(archive.read("one"), one.bytes);  // it counts only once towards the limit
 }
 
 TEST(ZipArchive, AnEntryMayHaveMoreBytesThanAreAskedFor) {
@@ -166,7 +166,7 @@ TEST(ZipArchive, TheBeginningOfAnArchiveIsRefused) {
 
 TEST(ZipArchive, DamageIsRefusedOrHarmless) {
   const int refused = refused_flips(sound(), exercise_zip);
-  EXPECT_GT(refused, 12'000);  // times, versions and names of entries are free
+  EXPECT_GT(refused, 12'000);  // changes of times, versions and names do no harm
   EXPECT_LT(refused, 20'000);
 }
 

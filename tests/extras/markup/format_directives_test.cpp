@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "extras/markup/text_tokens.h"
+#include "extras/markup/markup_tokens.h"
 #include "tests/extras/markup/word_translators.h"
 #include "tests/repeated.h"
 

@@ -1,4 +1,4 @@
-#include "extras/markup/html.h"
+#include "extras/markup/markup_formats.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -279,7 +279,7 @@ TEST(Html, UnboundedNestingAndAttributesAreRefusedInAnInstant) {
   constexpr const char* kNesting = "at most 512 can be; close its tags";
   constexpr const char* kAttributes = "too many attributes, at most 2000 can be";
   constexpr const char* kMemory = "takes too much memory";
-  std::string wide = "<p>", in_html;  // each paragraph gets all the open elements anew
+  std::string wide = "<p>", in_html;  // each paragraph gets all the open elements again
   for (int i = 0; i < 4'000; ++i) wide += "<b a=" + std::to_string(i) + ">";
   const std::string one_tag = "<p" + elements_with_attributes(1, 20'000).substr(2);
   for (int i = 0; i < 10'000; ++i) in_html += "x<html a" + std::to_string(i) + ">";

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "extras/markup/fragment_search.h"
-#include "extras/markup/html.h"
+#include "extras/markup/fragment_links.h"
+#include "extras/markup/markup_formats.h"
 #include "tests/extras/markup/word_translators.h"
 
 namespace dragoman {
@@ -34,7 +34,7 @@ TEST(FragmentSearch, ATextIsFoundWhereFragmentsBegin) {
   }
 }
 
-/// The HTML with the words of its text in the other order, of which nothing else is known.
+/// The HTML with the words of its text in the other order and no alignment.
 std::string reversed_without_alignment(const std::string& html) {
   return translated(parse_html(html),
                     [](std::string_view text) { return AlignedText{.text = reversed(text).text}; });
@@ -54,7 +54,7 @@ TEST(PlaceTags, AKeptTextIsFoundWhereItTouchesLetters) {
        {"save <code>10</code>MB", "10<span translate=\"no\">km</span>", "the <code>foo</code>s end",
         "re<code>start</code> it", "\u4F7F\u7528<code>foo</code>\u547D\u4EE4\u3002"})
     EXPECT_EQ(translated(parse_html(html), in_order), html);
-  // Only where it touches letters in the source, too.
+  // Only if it touches letters in the source, too.
   EXPECT_EQ(reversed_without_alignment("start <code>art</code> it"), "it <code>art</code> start");
 }
 

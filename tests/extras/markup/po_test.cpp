@@ -1,4 +1,4 @@
-#include "extras/markup/po.h"
+#include "extras/markup/markup_formats.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -90,7 +90,7 @@ TEST(Po, APlaceholderReplacesNoOtherWord) {
     const std::string po = translated_document(document, std::vector{translation}).bytes;
     return po.substr(po.find("msgstr"));
   };
-  // Of a word that comes from all words of the source.
+  // The placeholder of a word that comes from all words of the source.
   EXPECT_EQ(filled({.text = "Mann", .words = {{{0, 4}, {{0, 0.35}, {1, 0.3}, {2, 0.35}}}}}),
             "msgstr \"Mann %s\"\n");
   EXPECT_EQ(filled({.text = "Mann"}), "msgstr \"%s Mann\"\n");

@@ -1,4 +1,4 @@
-#include "extras/markup/xml.h"
+#include "extras/markup/markup_formats.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <set>
+#include <algorithm>
 
 #include "base/error.h"
+#include "base/random.h"
 
 namespace dragoman {
+
 namespace {
 
 using testing::HasSubstr;
@@ -226,5 +228,94 @@ TEST(TrainingPage, ValidationsTimesAndSettingsMayBeMissing) {
   EXPECT_THAT(both, HasSubstr("id=\"by-time\""));
 }
 
+PlottedRun run_with(const char* name, std::map<std::string, std::string> settings) {
+  PlottedRun run{.name = name, .history = {}};
+  run.history.settings = std::move(settings);
+  return run;
+}
+
+TEST(TrainingObjective, TheObjectiveFollowsFromTheSettings) {
+  const auto told = [](std::map<std::string, std::string> settings) {
+    return training_objective(run_with("a", std::move(settings)).history);
+  };
+  EXPECT_EQ(told({}), "");
+  EXPECT_EQ(told({{"label-smoothing", "0.1"}, {"r-drop", "0"}}), "label smoothing 0.1");
+  EXPECT_EQ(told({{"label-smoothing", "0"}}), "no label smoothing, so the same as nll");
+  EXPECT_EQ(told({{"label-smoothing", "0.1"}, {"r-drop", "5"}, {"guided-alignment", "links"}}),
+            "label smoothing 0.1, R-Drop 5 (without its divergence), without the alignment loss");
+}
+
+TEST(TrainingObjective, TheObjectiveOfEachOfSeveralRunsIsNamedWhereItDiffers) {
+  const auto smooth = run_with("a", {{"label-smoothing", "0.1"}}),
+             plain = run_with("b", {{"label-smoothing", "0"}}),
+             like_the_first = run_with("c", {{"label-smoothing", "0.1"}}), old = run_with("d", {});
+  EXPECT_EQ(training_objectives({smooth, like_the_first}), "label smoothing 0.1");
+  EXPECT_EQ(training_objectives({smooth, plain, like_the_first, old}),
+            "not to be compared; a, c: label smoothing 0.1; b: no label smoothing, so the same as "
+            "nll; d: settings not known");
+}
+
+using Runs = std::vector<WordRun>;
+
+TEST(WordChanges, WordsThatTheTextBeforeLacksAreMarked) {
+  EXPECT_EQ(word_changes("the old man sings", "the young man sings well"),
+            (Runs{{"the ", false}, {"young ", true}, {"man sings ", false}, {"well", true}}));
+  EXPECT_EQ(word_changes("a b", "a b"), (Runs{{"a b", false}}));
+  EXPECT_EQ(word_changes("", "a b"), (Runs{{"a b", true}}));
+  EXPECT_EQ(word_changes("a b", ""), Runs{});
+}
+
+TEST(WordChanges, ACharacterOfHanOrKanaIsAWord) {
+  EXPECT_EQ(word_changes("私は猫だ", "私は犬だ"),
+            (Runs{{"私は", false}, {"犬", true}, {"だ", false}}));
+}
+
+TEST(WordChanges, ACharacterOfThaiIsAWordWithItsMarks) {
+  EXPECT_EQ(word_changes("ฉันรู้", "ฉันรู"), (Runs{{"ฉัน", false}, {"รู", true}}));
+}
+
+/// The longest common subsequence by trying all subsequences of `a`.
+std::size_t longest_common(const std::vector<int>& a, const std::vector<int>& b) {
+  std::size_t longest = 0;
+  for (unsigned chosen = 0; chosen < 1u << a.size(); ++chosen) {
+    std::vector<int> part;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      if ((chosen >> i & 1) != 0) part.push_back(a[i]);
+    auto at = b.begin();
+    for (const int& word : part) {
+      at = std::find(at, b.end(), word);
+      if (at == b.end()) break;
+      ++at;
+      if (&word == &part.back()) longest = std::max(longest, part.size());
+    }
+  }
+  return longest;
+}
+
+TEST(WordChanges, AsManyWordsAsPossibleAreKept) {
+  for (std::uint64_t trial = 0; trial < 300; ++trial) {
+    RandomStream random(5, trial);
+    const auto draw = [&random](std::string& text) {
+      std::vector<int> words(random.below(9));
+      for (int& word : words) {
+        word = static_cast<int>(random.below(3));
+        text += static_cast<char>('a' + word);
+        text += ' ';
+      }
+      return words;
+    };
+    std::string before, now, joined;
+    const auto a = draw(before), b = draw(now);
+    std::size_t kept = 0;
+    for (const WordRun& run : word_changes(before, now)) {
+      joined += run.text;
+      if (!run.changed) kept += run.text.size() / 2;
+    }
+    EXPECT_EQ(joined, now);
+    EXPECT_EQ(kept, longest_common(a, b)) << before << "/ " << now;
+  }
+}
+
 }  // namespace
+
 }  // namespace dragoman

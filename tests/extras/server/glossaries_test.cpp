@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/scratch_folder.h"
+#include "base/files.h"
 #include "tests/extras/server/table_server.h"
 
 namespace dragoman {

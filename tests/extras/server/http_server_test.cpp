@@ -331,7 +331,7 @@ TEST(HttpServer, LinesOfAHeaderAreOneValueInTheirOrder) {
     reply({.body = std::string(request.header("x-forwarded-for"))});
   });
   HttpClient client(server.port());
-  // As HAProxy does it: its own line stands behind the client's.
+  // As HAProxy does it: its own line stands after the client's.
   const auto answer = client.ask(
       "GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 198.51.100.7\r\n"
       "X-Forwarded-For: 203.0.113.1\r\n\r\n");

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "base/files.h"
-#include "extras/server/form_body.h"
+#include "extras/server/http.h"
 #include "tests/extras/server/table_server.h"
 #include "tests/model/file/scratch_file.h"
 

@@ -25,7 +25,7 @@ double seconds_of(const std::function<void()>& work) {
   return thread_seconds() - begin;
 }
 
-/// Lines of texts that no word of the tokenizer's helps with.
+/// Lines of texts for which the tokenizer has no words.
 std::string long_text() {
   std::string text;
   for (int line = 0; line < 30; ++line) {
@@ -58,7 +58,7 @@ TEST(PendingTranslations, OthersHaveTheirTurnWhileTheAnswersOfManyLinesAreGather
   TableServer table({"en-de"}, {}, 65'536, 1 << 20);
   const Route route = table.models.route({"en", "de"}).value();
   const std::string even = "one two three Four", odd = "three six, five.";
-  // Both are known from now on.
+  // From now on both translations are known.
   table.post("/translate", {{"q", {even, odd}}, {"source", "en"}, {"target", "de"}});
   std::string text;
   Submission submission{.lines = {}, .request = route[0]->request({})};

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/scratch_folder.h"
+#include "base/files.h"
 #include "extras/server/http_server.h"
 #include "tests/extras/server/table_server.h"
 #include "tests/http_client.h"

@@ -132,7 +132,7 @@ inline nlohmann::json json_of(const HttpResponse& response) {
   return nlohmann::json::parse(response.body);
 }
 
-/// The header's value; empty where there is none.
+/// The header's value; empty if there is none.
 inline std::string header_of(const HttpResponse& response, const std::string& name) {
   for (const auto& [known, value] : response.headers)
     if (known == name) return value;

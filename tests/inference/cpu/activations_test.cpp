@@ -1,5 +1,5 @@
-// What the CPU engine writes down of a sentence equals the module tree's.
-#include "inference/cpu/activations.h"
+// The activations that the CPU engine writes for a sentence equal those of the module tree.
+#include "inference/cpu/cpu_engine.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "inference/cpu/cpu_engine.h"
-#include "model/file/parameters.h"
+#include "model/file/model_file.h"
 #include "tests/inference/random_rows.h"
 
 namespace dragoman {
@@ -42,7 +41,7 @@ ExpectedAttention attend(MultiHeadAttention& module, const torch::Tensor& x,
   return {q, k, v, context, module->output(context)};
 }
 
-/// Writes down what each layer's attention gets, and what it gives.
+/// Keeps the inputs and outputs of each layer's attention.
 class WatchedAttention : public PackedDecoderAttention {
  public:
   WatchedAttention(const torch::Tensor& memory, const PackedLayout& source,
@@ -131,7 +130,7 @@ Activations recorded(const Transformer& model) {
   }
   engine.observe(nullptr);
   const RowOrigin again{.parent = 0, .slot = slot};
-  step(engine, {&again, 1}, {4}, 1);  // is not written down
+  step(engine, {&again, 1}, {4}, 1);  // is not written
   engine.release({&slot, 1});
   return activations;
 }
@@ -140,15 +139,15 @@ torch::Tensor rows_of(const std::vector<float>& numbers, std::int64_t columns) {
   return torch::tensor(numbers).view({-1, columns});
 }
 
-/// A sub-layer as it was written down, and the norm around it.
+/// A sub-layer as the engine wrote it, and the norm around it.
 struct FoundSubLayer {
   std::string name;
   const std::vector<float>&stream, &output;
   torch::nn::LayerNorm norm;
 };
 
-/// Follows the residual stream from `first` to `last` by section 3.1. The stack has a norm behind
-/// it, unless norm = after, and may have one in front.
+/// Follows the residual stream from `first` to `last` by section 3.1. A norm follows the stack,
+/// unless norm = after, and another one may precede it.
 void expect_stream(const std::vector<FoundSubLayer>& sub_layers, const std::vector<float>& first,
                    const std::vector<float>& last, auto& stack) {
   const std::int64_t width = sub_layers.front().norm->weight.size(0);
@@ -170,7 +169,7 @@ void expect_equal(FeedForward& module, const Activations::FeedForward& found, st
   expect_near(module->outer(rows_of(found.hidden, inner)), found.output, name + " hidden");
 }
 
-/// Of a layer of either stack, whose network is compared with the found one.
+/// Adds the feed-forward network of a layer of either stack, and compares it with the one found.
 void add_feed_forward(std::vector<FoundSubLayer>& sub_layers, auto& layer,
                       const Activations::FeedForward& found, const std::string& name) {
   sub_layers.push_back({name, found.stream, found.output, layer.feed_forward_norm});

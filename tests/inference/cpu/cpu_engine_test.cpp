@@ -4,17 +4,26 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "inference/torch/torch_engine.h"
-#include "model/file/quantize.h"
+#include "inference/translate_text.h"
+#include "model/file/derived_models.h"
+#include "model/file/model_file.h"
+#include "tests/allocations.h"
+#include "tests/inference/lone_worker.h"
 #include "tests/inference/random_rows.h"
 #include "tests/model/file/scratch_file.h"
+#include "tests/model/file/small_model.h"
+#include "tests/tokenizer/sample_text.h"
+#include "tokenizer/train_tokenizer.h"
 
 namespace dragoman {
 namespace {
 
-/// The models of all engines' tests, and one of each other activation.
+/// The models of all engines' tests, and one for each other activation.
 std::vector<ModelConfig> all_configs() {
   std::vector<ModelConfig> all = configs();
   for (const Activation activation :
@@ -34,7 +43,7 @@ std::vector<TensorData> tensors_of(const Transformer& model) {
   return tensors;
 }
 
-/// From a file, which may have rounded matrices.
+/// The model from a file, which may have rounded matrices.
 std::shared_ptr<const CpuModel> packed(const Transformer& model, ComputeType type,
                                        bool rounded = false) {
   ModelContents contents;
@@ -125,7 +134,7 @@ TEST(CpuEngine, CandidatesAreThoseOfTheModuleTree) {
 TEST(CpuEngine, ARoundedFileComputesAsWeightsThatAreRoundedWhenLoaded) {
   for (const ModelConfig& config : all_configs()) {
     Transformer model = make_model(config, torch::kCPU);
-    // The vectors of the pieces are rounded in the file alone.
+    // The vectors of the pieces are rounded only in the file.
     const torch::NoGradGuard no_grad;
     for (auto& item : model->named_parameters())
       if (item.key().starts_with("embedding")) {
@@ -151,7 +160,7 @@ TEST(CpuEngine, ARoundedFileComputesAsWeightsThatAreRoundedWhenLoaded) {
   }
 }
 
-/// What a step tells besides candidates.
+/// The results of a step besides its candidates.
 struct Told {
   std::vector<Candidate> candidates;
   std::vector<float> reported, attention;
@@ -335,7 +344,7 @@ TEST(CpuEngine, AScaleThatIsNotFiniteIsFoundWhenWeightsAreLoaded) {
     EXPECT_THROW(CpuModel(ModelFileReader(damaged.path()), type), Error);
 }
 
-// Longer than what a cache and a packed attention first have room for.
+// Longer than a cache and a packed attention have room for at first.
 TEST(CpuEngine, LongSentencesAreThoseOfTheModuleTree) {
   Transformer model = make_model(configs()[0], torch::kCPU);
   CpuEngine cpu(packed(model, ComputeType::Float32), {0, 1});
@@ -377,6 +386,115 @@ TEST(CpuEngine, RoundedTypesAreNearWhatTheyRound) {
       EXPECT_GT(most, 0);
     }
 }
+
+std::string random_word(RandomStream& random) {
+  std::u32string word;
+  for (std::uint64_t n = 1 + random.below(8); n > 0; --n) {
+    const std::uint64_t range = random.chance(0.7) ? 0x7F : random.chance(0.7) ? 0x3000 : 0x10FFFF;
+    const auto c = static_cast<char32_t>(1 + random.below(range));
+    if ((c < 0xD800 || c > 0xDFFF) && c != '\n') word += c;
+  }
+  return to_utf8(word);
+}
+
+/// A line of 0 to 5,000 words, mostly few.
+std::string random_line(RandomStream& random) {
+  const std::uint64_t most = random.chance(0.8) ? 12 : random.chance(0.8) ? 200 : 5'000;
+  std::string line;
+  for (std::uint64_t words = random.below(most + 1); words > 0; --words)
+    line += random_word(random) + (random.chance(0.95) ? " " : "\t\u3000");
+  return line;
+}
+
+/// For any lines, engine and batch.
+TEST(LineCount, AsManyLinesComeOutAsWentIn) {
+  std::vector<std::string> lines;
+  RandomStream random(9);
+  for (int i = 0; i < 60; ++i) lines.push_back(random_line(random));
+  TokenizerConfig tokens;
+  tokens.vocab_size = 300;
+  const TokenizerPair tokenizers =
+      both_sides(Tokenizer(train_tokenizer({"one two three four five"}, tokens).model_bytes, "t"));
+  const Tokenizer& tokenizer = *tokenizers.source;
+
+  ModelConfig config = configs()[0];
+  config.source_vocabulary = config.target_vocabulary = tokenizer.size();
+  Transformer model = make_model(config, torch::kCPU);
+  ModelContents contents{.config = config,
+                         .tokenizer_source = tokenizer.model_bytes(),
+                         .tokenizer_target = {},
+                         .provenance = {},
+                         .parameters = {},
+                         .training = {},
+                         .progress = {}};
+  for (const auto& item : model->named_parameters())
+    contents.parameters.push_back(
+        {item.key(), Dtype::F32, item.value().sizes().vec(), item.value().const_data_ptr<float>()});
+  const ScratchFile file("line_count.safetensors");
+  write_model_file(file.path(), contents);
+  const ModelFileReader reader(file.path());
+
+  std::vector<std::unique_ptr<Engine>> engines;
+  for (const ComputeType type : {ComputeType::Float32, ComputeType::BFloat16, ComputeType::Int8})
+    engines.push_back(std::make_unique<CpuEngine>(std::make_shared<CpuModel>(reader, type),
+                                                  tokenizer.never_emitted()));
+  engines.push_back(std::make_unique<TorchEngine>(model, tokenizer.never_emitted()));
+  for (const auto& engine : engines)
+    for (const std::int64_t batch : {0, 1, 7}) {
+      const DecodeConfig decode{.beam_size = batch == 7 ? 3 : 1,
+                                .max_length = 3,
+                                .batch_size = engine == engines.back() && batch == 1 ? 30 : batch};
+      TranslationService service({engine.get()}, tokenizers,
+                                 {.limits = {.rows = decode.batch_size}});
+      const auto translations = translate_lines(service, lines, {.config = decode});
+      ASSERT_EQ(translations.size(), lines.size());
+      for (std::size_t i = 0; i < lines.size(); ++i) {
+        EXPECT_EQ(translations[i].line, static_cast<std::int64_t>(i));
+        const std::string& text = translations[i].n_best.at(0).text;
+        EXPECT_EQ(find_invalid_utf8(text), std::string::npos);
+        EXPECT_EQ(text.find('\n'), std::string::npos);
+      }
+    }
+}
+
+constexpr std::int64_t kLength = 50;
+
+std::vector<SourceSentence> short_sentences() {
+  std::vector<SourceSentence> all;
+  for (std::int64_t line = 0; line < 5; ++line) all.push_back({line, 0, {3, 4, 5, 2}});
+  return all;
+}
+
+/// A step of translation allocates nothing.
+class Allocation : public testing::TestWithParam<std::int64_t> {};
+
+TEST_P(Allocation, AStepAllocatesNothing) {
+  SmallModel small(40);
+  const ScratchFile file("small.safetensors");
+  write_model_file(file.path(), small.contents);
+  const ModelFileReader reader(file.path());
+  for (const ComputeType type : {ComputeType::Float32, ComputeType::BFloat16, ComputeType::Int8}) {
+    CpuEngine engine(std::make_shared<CpuModel>(reader, type), {0, 1});
+    const DecodeConfig decode{
+        .beam_size = GetParam(), .min_length = kLength, .max_length = kLength, .batch_size = 40};
+    LoneWorker worker(engine, decode, {2});
+    worker.add(short_sentences());
+    while (!worker.idle()) worker.step();
+
+    worker.add(short_sentences());
+    worker.step();  // takes them in
+    for (std::int64_t step = 2; step + 1 < kLength; ++step) {
+      const std::int64_t before = allocations();
+      worker.step();
+      ASSERT_EQ(allocations(), before) << "step " << step;
+    }
+    const std::int64_t before = allocations();
+    while (!worker.idle()) worker.step();
+    EXPECT_GT(allocations(), before) << "results are vectors";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Beams, Allocation, testing::Values(1, 4));
 
 }  // namespace
 }  // namespace dragoman

@@ -14,13 +14,13 @@ namespace {
 constexpr std::int64_t kLayers = 2;
 using Record = std::uint64_t;
 
-/// What a row and those that it continues have written, a record for each place.
+/// The records that a row and the rows that it continues have written, one for each place.
 struct Row {
   std::int32_t slot;
   std::vector<Record> written[kLayers];
 };
 
-/// Random beams: each slot goes on with one to four of its rows, or is released and begins anew.
+/// Random beams: each slot continues with one to four of its rows, or is released and begins again.
 class Beams {
  public:
   explicit Beams(std::uint64_t seed) : random_(seed) {}

@@ -11,7 +11,8 @@
 namespace dragoman {
 namespace {
 
-constexpr std::int64_t kInputs = 8, kRows = 3, kVocabulary = 20'000;  // more than is met at once
+constexpr std::int64_t kInputs = 8, kRows = 3,
+                       kVocabulary = 20'000;  // more than are computed at once
 
 /// The output of a decoder and a projection, whose later logits may be far above the first.
 struct Example {

@@ -18,7 +18,7 @@ RequiredPhrases phrases(const std::vector<Tokens>& list) {
   return RequiredPhrases(std::move(required));
 }
 
-/// How often a phrase stands in the tokens.
+/// How often the tokens have a phrase.
 int count(const Tokens& tokens, const Tokens& phrase) {
   int found = 0;
   for (auto at = tokens.begin(); at != tokens.end(); ++at, ++found) {
@@ -142,7 +142,8 @@ TEST(Phrases, APrefixBeginsTheTranslation) {
   }
 }
 
-/// What PhraseBeam::extend makes of a row with these candidates, by phrases met and token.
+/// The extensions that PhraseBeam::extend makes of a row with these candidates, by phrases met and
+/// token.
 std::vector<std::pair<std::uint64_t, TokenId>> extended(const PhraseRow& row,
                                                         const RequiredPhrases& required,
                                                         const TargetTokens& tokens,

@@ -1,4 +1,4 @@
-// The beam searches of other systems, written down as these systems have them, beside ours.
+// The beam searches of other systems, written as in these systems, beside ours.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,8 +25,8 @@ void sort_down(std::vector<Sequence>& sequences, Key key) {
 }
 
 /// transformers 5, generation/utils.py, _beam_search for one sentence and a MarianMTModel: two
-/// candidates for each beam, scores of -1e9 for what does not count. `longest` counts the token
-/// that the decoder begins with.
+/// candidates for each beam, and scores of -1e9 for hypotheses that do not count. `longest` counts
+/// the token that the decoder begins with.
 class TransformersSearch {
  public:
   TransformersSearch(const Distribution& distribution, const DecodeConfig& config)
@@ -94,8 +94,8 @@ class TransformersSearch {
   std::vector<Sequence> running_, finished_;
 };
 
-/// Marian, translator/beam_search.cpp and history.h, for one sentence: those that end leave the
-/// beam, and their places stay empty.
+/// Marian, translator/beam_search.cpp and history.h, for one sentence: hypotheses that end leave
+/// the beam, and their places stay empty.
 std::vector<Sequence> marian_search(const Distribution& distribution, const DecodeConfig& config) {
   std::vector<Sequence> beam = {{}}, history;
   auto size = static_cast<std::size_t>(config.beam_size);
@@ -127,8 +127,9 @@ std::vector<Sequence> marian_search(const Distribution& distribution, const Deco
   return history;
 }
 
-/// fairseq 0.12, sequence_generator.py and search.py, for one sentence. `longest` there is without
-/// </s>, which is the only choice after so many tokens.
+/// fairseq 0.12, sequence_generator.py and search.py, for one sentence. Its `longest` does not
+/// count
+/// </s>, which is the only choice after that many tokens.
 std::vector<Sequence> fairseq_search(const Distribution& distribution, const DecodeConfig& config) {
   const auto beams = static_cast<std::size_t>(config.beam_size);
   const std::int64_t longest = config.max_length - 1;
@@ -159,8 +160,8 @@ std::vector<Sequence> fairseq_search(const Distribution& distribution, const Dec
   return finalized;
 }
 
-/// OpenNMT-py 3, translate/beam_search.py, for one sentence. What is finished takes a place of the
-/// beam in its step, and has no continuation.
+/// OpenNMT-py 3, translate/beam_search.py, for one sentence. A finished hypothesis takes a place of
+/// the beam in its step, and has no continuation.
 std::vector<Sequence> opennmt_search(const Distribution& distribution, const DecodeConfig& config) {
   const auto beams = static_cast<std::size_t>(config.beam_size);
   std::vector<Sequence> beam = {{}}, hypotheses;
@@ -245,7 +246,7 @@ TEST(StopRules, FairseqEndsTheLongestTranslations) {
   int unlike_full = 0;
   for_many_searches([&](const Distribution& distribution, DecodeConfig config) {
     config.stop = Stop::Fairseq;
-    config.n_best = 1;  // further ones differ: fairseq takes no more than fill its list
+    config.n_best = 1;  // others differ: fairseq takes no more than its list holds
     const auto found = search(distribution, config);
     const auto expected = fairseq_search(distribution, config);
     expect_same(found, expected);

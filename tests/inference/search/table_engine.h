@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/random.h"
+#include "inference/scheduler.h"
 #include "inference/search/engine.h"
-#include "inference/sentence.h"
 
 namespace dragoman {
 
@@ -74,7 +74,7 @@ class TableEngine : public Engine {
     for (const std::int32_t slot : slots) EXPECT_EQ(sources_.erase(slot), 1u);
   }
 
-  /// Slots and rows, as a fault of the engine would leave them.
+  /// Forgets slots and rows, as after a fault of the engine.
   void forget_all() {
     sources_.clear();
     rows_.clear();
@@ -117,7 +117,7 @@ class TableEngine : public Engine {
     }
   }
 
-  /// To the position that the prefix's length points at, and a little to all.
+  /// Most attention is on the position that the prefix's length names, and a little on all.
   static void append_attention(const std::vector<TokenId>& source,
                                const std::vector<TokenId>& prefix, std::vector<float>& attention) {
     const auto length = static_cast<float>(source.size());
@@ -166,7 +166,7 @@ class TableEngine : public Engine {
   std::vector<Row> rows_;
 };
 
-/// Of one to nine tokens and </s>.
+/// Sentences of one to nine tokens and </s>.
 inline std::vector<SourceSentence> random_sentences(std::size_t count, std::int64_t vocabulary) {
   RandomStream random(11);
   std::vector<SourceSentence> sentences;

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/machine.h"
 #include "base/random.h"
 #include "tests/model/most_threads.h"
 
@@ -130,7 +130,7 @@ TEST(Scorer, ThreadsSharePairsAndNoOperation) {
   for (std::size_t i = 0; i < pairs.size(); ++i) expect_near(shared[i], alone[i]);
 }
 
-// Its attention takes the padded path, whose memory is asked for first.
+// The attention of such pairs takes the padded path, whose memory is asked for first.
 TEST(Scorer, LongPairsAreScoredBesideOthers) {
   Transformer model = small_model();
   RandomStream random(3);

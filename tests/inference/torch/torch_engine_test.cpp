@@ -1,11 +1,14 @@
 #include "inference/torch/torch_engine.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "base/random.h"
+#include "inference/device/device_scheduler.h"
 #include "tests/allocations.h"
+#include "tests/cuda_stand_in/counts.h"
 #include "tests/inference/random_rows.h"
 #include "tests/test_device.h"
 
@@ -105,6 +108,171 @@ TEST(TorchEngine, AModelCanBeTrainedOnAfterItHasTranslated) {
   const auto hidden = model->decode(side, model->encode(side), side.layout);
   model->logits(hidden).log_softmax(1).sum().backward();
   for (const auto& parameter : model->parameters()) EXPECT_TRUE(parameter.grad().defined());
+}
+
+// ---- the search on a device, with the module tree, beside the search on the host ---------------
+
+/// The sentences `later` come when the others are under way.
+std::vector<FinishedSentence> run(std::unique_ptr<SentenceScheduler> scheduler,
+                                  const DecodeConfig& config,
+                                  const std::vector<SourceSentence>& waiting,
+                                  const std::vector<SourceSentence>& later) {
+  LoneWorker worker(std::move(scheduler), config, {kEos});
+  worker.add(waiting);
+  std::vector<FinishedSentence> finished = worker.step();
+  worker.add(later);
+  while (!worker.idle())
+    for (FinishedSentence& sentence : worker.step()) finished.push_back(std::move(sentence));
+  std::ranges::sort(finished, {}, &FinishedSentence::line);
+  return finished;
+}
+
+void expect_same_translations(Transformer& model, DecodeConfig config,
+                              bool with_attention = false) {
+  auto waiting = waiting_sentences(14, 14), later = waiting_sentences(2, 14);
+  // Longer than there is room for so far; the shortest model has 40 positions.
+  for (SourceSentence& sentence : later) {
+    sentence.line += 100;
+    sentence.tokens.insert(sentence.tokens.begin(), 38 - sentence.tokens.size(), 5);
+  }
+  for (auto* sentences : {&waiting, &later})
+    for (SourceSentence& sentence : *sentences) sentence.needs_attention = with_attention;
+  for (const std::int64_t rows : {4, 12, 100}) {
+    SCOPED_TRACE(rows);
+    TorchEngine engine(model, {0, 7});
+    const auto host = run(std::make_unique<Scheduler>(engine, rows), config, waiting, later);
+    TorchDeviceModel device_model(model);
+    const auto device = run(std::make_unique<DeviceScheduler>(
+                                device_model, engine, std::vector<TokenId>{0, 7},
+                                DeviceScheduler::Options{.rows = rows, .steps_per_poll = 3}),
+                            config, waiting, later);
+    ASSERT_EQ(device.size(), host.size());
+    for (std::size_t i = 0; i < host.size(); ++i) {
+      ASSERT_EQ(device[i].hypotheses.size(), host[i].hypotheses.size());
+      for (std::size_t h = 0; h < host[i].hypotheses.size(); ++h) {
+        const Hypothesis &found = device[i].hypotheses[h], &expected = host[i].hypotheses[h];
+        EXPECT_EQ(found.tokens, expected.tokens);
+        EXPECT_NEAR(found.score, expected.score, 1e-4);
+        ASSERT_EQ(found.attention.size(), expected.attention.size());
+        for (std::size_t a = 0; a < expected.attention.size(); ++a)
+          EXPECT_NEAR(found.attention[a], expected.attention[a], 1e-5);
+      }
+    }
+  }
+}
+
+TEST(TorchDeviceModel, TranslationsAreThoseOfTheSearchOnTheHost) {
+  for (const ModelConfig& model_config : configs()) {
+    Transformer model = make_model(model_config, test_device());
+    for (const DecodeConfig& config :
+         {DecodeConfig{.beam_size = 1, .max_length = 25},
+          DecodeConfig{.beam_size = 4, .n_best = 4, .max_length = 35},
+          DecodeConfig{.beam_size = 3,
+          .no_repeat_ngram_size = 2,
+          .stop = Stop::Exact,
+          .min_length = 4,
+          .max_length = 25},
+          DecodeConfig{.n_best = 2, .max_length = 25, .sampling = true, .sampling_topk = 5}})
+      expect_same_translations(model, config);
+  }
+}
+
+TEST(TorchDeviceModel, SoAreTheyByEachRuleForTheEndAndForTokens) {
+  Transformer model = make_model(configs()[0], test_device());
+  for (const Stop stop :
+       {Stop::Full, Stop::Exact, Stop::Hf, Stop::Marian, Stop::Fairseq, Stop::Opennmt})
+    expect_same_translations(model, {.beam_size = 4, .n_best = 2, .stop = stop, .max_length = 25});
+  for (const DecodeConfig& config :
+       {DecodeConfig{.beam_size = 3, .repetition_penalty = 1.4, .max_length = 25},
+        DecodeConfig{.beam_size = 3, .word_penalty = 0.4, .max_length = 25},
+        DecodeConfig{.max_length = 25, .sampling = true, .sampling_topp = 0.7},
+        DecodeConfig{.max_length = 25, .sampling = true, .temperature = 0.6}})
+    expect_same_translations(model, config);
+}
+
+TEST(TorchDeviceModel, AttentionIsThatOfOneHeadOrTheMean) {
+  Transformer model = make_model(configs()[1], test_device());
+  for (const std::int64_t head : {0, 2})
+    for (const std::int64_t layer : {0, 1})
+      expect_same_translations(model,
+                               {.beam_size = 3,
+                                .n_best = 2,
+                                .coverage_penalty = 0.3,
+                                .max_length = 20,
+                                .attention_layer = layer,
+                                .attention_head = head},
+                               /*with_attention=*/true);
+}
+
+TEST(TorchDeviceModel, ASentenceWithoutNumbersLeavesNoneToTheNextOne) {
+  Transformer model = make_model(configs()[1], test_device());  // source embeddings of its own
+  const std::vector<std::vector<TokenId>> source = {{5, 6, kEos}}, damaged = {{9, 6, kEos}};
+  const SearchSettings settings{{.beam_size = 2, .max_length = 12}, {kEos}};
+  const std::vector<std::int64_t> groups = {0};
+  const auto translate = [&](TorchDeviceModel& device_model, DeviceSearch& search,
+                             const std::vector<std::vector<TokenId>>& sentence) {
+    device_model.admit(sentence, groups);
+    const DeviceSentence begun{.group = 0, .max_length = 12, .key = 1, .source_length = 3};
+    search.begin({&begun, 1}, device_model.source_capacity());
+    while (search.ends()[0] == DeviceSearch::kGoesOn)
+      search.advance(device_model.step(search.next_step()));
+    return search.ends()[0];
+  };
+  TorchDeviceModel device_model(model);
+  DeviceSearch search(settings, device_model, {}, {.groups = 1});
+  device_model.shape(1, 2);
+  translate(device_model, search, source);
+  const auto expected = search.best(groups)[0].front().tokens;
+  {
+    const torch::NoGradGuard no_grad;
+    model->named_parameters()["embedding.source.weight"][9].fill_(NAN);
+  }
+  EXPECT_EQ(translate(device_model, search, damaged), DeviceSearch::kNotANumber);
+  EXPECT_GE(translate(device_model, search, source), 0);
+  EXPECT_EQ(search.best(groups)[0].front().tokens, expected);
+}
+
+TEST(TorchDeviceModel, NoStepWaitsForItsDevice) {
+  if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts what waits";
+  Transformer model = make_model(configs()[0], test_device());
+  for (const DecodeConfig& config :
+       {DecodeConfig{.beam_size = 4,
+       .coverage_penalty = 0.2,
+       .repetition_penalty = 1.2,
+       .no_repeat_ngram_size = 3,
+       .stop = Stop::Exact,
+       .min_length = 2,
+       .max_length = 20},
+        DecodeConfig{.n_best = 3, .max_length = 20, .sampling = true, .sampling_topp = 0.9}}) {
+    const SearchSettings settings{config, {.eos = kEos, .avoided = {{3, 4}}}};
+    TorchDeviceModel device_model(model);
+    DeviceSearch search(settings, device_model, {}, {.groups = 4, .keeps_attention = true});
+    device_model.shape(4, SentenceSearch::width(config));
+    const std::vector<std::int64_t> groups = {0, 1, 2};
+    device_model.admit(sentences(3, 8), groups);
+    std::vector<DeviceSentence> begun;
+    for (const std::int64_t group : groups)
+      begun.push_back({.group = group,
+                       .max_length = 20,
+                       .key = 1,
+                       .source_length = 9,
+                       .prefix = {.tokens = {3, 4}, .ends_word = true}});
+    search.begin(begun, device_model.source_capacity());
+    const StandInCounts counts;
+    for (int step = 0; step < 8; ++step) search.advance(device_model.step(search.next_step()));
+    EXPECT_GE(counts.launches_of("aten::topk.values"), 8);
+    EXPECT_EQ(counts.waits(), nlohmann::json::object());
+  }
+}
+
+TEST(TorchDeviceModel, AnEngineThatSearchesOnTheDeviceHasASchedulerOfItsOwn) {
+  Transformer model = make_model(configs()[0], test_device());
+  EXPECT_EQ(TorchEngine(model, {}, SearchPlace::Host).own_scheduler(8), nullptr);
+  TorchEngine engine(model, {}, SearchPlace::Device);
+  const auto scheduler = engine.own_scheduler(8);
+  ASSERT_NE(scheduler, nullptr);
+  EXPECT_EQ(scheduler->capacity({.beam_size = 4}), 2);
+  EXPECT_NE(dynamic_cast<HalvingScheduler*>(scheduler.get()), nullptr);
 }
 
 }  // namespace

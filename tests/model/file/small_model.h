@@ -29,7 +29,7 @@ struct SmallModel {
     fill();
   }
 
-  /// Makes the parameters of the configuration anew.
+  /// Makes the parameters again after the configuration has changed.
   void fill() {
     values.clear();
     contents.parameters.clear();

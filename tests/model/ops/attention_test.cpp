@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "model/ops/flash_attention.h"
 #include "model/ops/kernel_call.h"
 #include "tests/model/ops/expect_same.h"
 

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "tests/model/ops/closed_form.h"
+#include "tests/model/ops/expect_same.h"
 
 namespace dragoman {
 namespace {
@@ -13,7 +13,7 @@ const std::vector<std::int32_t> kStarts = {0, 2, 7, 8, 12};
 
 PackedLayout example() { return PackedLayout::from_starts(kStarts, kHeads, test_device()); }
 
-/// Calls check(n, h, place) for each head of each token, where place = (b * heads + h) * L + t.
+/// Calls check(n, h, place) for each head of each token, with place = (b * heads + h) * L + t.
 template <class Check>
 void for_each_head(const PackedLayout& layout, Check&& check) {
   for (std::int64_t b = 0; b < layout.sentences; ++b)

@@ -19,7 +19,7 @@ PackedLayout layout(const std::vector<std::int32_t>& starts, std::int64_t row_mu
   return PackedLayout::from_starts(starts, kHeads, test_device(), row_multiple);
 }
 
-/// Two sentences of 3 and 5 source pieces and 4 and 2 target pieces; filler rows behind them.
+/// Two sentences of 3 and 5 source pieces and 4 and 2 target pieces; filler rows after them.
 struct Example {
   PackedLayout source = layout({0, 3, 8}, 5), target = layout({0, 4, 6}, 4);
   std::vector<std::vector<PieceLink>> sentence_links = {{{0, 0, 1}, {1, 2, 0.5F}, {2, 2, 0.5F}},

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "tests/free_port.h"
 #include "tests/training/ranks/ranks.h"
-#include "training/ranks/rank_introduction.h"
+#include "training/ranks/rank_info.h"
 
 namespace dragoman {
 namespace {

@@ -16,7 +16,7 @@ namespace {
 Fault chosen = Fault::None;
 std::int64_t fault_at = 0, call_count = 0, byte_count = 0;
 
-/// Whether this call is to fail; does not return where it is to crash.
+/// Whether this call is to fail; does not return if it is to crash.
 bool fails() {
   const bool hit = call_count++ == fault_at;
   if (hit && chosen == Fault::Crash) _exit(kCrashed);
@@ -73,7 +73,7 @@ int fsync(int descriptor) {
 
 int close(int descriptor) {
   const bool failed = fails();
-  const auto result = syscall(SYS_close, descriptor);  // Linux closes it even where it says EIO
+  const auto result = syscall(SYS_close, descriptor);  // Linux closes it even if it says EIO
   if (failed) errno = EIO;
   return failed ? -1 : static_cast<int>(result);
 }

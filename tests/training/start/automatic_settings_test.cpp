@@ -42,7 +42,7 @@ TEST(AutomaticSettings, ALargerTextGetsALargerModelAndVocabulary) {
   EXPECT_EQ(vocabulary_for(kCaptions), 8000);
 }
 
-/// The time of each preset's run where tiny learns from `tiny` target pieces a second.
+/// The time of each preset's run if tiny learns from `tiny` target pieces a second.
 SecondsOf seconds_with(const TextSize& text, double tiny) {
   return [text, tiny](Preset preset) {
     constexpr std::array<double, 4> kOfTiny = {1, 0.37, 0.05, 0.015};

@@ -3,16 +3,98 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/training/start/run_start.h"
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "tests/data/text_files.h"
+#include "tests/tokenizer/sample_text.h"
+#include "training/start/run_settings.h"
 
 namespace dragoman {
+
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::Pair;
+
+TokenizerPair trained(std::int64_t vocab_size) {
+  TokenizerConfig config;
+  config.vocab_size = vocab_size;
+  TokenizerPair tokenizers;
+  tokenizers.source = std::make_shared<const Tokenizer>(train_on(sample_text(200), config));
+  tokenizers.target = tokenizers.source;
+  return tokenizers;
+}
+
+/// The start of a run by facts that a test gives.
+class RunStart : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { tokenizers_ = new TokenizerPair(trained(300)); }
+  static void TearDownTestSuite() { delete tokenizers_; }
+  static const TokenizerPair& tokenizers() { return *tokenizers_; }
+
+  RunStart() {
+    request.config = RunConfig::from_preset(Preset::Base);
+    request.config.train.output = "run";
+    request.config.data.train_source = {"a.en"};
+    request.config.data.train_target = {"a.de"};
+  }
+
+  /// As a flag does.
+  void ask(const std::string& name, const std::string& text) {
+    if (text != kAuto) assign_text(field_named(request.config.fields(), name), text);
+    request.settings.asked[name] = text;
+  }
+  SettledRun settled() const { return settle(request, facts); }
+  std::string refusal() const {
+    return message_of<UsageError>([this] { settle(request, facts); });
+  }
+  static std::string reason(const SettledRun& run, const std::string& name) {
+    const auto found = run.settings.reasons.find(name);
+    return found == run.settings.reasons.end() ? "" : found->second;
+  }
+  static GivenModel initial_model() {
+    ModelConfig config = ModelConfig::from_preset(Preset::Tiny);
+    config.source_vocabulary = config.target_vocabulary = tokenizers().source->size();
+    return {.name = "the model of --init-from",
+            .path = "first/model.safetensors",
+            .config = config,
+            .tokenizers = tokenizers()};
+  }
+  static TextFacts text(std::optional<ChosenPreset> preset = {}) {
+    return {.size = {.pairs = 29'000, .target_characters = 2'000'000}, .preset = std::move(preset)};
+  }
+  static EpochFacts corpus() {
+    return {.size = {.pairs = 29'000, .target_tokens = 430'000},
+            .target_tokens_per_epoch = 430'000,
+            .updates_per_epoch = 100};
+  }
+  /// The run that is asked for has begun, and continues from update 500.
+  void begin() {
+    ProgressRecord begun;
+    begun.update = 500;
+    begun.start.settings = settled().settings;
+    facts.begun = begun;
+    facts.begun->start.machine = {.precision = "fp32", .threads = "2", .processor = "here"};
+    facts.remembered = facts.begun->start.settings;
+  }
+
+  RunRequest request;
+  StartFacts facts;
+
+ private:
+  static inline TokenizerPair* tokenizers_ = nullptr;
+};
+
+// ---- what is settled ----------------------------------------------------------------------------
 
 TEST_F(RunStart, WithoutFactsTheSettingsAreThoseAskedFor) {
   ask("lr", "0.004");
@@ -248,5 +330,144 @@ TEST_F(RunStart, ARunThatGoesOnKnowsItsTextByItsPlaceInTheCommand) {
               ElementsAre(Pair("a.de", "4567"), Pair("moved.en", "0123")));
 }
 
+// ---- what is refused ----------------------------------------------------------------------------
+
+TEST_F(RunStart, FlagsThatMakeNoSenseAreRefused) {
+  request.config.train.lr = 0;
+  EXPECT_EQ(refusal(), "--lr must be above 0");
+}
+
+TEST_F(RunStart, ARateWithoutAnEndIsRefused) {
+  ask("lr-scheduler", "linear");
+  ask("max-epochs", "3");
+  EXPECT_THAT(refusal(), HasSubstr("--lr-scheduler linear needs --lr-end or --max-updates"));
+}
+
+TEST_F(RunStart, AWarmUpThatIsLongerThanTheRateIsRefused) {
+  ask("lr-scheduler", "linear");
+  ask("max-updates", "30");
+  ask("warmup-updates", "40");
+  EXPECT_THAT(refusal(),
+              AllOf(HasSubstr("--max-updates 30: the learning rate rises for 40 updates"),
+                    Not(HasSubstr("--lr-end"))))
+      << "before the text is read, and without a word of the end that nobody has given";
+  ask("lr-end", "35");
+  EXPECT_THAT(refusal(), HasSubstr("--lr-end must be 0 or above --warmup-updates"));
+}
+
+TEST_F(RunStart, AnotherArchitectureThanThatOfTheInitialModelIsRefused) {
+  request.config.train.init_from = "first";
+  facts.model = initial_model();
+  ask("d-model", "64");
+  EXPECT_THAT(refusal(), HasSubstr("--d-model 64: the model of --init-from (first/model"));
+}
+
+TEST_F(RunStart, FlagsOfATokenizerThatIsGivenAreRefused) {
+  facts.tokenizer_files = tokenizers();
+  request.config.tokenizer.source_model = "spm.model";
+  ask("vocab-size", "300");
+  EXPECT_EQ(refusal(), "") << "as it is";
+  ask("vocab-size", "500");
+  EXPECT_THAT(refusal(),
+              HasSubstr("--vocab-size 500: the tokenizer is that of --tokenizer, which has 300"));
+  ask("vocab-size", "300");
+  ask("source-normalization", "nmt_nfkc");
+  EXPECT_EQ(refusal(), "") << "as it is";
+  ask("target-normalization", "none");
+  EXPECT_THAT(refusal(), HasSubstr("--target-normalization none: the tokenizer is that of "
+                                   "--tokenizer, which has nmt_nfkc"));
+  ask("target-normalization", "nmt_nfkc");
+  ask("vocab-size", "500");
+  request.config.train.init_from = "first";
+  facts.model = initial_model();
+  EXPECT_THAT(refusal(),
+              HasSubstr("--vocab-size 500: the tokenizer is that of --init-from, which has 300"));
+  ask("vocab-size", "300");
+  ask("character-coverage", "0.99");
+  EXPECT_THAT(refusal(), HasSubstr("--character-coverage 0.99: the tokenizer is that of"));
+}
+
+TEST_F(RunStart, AnotherTokenizerThanTheCheckpointsIsRefused) {
+  begin();
+  facts.model = initial_model();
+  facts.model->name = "this run's checkpoint";
+  facts.tokenizer_files = trained(310);
+  ask("tokenizer", "spm.model");
+  EXPECT_THAT(message_of<Error>([this] { settled(); }),
+              HasSubstr("spm.model: has 310 pieces, but this run's checkpoint (first/model"));
+}
+
+TEST_F(RunStart, ARateThatHasBegunIsNotBent) {
+  ask("lr-scheduler", "cosine");
+  ask("max-updates", "10000");
+  begin();
+  ask("max-updates", "20000");
+  EXPECT_THAT(refusal(), HasSubstr("this run's learning rate ends at update 10000"));
+  ask("lr-end", "10000");
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(RunStart, AnEndThatTheRunHasPassedIsRefused) {
+  ask("max-updates", "1000");
+  begin();
+  ask("max-updates", "499");
+  EXPECT_EQ(refusal(),
+            "--max-updates: 499 is less than the 500 updates that this run has made; give more, or "
+            "leave the flag out");
+  ask("max-updates", "500");
+  EXPECT_EQ(refusal(), "");
+  facts.begun->update = 1001;  // its cool-down came after the limit
+  ask("max-updates", "1000");
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(RunStart, AFlagThatWouldMakeAnotherRunIsRefused) {
+  ask("lr", "0.004");
+  begin();
+  ask("lr", "0.005");
+  EXPECT_THAT(refusal(), HasSubstr("--lr: this run was started with '0.004', not '0.005'"));
+}
+
+TEST_F(RunStart, MoreOrFewerTextsThanTheRunHadAreRefused) {
+  begin();
+  request.config.data.train_source = {"a.en", "b.en"};
+  request.config.data.train_target = {"a.de", "b.de"};
+  request.settings.asked["train-src"] = "a.en,b.en";
+  request.settings.asked["train-tgt"] = "a.de,b.de";
+  EXPECT_THAT(refusal(), HasSubstr("--train-src: this run was started with 'a.en'"));
+}
+
+TEST_F(RunStart, OneFileThatStandsForTwoIsRefused) {
+  begin();
+  facts.begun->start.file_hashes = {{"a.en", "0123"}, {"a.de", "4567"}};
+  request.config.data.train_target = {"a.en"};
+  request.settings.asked["train-tgt"] = "a.en";
+  EXPECT_THAT(refusal(), HasSubstr("a.en is another text of this run, not a.de; give"));
+}
+
+TEST_F(RunStart, ATextToKeepWithoutAScoreFromTheStartIsRefused) {
+  request.config.train.init_from = "first";
+  request.config.data.keep_valid_source = {"k.en"};
+  request.config.data.keep_valid_target = {"k.de"};
+  begin();
+  EXPECT_THAT(refusal(), HasSubstr("--keep-valid-src: this run was started without it"));
+  facts.begun->keep_value = 30;
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(RunStart, ARunOfAnEarlierVersionKeepsItsRulesAboutPairs) {
+  begin();
+  EXPECT_EQ(settled().config.data.pair_identity, PairIdentity::Text);
+  for (auto* settings : {&*facts.remembered, &facts.begun->start.settings})
+    for (const char* rule : {"pair-identity", "valid-overlap"}) settings->values.erase(rule);
+  const SettledRun run = settled();
+  EXPECT_EQ(run.config.data.pair_identity, PairIdentity::Bytes);
+  EXPECT_EQ(run.config.data.valid_overlap, ValidOverlap::Ignored);
+  EXPECT_EQ(run.settings.values.at("pair-identity"), "bytes");
+  ask("pair-identity", "text");
+  EXPECT_THROW(settled(), UsageError) << "that would be another run";
+}
+
 }  // namespace
+
 }  // namespace dragoman

@@ -116,7 +116,7 @@ TEST_F(Export, TheNameOfHuggingFaceIsItsFormat) {
 }
 
 TEST_F(Export, AFolderThatCannotBeReadAgainIsRemoved) {
-  // CTranslate2's folders are read where the unknown piece is <unk>.
+  // A folder of CTranslate2 can be read only if its unknown piece is <unk>.
   const std::string usual = tokenizer_;
   for (std::size_t at; (at = tokenizer_.find("<unk>")) != tokenizer_.npos;)
     tokenizer_.replace(at, 5, "<unq>");

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "extras/report/html.h"
+#include "extras/report/html_page.h"
 
 namespace dragoman {
 namespace {

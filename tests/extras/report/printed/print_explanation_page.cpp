@@ -4,7 +4,7 @@
 #include <iterator>
 #include <string>
 
-#include "extras/report/explanation_page.h"
+#include "extras/report/translation_pages.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "base/scratch_folder.h"
+#include "base/files.h"
 
 namespace dragoman {
 namespace {

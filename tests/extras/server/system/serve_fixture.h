@@ -1,4 +1,4 @@
-// A model of the sample corpus behind `dragoman-lite serve`.
+// `dragoman-lite serve` with a model of the sample corpus.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ class Serving {
   }
 
   HttpClient::Answer ask(const std::string& request) const { return HttpClient(port).ask(request); }
-  /// The number behind a metric's name.
+  /// The number after a metric's name.
   double metric(const std::string& name) const {
     const std::string text = ask(HttpClient::get("/metrics")).body;
     const std::size_t at = text.find("\n" + name + " ");
@@ -65,7 +65,7 @@ class Serve : public Translate {
     return lines_of(run(words(), line + "\n").output).at(0);
   }
 
-  /// Soon: an engine drops what is given up before its next step.
+  /// Whether nothing waits soon: an engine drops given-up sentences before its next step.
   static bool nothing_waits(const Serving& server) {
     for (int i = 0; i < 500; ++i) {
       if (server.metric("dragoman_waiting_sentences{languages=\"en-de\"}") == 0) return true;

@@ -255,7 +255,7 @@ TEST_F(Serve, TheLogHasALineForEachRequestWithoutItsText) {
 TEST_F(Serve, TheServerWorksAsTheFirstProcessOfAContainer) {
   Process probe(CommandWords{{"unshare", "--pid", "--fork", "true"}});
   if (probe.wait().exit_code != 0) GTEST_SKIP() << "this machine allows no new process namespace";
-  // At the end of its input the shell sends the signal to the first process alone.
+  // At the end of its input the shell sends the signal only to the first process.
   std::vector<std::string> command = {"sh", "-c",
                                       "unshare --pid --fork \"$@\" & u=$!; read line; "
                                       "kill -TERM $(cat /proc/$u/task/$u/children); wait $u",

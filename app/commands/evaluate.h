@@ -1,0 +1,108 @@
+// dragoman evaluate: its flags, and the texts that it scores.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/commands/extra.h"
+#include "app/commands/open_model.h"
+#include "app/frame/command_line.h"
+#include "base/fields.h"
+#include "evaluation/evaluate_config.h"
+#include "evaluation/line_statistics.h"
+#include "inference/search/decode_config.h"
+
+namespace dragoman {
+
+struct EvaluateFiles {
+  std::vector<std::string> hypotheses;
+  std::vector<std::string> models;
+  std::vector<std::string> references;
+  std::string source;
+  bool force = false;
+  bool tune = false;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    constexpr std::string_view kFiles = "Files";
+    visit({.name = "hyp",
+           .help = "translations to score, one a line; a file for each system; the first system is "
+                   "the baseline; - for standard input",
+           .group = kFiles,
+           .aliases = "hypothesis,hypotheses,input",
+           .placeholder = "FILE"},
+          hypotheses);
+    visit(
+        {.name = "model",
+         .help = "run folders or model files; each translates --src and is a system to score, too",
+         .group = kFiles,
+         .placeholder = "FILE"},
+        models);
+    visit({.name = "ref",
+           .help = "references of the translations, line for line; with several files an empty "
+                   "line is a missing reference",
+           .group = kFiles,
+           .aliases = "reference,references,refs",
+           .placeholder = "FILE"},
+          references);
+    visit({.name = "src",
+           .help = "source text, line for line with --ref, which the models translate",
+           .group = kFiles,
+           .aliases = "source",
+           .placeholder = "FILE"},
+          source);
+    visit({.name = "force",
+           .help = "do not warn of text that looks tokenized, lower-cased, empty or untranslated",
+           .group = kFiles},
+          force);
+    visit(
+        {.name = "tune",
+         .help = "translate with several beam sizes and length penalties, and write those that "
+                 "score best by the first of --metrics into the model, where translate finds them",
+         .group = kFiles},
+        tune);
+  }
+};
+
+struct EvaluateOptions {
+  EvaluateFiles files;
+  std::vector<EvaluationPage> pages = {};
+  EngineChoice hardware;
+  EvaluateConfig metrics;
+  DecodeConfig decode;
+
+  /// Throws UsageError naming the flag (flags of the search are for models alone), and Error if
+  /// BLEU's tokenizer cannot be loaded. Returns the pages that the flags ask for.
+  std::vector<const EvaluationPage*> check(const Origins& origins) const;
+
+  std::vector<Field> fields();
+};
+
+/// The place of a model in its training.
+struct TrainingPoint {
+  std::string run;  ///< OpenedTranslator::run; "": no model
+  std::int64_t updates = 0;
+};
+
+/// The texts that are scored, as the files have them.
+struct EvaluatedTexts {
+  std::vector<std::string> systems;                  ///< their names
+  std::vector<std::vector<std::string>> hypotheses;  ///< [system][line]
+  References references;
+  std::vector<std::string> source;      ///< empty: not known
+  std::vector<TrainingPoint> training;  ///< [system]; empty with --tune
+};
+
+/// Reads the files of --hyp, --ref and --src. Errors: unequal numbers of lines, and those of
+/// read_lines(). Unless --force is given, warns of lines without a reference, and of text that
+/// looks tokenized, that begins with a byte order mark, that is mostly empty, or that is the source
+/// itself.
+EvaluatedTexts read_texts(const EvaluateFiles& files);
+
+/// Warns of empty translations of lines that have a reference.
+void warn_of_empty(const std::vector<std::string>& lines, const References& references,
+                   const std::string& path);
+
+}  // namespace dragoman

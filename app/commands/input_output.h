@@ -1,0 +1,101 @@
+// The files that a command reads and writes; pipes, devices and "-" count as files. An output never
+// replaces a file that is read, nor the work of another command.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dragoman {
+
+/// A flag and the name of the file that it reads.
+struct InputFlag {
+  std::string flag;
+  std::string file;
+};
+
+/// Throws UsageError if several files are "-", as standard input can be read only once.
+void check_standard_input(const std::vector<InputFlag>& inputs);
+
+/// Whether the path is "-" or a pipe or device (/dev/null), which is written as it is.
+bool is_stream(const std::string& path);
+
+/// Whether the file begins as one of safetensors does, which no text can.
+bool is_safetensors(const std::string& path);
+
+/// Whether both are names of one existing file, also through links.
+bool same_file(const std::string& a, const std::string& b);
+
+/// Throws UsageError that names the flag if `path` is "-", a folder, one of the files that are
+/// read, or the model, a checkpoint, the log or the settings of a training run. Throws Error if its
+/// own folder does not exist, or takes no new file. Devices are never refused.
+void check_output(std::string_view flag, const std::string& path,
+                  const std::vector<std::string>& inputs);
+
+/// The same check for text. Text never replaces a model file, nor any other of safetensors.
+void check_text_output(std::string_view flag, const std::string& path,
+                       const std::vector<std::string>& inputs);
+
+/// The same check for a model file, which replaces only a file of safetensors.
+void check_model_output(std::string_view flag, const std::string& path,
+                        const std::vector<std::string>& inputs);
+
+/// An open file descriptor, which is closed at the end unless it is a standard one.
+class Descriptor {
+ public:
+  /// `standard` for "-"; flags as open(2) takes them. Throws Error.
+  Descriptor(const std::string& path, int standard, int flags);
+  explicit Descriptor(int owned) : own_(true), number_(owned) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor();
+  operator int() const { return number_; }
+
+ private:
+  bool own_;
+  int number_;
+};
+
+/// The destination of lines.
+class Output {
+ public:
+  virtual ~Output() = default;
+  /// Throws Error if the line cannot be written, or is not the one that was expected again.
+  virtual void write_line(const std::string& line) = 0;
+  virtual void flush() {}
+  virtual void finish() {}  ///< called when all lines are written; throws Error
+  /// The number of lines of input that an earlier call has answered, without those that are
+  /// expected again.
+  virtual std::int64_t done() const { return 0; }
+  /// The file that keeps the lines until finish(); empty if there is no such file, or no line in
+  /// it.
+  virtual std::string kept() { return ""; }
+};
+
+/// Standard output for "-", or a pipe or device (is_stream()), which gets each line at once.
+std::unique_ptr<Output> open_stream(const std::string& path);
+
+/// A plain file in the making. Lines are kept in a part file beside it, which takes its place when
+/// it is whole. A later call with the same work resumes from it.
+struct PartFile {
+  std::filesystem::path path;  ///< the whole file
+  std::uint64_t work;          ///< hash of flags, model and input; names the part file
+  bool is_numbered = false;    ///< lines begin with the number of their line of input
+  /// The input may differ from that of the earlier call (a pipe). So the last lines that are there
+  /// are expected again, and must be the same.
+  bool expects_last_lines_again = false;
+};
+
+/// The number of lines of input that the whole file answers; nothing if it is not there, or has a
+/// part file beside it. Throws Error if lines should have numbers and have none.
+std::optional<std::int64_t> finished_lines(const PartFile& part);
+
+/// Throws Error if the part file cannot be made, if another process writes it, or if other work has
+/// left its part file.
+std::unique_ptr<Output> open_part(const PartFile& part);
+
+}  // namespace dragoman

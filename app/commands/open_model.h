@@ -1,0 +1,158 @@
+// Opens models on the hardware that the flags choose: to translate, or to score translations.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/frame/command_line.h"
+#include "base/error.h"
+#include "base/fields.h"
+#include "inference/cpu/cpu_model.h"
+#include "inference/demands.h"
+#include "inference/forced_scores.h"
+#include "inference/search/decode_config.h"
+#include "inference/search/engine.h"
+#include "inference/translation_service.h"
+#include "model/file/model_file.h"
+#include "tokenizer/tokenizer.h"
+
+namespace dragoman {
+
+struct HardwareChoice {
+  std::string device = "auto";
+  std::int64_t threads = 0;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    constexpr std::string_view kHardware = "Hardware";
+    visit({.name = "device",
+           .help = "device to compute on: auto, cpu, cuda or cuda:N",
+           .group = kHardware},
+          device);
+    visit({.name = "threads",
+           .help = "threads on the CPU; 0: all cores that this process may use",
+           .group = kHardware,
+           .aliases = "cpu-threads,workers,inter-threads"},
+          threads);
+  }
+};
+
+/// The hardware of commands that translate.
+struct EngineChoice : HardwareChoice {
+  ComputeType compute_type = ComputeType::Auto;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    HardwareChoice::for_each_field(visit);
+    visit({.name = "compute-type",
+           .help = "number type of the arithmetic on the CPU; auto: that of the weights in the "
+                   "model file; bfloat16 and int8 round the weights and are faster",
+           .group = "Hardware"},
+          compute_type);
+  }
+};
+
+struct CpuModel;
+
+/// The search that the flags ask for, with the model's values for what they leave open. Throws
+/// UsageError if that is not a valid search.
+DecodeConfig search_with(DecodeConfig flags, const Origins& origins,
+                         const DecodeDefaults& defaults);
+
+/// A model as translation needs it: on the CPU an engine for each thread, on a GPU one.
+struct OpenedTranslator {
+  TokenizerPair tokenizers;
+  std::vector<std::unique_ptr<Engine>> engines;
+  std::shared_ptr<const CpuModel> weights;  ///< of the engines; null on a GPU and of an ensemble
+  bool is_on_gpu = false;
+  DecodeDefaults decode_defaults;
+  std::int64_t updates;  ///< that its weights have had
+  /// The same text for all checkpoints of one run: its folder, or beside other models in a folder
+  /// the settings, too.
+  std::string run;
+  std::optional<double> several_sentences;                  ///< see Provenance
+  CopiedFractions copied_fractions = {};                    ///< see Provenance
+  std::optional<SeenCharacters> characters = std::nullopt;  ///< see Provenance
+
+  DecodeConfig search_with(const DecodeConfig& flags, const Origins& origins) const {
+    return dragoman::search_with(flags, origins, decode_defaults);
+  }
+  /// A translation service on these engines. This object must outlive it. `limits.rows` is
+  /// DecodeConfig::batch_size, `cache_bytes` are those of ServiceConfig.
+  TranslationService service(const Workers::Limits& limits = {},
+                             std::int64_t cache_bytes = 0) const;
+};
+
+/// Makes a model's engine on the device that --device names; null if that is the CPU. Each program
+/// has its own. Throws UsageError for other texts, and Error for a device that is missing in this
+/// machine or this program.
+using DeviceEngine =
+    std::function<std::unique_ptr<Engine>(const std::string& device, const ModelFileReader& file,
+                                          const std::vector<TokenId>& never_emitted)>;
+
+/// The DeviceEngine of a program that knows the CPU alone.
+std::unique_ptr<Engine> no_device_engine(const std::string& device, const ModelFileReader& file,
+                                         const std::vector<TokenId>& never_emitted);
+
+/// Says which translations are searched for on the host although the models are on a GPU; empty if
+/// there are none, or if the models are on the CPU.
+std::string host_search_notice(const OpenedTranslator& opened, std::size_t models,
+                               const Demands& demands);
+
+/// Opens one model, or several as an ensemble. Throws Error if a file is damaged or the models'
+/// tokenizers differ, and the errors of `device_engine`.
+OpenedTranslator open_translator(const std::vector<std::string>& models, const EngineChoice& choice,
+                                 const DeviceEngine& device_engine);
+/// The same of one model, whose file is open.
+OpenedTranslator translator_of(const ModelFileReader& file, const EngineChoice& choice,
+                               const DeviceEngine& device_engine);
+
+/// The hardware, --model, and how much is computed together.
+struct ScorerChoice : HardwareChoice {
+  std::string model;
+  std::int64_t max_tokens = 4'096;
+
+  /// Throws UsageError naming the flag.
+  void check() const {
+    if (model.empty()) throw UsageError("--model: name a run folder or a model file");
+    if (max_tokens < 1) throw UsageError("--max-tokens: must be at least 1");
+  }
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    visit({.name = "model",
+           .help = "run folder or model file",
+           .group = "Files",
+           .placeholder = "FILE"},
+          model);
+    HardwareChoice::for_each_field(visit);
+    visit({.name = "max-tokens",
+           .help = "most pieces of each side that are computed together; changes speed and memory, "
+                   "not the output",
+           .group = "Hardware",
+           .aliases = "batch-size,max-batch-size"},
+          max_tokens);
+  }
+};
+
+struct OpenedScorer {
+  TokenizerPair tokenizers;
+  std::optional<double> several_sentences;  ///< see Provenance
+  std::int64_t max_positions;               ///< of a sentence and of its translation, in tokens
+  int threads;                              ///< of the CPU
+  PairScorer score;
+};
+
+/// Opens the model; each program has its own function. Throws Error if the file is damaged or the
+/// device is missing, UsageError for an unknown device.
+using OpenScorer = std::function<OpenedScorer(const ScorerChoice& choice)>;
+
+/// Scores with the engine for the CPU, in float32 (forced_scores()).
+OpenedScorer open_cpu_scorer(const ScorerChoice& choice);
+
+}  // namespace dragoman

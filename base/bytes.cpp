@@ -1,0 +1,34 @@
+#include "base/bytes.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace dragoman {
+
+std::uint64_t xxh3(const void* bytes, std::size_t size, std::uint64_t seed) {
+  return XXH3_64bits_withSeed(bytes, size, seed);
+}
+
+std::string hex16(std::uint64_t hash) {
+  std::string text(16, '0');
+  for (int i = 15; i >= 0; --i, hash >>= 4) text[i] = "0123456789abcdef"[hash & 15];
+  return text;
+}
+
+std::string base64(std::span<const std::byte> bytes) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t count = bytes.size() - i < 3 ? bytes.size() - i : 3;
+    std::uint32_t bits = 0;
+    for (std::size_t b = 0; b < 3; ++b)
+      bits = bits << 8 | (b < count ? std::to_integer<std::uint32_t>(bytes[i + b]) : 0);
+    for (std::size_t d = 0; d < 4; ++d)
+      text += d <= count ? kDigits[bits >> (18 - 6 * d) & 63] : '=';
+  }
+  return text;
+}
+
+}  // namespace dragoman

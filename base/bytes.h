@@ -1,0 +1,154 @@
+// Data as bytes: hashes, bytes as text, numbers and protocol buffers as files store them, and a
+// bound for JSON that is not trusted.
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace dragoman {
+
+/// XXH3, the checksum of files and tensors and the hash of lines.
+std::uint64_t xxh3(const void* bytes, std::size_t size, std::uint64_t seed = 0);
+inline std::uint64_t xxh3(std::string_view text, std::uint64_t seed = 0) {
+  return xxh3(text.data(), text.size(), seed);
+}
+
+/// 16 lower-case hexadecimal digits.
+std::string hex16(std::uint64_t hash);
+
+/// RFC 4648, section 4.
+std::string base64(std::span<const std::byte> bytes);
+
+/// The bytes of the number, the lowest first.
+template <std::unsigned_integral Number>
+std::string little_endian(Number number) {
+  std::string bytes;
+  for (std::size_t i = 0; i < sizeof number; ++i)
+    bytes.push_back(static_cast<char>(static_cast<std::uint64_t>(number) >> (8 * i) & 0xFF));
+  return bytes;
+}
+
+// ---- protocol buffers ----
+// The wire format (protobuf.dev/programming-guides/encoding), as far as SentencePiece's models and
+// TensorBoard's events need it.
+
+/// Thrown for bytes that are no message.
+struct MalformedMessage {};
+
+/// A field of a message: its number, its value or bytes, and the whole field as it is stored.
+struct WireField {
+  std::uint64_t number;
+  std::uint64_t value = 0;
+  std::string_view bytes = {};
+  std::string_view stored = {};
+};
+
+/// Walks over the fields of a message. Throws MalformedMessage.
+class WireReader {
+ public:
+  explicit WireReader(std::string_view bytes) : rest_(bytes) {}
+
+  std::optional<WireField> next() {
+    enum WireType : std::uint64_t { kVarint = 0, kFixed64 = 1, kLength = 2, kFixed32 = 5 };
+    if (rest_.empty()) return std::nullopt;
+    const std::string_view from = rest_;
+    const std::uint64_t tag = varint();
+    WireField field{.number = tag >> 3};
+    switch (tag & 7) {
+      case kVarint:
+        field.value = varint();
+        break;
+      case kFixed64:
+        field.bytes = take(8);
+        break;
+      case kLength:
+        field.bytes = take(varint());
+        break;
+      case kFixed32:
+        field.bytes = take(4);
+        break;
+      default:
+        throw MalformedMessage();
+    }
+    field.stored = from.substr(0, from.size() - rest_.size());
+    return field;
+  }
+
+ private:
+  std::uint64_t varint() {
+    std::uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      const auto byte = static_cast<unsigned char>(take(1).front());
+      value |= static_cast<std::uint64_t>(byte & 127) << shift;
+      if (byte < 128) return value;
+    }
+    throw MalformedMessage();
+  }
+
+  std::string_view take(std::uint64_t size) {
+    if (size > rest_.size()) throw MalformedMessage();
+    const std::string_view bytes = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return bytes;
+  }
+
+  std::string_view rest_;
+};
+
+/// Appends fields to a message.
+class WireWriter {
+ public:
+  void number(std::uint64_t field, std::uint64_t value) {
+    varint(field << 3);
+    varint(value);
+  }
+  void bytes(std::uint64_t field, std::string_view value) {
+    varint(field << 3 | 2);
+    varint(value.size());
+    message_ += value;
+  }
+  void real(std::uint64_t field, float value) {
+    varint(field << 3 | 5);
+    message_ += little_endian(std::bit_cast<std::uint32_t>(value));
+  }
+  void real(std::uint64_t field, double value) {
+    varint(field << 3 | 1);
+    message_ += little_endian(std::bit_cast<std::uint64_t>(value));
+  }
+  void stored(const WireField& field) { message_ += field.stored; }
+
+  const std::string& message() const { return message_; }
+
+ private:
+  void varint(std::uint64_t value) {
+    for (; value > 127; value >>= 7) message_ += static_cast<char>((value & 127) | 128);
+    message_ += static_cast<char>(value);
+  }
+
+  std::string message_;
+};
+
+// ---- JSON ----
+
+inline constexpr int kMostJsonDepth = 64;
+
+/// For nlohmann's parse(): throws Error if lists and objects are nested more than 64 deep.
+/// nlohmann's parser keeps its own stack, but copying and writing a deep value recurse.
+template <class Json>
+bool check_json_depth(int depth, typename Json::parse_event_t event, const Json&) {
+  using Event = typename Json::parse_event_t;
+  const bool begins = event == Event::array_start || event == Event::object_start;
+  if (begins && depth >= kMostJsonDepth)
+    throw Error("JSON nested more than ", kMostJsonDepth, " deep");
+  return true;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,304 @@
+#include "extras/formats/ctranslate2.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "extras/formats/exported_folder.h"
+#include "model/file/model_config.h"
+#include "model/file/model_file.h"
+#include "tokenizer/tokenizer.h"
+
+namespace dragoman {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class Type : std::uint8_t { F32 = 0, I8 = 1, I16 = 2, F16 = 4 };
+
+struct Variable {
+  std::vector<std::uint32_t> shape;
+  Type type;
+  std::string bytes;
+};
+
+template <class T>
+std::string bytes_of(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
+/// Rounds to the nearest half-precision number, ties to even.
+std::uint16_t half_of(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000);
+  const float size = std::abs(value);
+  if (std::isnan(value)) return sign | 0x7E00;
+  if (size >= 65520) return sign | 0x7C00;
+  // Below 2^-14 the spacing is 2^-24; above, it is 2^-10 of the power of two.
+  const int exponent = size < 0x1p-14F ? -14 : std::ilogb(size);
+  const auto whole = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(size, 10 - exponent)));
+  const auto biased = static_cast<std::uint32_t>(exponent + 14) << 10;  // right for `whole` < 1024
+  return static_cast<std::uint16_t>(sign | (biased + whole));
+}
+
+/// Collects the variables of model.bin.
+class VariablesWriter {
+ public:
+  explicit VariablesWriter(ExportType type) : type_(type) {}
+
+  void flag(const std::string& name, bool value) {
+    variables_[name] = {{}, Type::I8, bytes_of(std::vector<std::int8_t>{value})};
+  }
+  void byte(const std::string& name, std::int8_t value) {
+    variables_[name] = {{}, Type::I8, bytes_of(std::vector<std::int8_t>{value})};
+  }
+  void number(const std::string& name, std::int16_t value) {
+    variables_[name] = {{}, Type::I16, bytes_of(std::vector<std::int16_t>{value})};
+  }
+  void floats(const std::string& name, std::vector<std::int64_t> shape,
+              const std::vector<float>& values) {
+    std::vector<std::uint32_t> dimensions(shape.begin(), shape.end());
+    if (type_ == ExportType::Float16) {
+      std::vector<std::uint16_t> halves(values.size());
+      std::transform(values.begin(), values.end(), halves.begin(), half_of);
+      variables_[name] = {std::move(dimensions), Type::F16, bytes_of(halves)};
+    } else {
+      variables_[name] = {std::move(dimensions), Type::F32, bytes_of(values)};
+    }
+  }
+  /// `name` without its "/weight".
+  void matrix(const std::string& name, std::int64_t columns, const std::vector<float>& values) {
+    const auto rows = static_cast<std::int64_t>(values.size()) / columns;
+    if (type_ != ExportType::Int8) return floats(name + "/weight", {rows, columns}, values);
+    QuantizedRows quantized = quantize_rows(values, columns);
+    for (float& scale : quantized.scales) scale = scale > 0 ? 1 / scale : 1;
+    variables_[name + "/weight"] = {
+        {static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(columns)},
+        Type::I8,
+        bytes_of(quantized.whole)};
+    variables_[name + "/weight_scale"] = {
+        {static_cast<std::uint32_t>(rows)}, Type::F32, bytes_of(quantized.scales)};
+  }
+  void alias(const std::string& name, const std::string& of) { aliases_[name] = of; }
+
+  void write(const fs::path& path) const {
+    AtomicFile file(path);
+    const auto number = [&file](auto value) { file.write(&value, sizeof value); };
+    const auto text = [&](const std::string& value) {
+      number(static_cast<std::uint16_t>(value.size() + 1));
+      file.write(value.c_str(), value.size() + 1);
+    };
+    number(std::uint32_t{6});
+    text("TransformerSpec");
+    number(std::uint32_t{7});
+    number(static_cast<std::uint32_t>(variables_.size()));
+    for (const auto& [name, variable] : variables_) {
+      text(name);
+      number(static_cast<std::uint8_t>(variable.shape.size()));
+      for (const std::uint32_t dimension : variable.shape) number(dimension);
+      number(static_cast<std::uint8_t>(variable.type));
+      if (variable.bytes.size() > std::numeric_limits<std::uint32_t>::max())
+        throw Error(name, ": has 4 GiB or more, and CTranslate2's format holds less; --type int8 ",
+                    "makes it a quarter of that");
+      number(static_cast<std::uint32_t>(variable.bytes.size()));
+      file.write(variable.bytes);
+    }
+    number(static_cast<std::uint32_t>(aliases_.size()));
+    for (const auto& [name, of] : aliases_) text(name), text(of);
+    file.commit();
+  }
+
+ private:
+  ExportType type_;
+  std::map<std::string, Variable> variables_;
+  std::map<std::string, std::string> aliases_;
+};
+
+std::int8_t activation_number(Activation activation) {
+  switch (activation) {
+    case Activation::Relu:
+      return 0;
+    case Activation::Swish:
+    case Activation::GatedSwish:
+      return 2;
+    case Activation::Gelu:
+    case Activation::GatedGelu:
+      return 3;
+  }
+  throw Error("CTranslate2 has no such activation");
+}
+
+std::vector<float> sinusoids(std::int64_t positions, const ModelConfig& config) {
+  std::vector<float> table;
+  for (std::int64_t position = 0; position < positions; ++position)
+    for (std::int64_t c = 0; c < config.d_model; ++c)
+      table.push_back(sinusoid(position, c, config.d_model, config.positions));
+  return table;
+}
+
+/// Writes our parameters under CTranslate2's names.
+class Exporter {
+ public:
+  Exporter(const ModelFileReader& model, ExportType type)
+      : model_(model), config_(model.config()), variables_(type) {}
+
+  VariablesWriter run() {
+    stack("encoder", config_.encoder_layers);
+    stack("decoder", config_.decoder_layers);
+    variables_.flag("encoder/embeddings_merge", false);
+    variables_.flag("encoder/multi_query_attention", false);
+    variables_.flag("decoder/start_from_zero_embedding", true);
+    variables_.flag("decoder/alibi", false);
+    variables_.flag("decoder/alibi_use_positive_positions", false);
+    variables_.flag("decoder/scale_alibi", false);
+    variables_.number("decoder/alignment_layer", -1);
+    variables_.number("decoder/alignment_heads", 1);
+    embeddings();
+    return std::move(variables_);
+  }
+
+ private:
+  std::vector<float> floats(const std::string& name) const { return model_.floats(name); }
+
+  void embeddings() {
+    const std::int64_t d_model = config_.d_model;
+    const std::string source = "encoder/embeddings_0", target = "decoder/embeddings",
+                      output = "decoder/projection";
+    if (config_.tying == Tying::ThreeWay) {
+      variables_.matrix(source, d_model, floats("embedding.weight"));
+      variables_.alias(target + "/weight", source + "/weight");
+      variables_.alias(output + "/weight", source + "/weight");
+    } else {
+      variables_.matrix(source, d_model, floats("embedding.source.weight"));
+      variables_.matrix(target, d_model, floats("embedding.target.weight"));
+      if (config_.tying == Tying::TwoWay)
+        variables_.alias(output + "/weight", target + "/weight");
+      else
+        variables_.matrix(output, d_model, floats("output.weight"));
+    }
+    if (config_.output_bias)
+      variables_.floats(output + "/bias", {config_.target_vocabulary}, floats("output.bias"));
+  }
+
+  void stack(const std::string& side, std::int64_t layers) {
+    const std::int64_t d_model = config_.d_model;
+    variables_.number(side + "/num_heads", static_cast<std::int16_t>(config_.heads));
+    variables_.flag(side + "/pre_norm", config_.norm == NormPosition::Before);
+    variables_.byte(side + "/activation", activation_number(config_.activation));
+    variables_.flag(side + "/scale_embeddings", true);
+    const bool learned = config_.positions == Positions::Learned;
+    const std::int64_t positions = learned ? config_.max_positions : kExportedPositions;
+    const std::string ours = side == "encoder" ? "source" : "target";
+    variables_.floats(
+        side + "/position_encodings/encodings", {positions, d_model},
+        learned ? floats("positions." + ours + ".weight") : sinusoids(positions, config_));
+    if (config_.embedding_norm) norm(side + "/layernorm_embedding", side + ".embedding_norm");
+    if (config_.norm == NormPosition::Before) norm(side + "/layer_norm", side + ".norm");
+    for (std::int64_t i = 0; i < layers; ++i) {
+      const std::string from = side + ".layers." + std::to_string(i);
+      const std::string to = side + "/layer_" + std::to_string(i);
+      const std::string self = from + ".self_attention", cross = from + ".cross_attention";
+      linear(to + "/self_attention/linear_0", {self + ".query", self + ".key", self + ".value"});
+      linear(to + "/self_attention/linear_1", {self + ".output"});
+      norm(to + "/self_attention/layer_norm", self + "_norm");
+      if (side == "decoder") {
+        linear(to + "/attention/linear_0", {cross + ".query"});
+        linear(to + "/attention/linear_1", {cross + ".key", cross + ".value"});
+        linear(to + "/attention/linear_2", {cross + ".output"});
+        norm(to + "/attention/layer_norm", cross + "_norm");
+      }
+      feed_forward(to + "/ffn", from + ".feed_forward");
+    }
+  }
+
+  void feed_forward(const std::string& to, const std::string& from) {
+    const bool gated = is_gated(config_.activation);
+    linear(to + "/linear_0", {from + (gated ? ".gate" : ".inner")});
+    if (gated) linear(to + "/linear_0_noact", {from + ".inner"});
+    linear(to + "/linear_1", {from + ".outer"});
+    norm(to + "/layer_norm", from + "_norm");
+  }
+
+  void norm(const std::string& to, const std::string& from) {
+    variables_.floats(to + "/gamma", {config_.d_model}, floats(from + ".weight"));
+    variables_.floats(to + "/beta", {config_.d_model}, floats(from + ".bias"));
+  }
+
+  /// Writes several matrices one below the other as one.
+  void linear(const std::string& to, const std::vector<std::string>& from) {
+    std::vector<float> weights, bias;
+    for (const std::string& name : from) {
+      const auto more = floats(name + ".weight"), more_bias = floats(name + ".bias");
+      weights.insert(weights.end(), more.begin(), more.end());
+      bias.insert(bias.end(), more_bias.begin(), more_bias.end());
+    }
+    const auto outputs = static_cast<std::int64_t>(bias.size());
+    variables_.matrix(to, static_cast<std::int64_t>(weights.size()) / outputs, weights);
+    variables_.floats(to + "/bias", {outputs}, bias);
+  }
+
+  const ModelFileReader& model_;
+  const ModelConfig& config_;
+  VariablesWriter variables_;
+};
+
+void write_vocabulary(const fs::path& path, const Tokenizer& tokenizer) {
+  nlohmann::json pieces = nlohmann::json::array();
+  for (TokenId id = 0; id < tokenizer.size(); ++id) pieces.push_back(tokenizer.piece(id));
+  write_file(path, pieces.dump(0) + "\n");
+}
+
+/// CTranslate2 ignores "source_eos". It is for our own reader: it distinguishes a model whose
+/// sources have no end from one converted from Marian, whose callers add the end
+/// (read_ctranslate2.cpp).
+void write_config(const fs::path& path, const Tokenizer& target, const ModelConfig& model) {
+  nlohmann::json config = {{"add_source_bos", false},
+                           {"add_source_eos", model.source_eos},
+                           {"bos_token", target.piece(target.bos_id())},
+                           {"eos_token", target.piece(target.eos_id())},
+                           {"unk_token", target.piece(target.unk_id())},
+                           {"decoder_start_token", target.piece(target.eos_id())},
+                           {"layer_norm_epsilon", model.norm_epsilon},
+                           {"multi_query_attention", false}};
+  if (!model.source_eos) config["source_eos"] = false;
+  write_file(path, config.dump(2) + "\n");
+}
+
+}  // namespace
+
+void write_ctranslate2(const ModelFileReader& model, const fs::path& folder, ExportType type) {
+  if (model.config().norm == NormPosition::BeforeQueries)
+    throw Error(
+        "CTranslate2 has no normalisation that leaves out keys and values (--norm before-queries)");
+  NewFolder made(folder);
+  const fs::path& part = made.path();
+  const Tokenizer source(std::string(model.tokenizer_source()), "the source tokenizer");
+  const Tokenizer target(std::string(model.tokenizer_target()), "the target tokenizer");
+  Exporter(model, type).run().write(part / "model.bin");
+  if (source.facts().pieces_hash != target.facts().pieces_hash) {
+    write_vocabulary(part / "source_vocabulary.json", source);
+    write_vocabulary(part / "target_vocabulary.json", target);
+  } else {
+    write_vocabulary(part / "shared_vocabulary.json", source);
+  }
+  write_config(part / "config.json", target, model.config());
+  write_file(part / "source.spm", model.tokenizer_source());
+  write_file(part / "target.spm", model.tokenizer_target());
+  made.commit();
+}
+
+std::vector<std::string> settings_for_callers(const DecodeDefaults& defaults) {
+  return unheld_settings(defaults, {.system = "CTranslate2", .flags = {}, .stops = {Stop::Full}});
+}
+
+}  // namespace dragoman

@@ -1,0 +1,73 @@
+// What a Markdown document consists of: the blocks and spans that md4c finds, the markup that
+// CommonMark does not know (footnotes, front matter, GitHub's alerts), and the ends of links.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "extras/markup/document.h"
+
+namespace dragoman {
+
+struct MaskedMarkdown {
+  std::string_view original;
+  /// As long as the original. A label of a footnote ([^1]) or an alert ([!NOTE]) is full stops,
+  /// front matter is blank, and a footnote is an item of a list. At the beginning of a line the
+  /// name of a block of HTML that md4c does not find (<thead>) is one that it finds.
+  std::string text = {};
+  struct Label {
+    ByteRange place;
+    bool begins_block;  ///< the end of [^1]:, or [!NOTE]
+  };
+  std::vector<Label> labels = {};  ///< in their order
+};
+
+/// The view must outlive the result.
+MaskedMarkdown masked_markdown(std::string_view markdown);
+
+/// The length of [^1]: at the beginning of a text; 0 if there is none.
+std::size_t footnote_begin_length(std::string_view text);
+
+enum class MarkdownSpan { None, Emphasis, Strong, Strike, Link, Image, Code };
+
+struct MarkdownEvent {
+  enum class Kind {
+    Text,
+    Entity,  ///< &amp;
+    Html,    ///< a tag, or a line of it
+    SoftBreak,
+    HardBreak,
+    Opens,  ///< a span, whose place md4c does not say
+    Closes,
+  };
+
+  Kind kind;
+  MarkdownSpan span = MarkdownSpan::None;
+  ByteRange place = {};  ///< in the document; empty if there is none
+};
+
+/// A paragraph, a heading or a table cell.
+struct MarkdownBlock {
+  std::vector<MarkdownEvent> events = {};
+  std::size_t earliest = 0;  ///< its begin is not before
+  bool is_cell = false;
+};
+
+/// The blocks that have text. Throws Error if memory does not suffice.
+std::vector<MarkdownBlock> markdown_blocks(std::string_view markdown);
+
+/// The end of a link or an image, after its text.
+struct MarkdownLinkTail {
+  std::size_t end;       ///< after all of the link
+  ByteRange title = {};  ///< with its quotes, if it has one on one line
+  /// The text is the label: [text] or [text][].
+  bool has_text_as_label = false;
+};
+
+/// `place` is that of "]", which ends the text of a link: "](url "title")", "][label]", "][]" or
+/// "]".
+MarkdownLinkTail markdown_link_tail(std::string_view markdown, std::size_t place);
+
+}  // namespace dragoman

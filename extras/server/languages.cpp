@@ -1,0 +1,259 @@
+#include "extras/server/languages.h"
+
+#include <cstdio>  // which the header of CLD2 needs
+
+#include <cld2/public/compact_lang_det.h>
+#include <cld2/public/encodings.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "base/utf8.h"
+
+namespace dragoman {
+
+namespace {
+
+using Entry = std::pair<std::string_view, std::string_view>;
+
+constexpr auto kNames = std::to_array<Entry>({
+    {"af", "Afrikaans"},
+    {"am", "Amharic"},
+    {"ar", "Arabic"},
+    {"az", "Azerbaijani"},
+    {"be", "Belarusian"},
+    {"bg", "Bulgarian"},
+    {"bn", "Bengali"},
+    {"bs", "Bosnian"},
+    {"ca", "Catalan"},
+    {"cs", "Czech"},
+    {"cy", "Welsh"},
+    {"da", "Danish"},
+    {"de", "German"},
+    {"el", "Greek"},
+    {"en", "English"},
+    {"eo", "Esperanto"},
+    {"es", "Spanish"},
+    {"et", "Estonian"},
+    {"eu", "Basque"},
+    {"fa", "Persian"},
+    {"fi", "Finnish"},
+    {"fo", "Faroese"},
+    {"fr", "French"},
+    {"fy", "Western Frisian"},
+    {"ga", "Irish"},
+    {"gd", "Scottish Gaelic"},
+    {"gl", "Galician"},
+    {"gu", "Gujarati"},
+    {"ha", "Hausa"},
+    {"he", "Hebrew"},
+    {"hi", "Hindi"},
+    {"hr", "Croatian"},
+    {"hsb", "Upper Sorbian"},
+    {"ht", "Haitian Creole"},
+    {"hu", "Hungarian"},
+    {"hy", "Armenian"},
+    {"id", "Indonesian"},
+    {"ig", "Igbo"},
+    {"is", "Icelandic"},
+    {"it", "Italian"},
+    {"ja", "Japanese"},
+    {"jv", "Javanese"},
+    {"ka", "Georgian"},
+    {"kk", "Kazakh"},
+    {"km", "Khmer"},
+    {"kn", "Kannada"},
+    {"ko", "Korean"},
+    {"ku", "Kurdish"},
+    {"ky", "Kyrgyz"},
+    {"la", "Latin"},
+    {"lb", "Luxembourgish"},
+    {"lo", "Lao"},
+    {"lt", "Lithuanian"},
+    {"lv", "Latvian"},
+    {"mg", "Malagasy"},
+    {"mi", "Maori"},
+    {"mk", "Macedonian"},
+    {"ml", "Malayalam"},
+    {"mn", "Mongolian"},
+    {"mr", "Marathi"},
+    {"ms", "Malay"},
+    {"mt", "Maltese"},
+    {"my", "Burmese"},
+    {"nb", "Norwegian Bokmål"},
+    {"ne", "Nepali"},
+    {"nl", "Dutch"},
+    {"nn", "Norwegian Nynorsk"},
+    {"no", "Norwegian"},
+    {"oc", "Occitan"},
+    {"or", "Odia"},
+    {"pa", "Punjabi"},
+    {"pb", "Portuguese (Brazil)"},
+    {"pl", "Polish"},
+    {"ps", "Pashto"},
+    {"pt", "Portuguese"},
+    {"pt-BR", "Portuguese (Brazil)"},
+    {"pt-PT", "Portuguese (Portugal)"},
+    {"ro", "Romanian"},
+    {"ru", "Russian"},
+    {"rw", "Kinyarwanda"},
+    {"sd", "Sindhi"},
+    {"si", "Sinhala"},
+    {"sk", "Slovak"},
+    {"sl", "Slovenian"},
+    {"sn", "Shona"},
+    {"so", "Somali"},
+    {"sq", "Albanian"},
+    {"sr", "Serbian"},
+    {"sv", "Swedish"},
+    {"sw", "Swahili"},
+    {"ta", "Tamil"},
+    {"te", "Telugu"},
+    {"tg", "Tajik"},
+    {"th", "Thai"},
+    {"tk", "Turkmen"},
+    {"tl", "Tagalog"},
+    {"tr", "Turkish"},
+    {"tt", "Tatar"},
+    {"ug", "Uyghur"},
+    {"uk", "Ukrainian"},
+    {"ur", "Urdu"},
+    {"uz", "Uzbek"},
+    {"vi", "Vietnamese"},
+    {"wo", "Wolof"},
+    {"xh", "Xhosa"},
+    {"yi", "Yiddish"},
+    {"yo", "Yoruba"},
+    {"zh", "Chinese"},
+    {"zh-Hans", "Chinese (simplified)"},
+    {"zh-Hant", "Chinese (traditional)"},
+    {"zt", "Chinese (traditional)"},
+    {"zu", "Zulu"},
+});
+
+/// Two codes of the same language, in lower case; as LibreTranslate's language.py has them.
+constexpr auto kAliases =
+    std::to_array<Entry>({{"pb", "pt-br"}, {"zh", "zh-hans"}, {"zt", "zh-hant"}});
+
+/// The other code of the language; empty if there is none.
+std::string_view alias_of(std::string_view lower_code) {
+  for (const auto& [one, other] : kAliases) {
+    if (one == lower_code) return other;
+    if (other == lower_code) return one;
+  }
+  return {};
+}
+
+bool all_of_range(std::string_view text, char first, char last) {
+  return std::ranges::all_of(text, [=](char c) { return c >= first && c <= last; });
+}
+
+/// A script ("Hant") or a region ("BR", "419").
+bool is_subtag(std::string_view text) {
+  if (text.size() == 4)
+    return all_of_range(text.substr(0, 1), 'A', 'Z') && all_of_range(text.substr(1), 'a', 'z');
+  return (text.size() == 2 && all_of_range(text, 'A', 'Z')) ||
+         (text.size() == 3 && all_of_range(text, '0', '9'));
+}
+
+}  // namespace
+
+bool is_language_code(std::string_view text) {
+  const std::string_view language = text.substr(0, text.find('-'));
+  if (language.size() < 2 || language.size() > 3 || !all_of_range(language, 'a', 'z')) return false;
+  for (text.remove_prefix(language.size()); !text.empty();) {
+    text.remove_prefix(1);
+    const std::string_view subtag = text.substr(0, text.find('-'));
+    if (!is_subtag(subtag)) return false;
+    text.remove_prefix(subtag.size());
+  }
+  return true;
+}
+
+std::optional<LanguagePair> parse_language_pair(std::string_view text) {
+  for (std::size_t at = 0; (at = text.find('-', at)) != std::string_view::npos; ++at)
+    if (is_language_code(text.substr(0, at)) && is_language_code(text.substr(at + 1)))
+      return LanguagePair{std::string(text.substr(0, at)), std::string(text.substr(at + 1))};
+  return std::nullopt;
+}
+
+std::string language_of(std::string_view code) {
+  if (const std::string_view alias = alias_of(code); code.find('-') == code.npos && !alias.empty())
+    code = alias;
+  return std::string(code.substr(0, code.find('-')));
+}
+
+std::string find_language_code(std::string_view code, const std::vector<std::string>& known) {
+  const std::string lower = ascii_lower(code);
+  for (const std::string_view spelling : {std::string_view(lower), alias_of(lower)})
+    for (const std::string& candidate : known)
+      if (ascii_lower(candidate) == spelling) return candidate;
+  return {};
+}
+
+std::string language_name(std::string_view code) {
+  const auto* found = std::ranges::find(kNames, code, &Entry::first);
+  return std::string(found == kNames.end() ? code : found->second);
+}
+
+// ---- the language of a text, by CLD2 ------------------------------------------------------------
+
+namespace {
+
+enum class Hint { None, Languages };
+enum class Effort { Reliable, Best };
+
+/// CLD2's code of a language of ours.
+std::string cld_code(const std::string& code) {
+  if (code == "zt" || code == "zh-Hant" || code == "zh-TW") return "zh-Hant";
+  if (code == "nb") return "no";
+  if (code == "he") return "iw";
+  if (code == "jv") return "jw";
+  return language_of(code);
+}
+
+std::string hint_of(const std::vector<std::string>& languages) {
+  std::string hint;
+  for (const std::string& language : languages)
+    hint.append(hint.empty() ? "" : ",").append(cld_code(language));
+  return hint;
+}
+
+std::optional<DetectedLanguage> find(std::string_view text,
+                                     const std::vector<std::string>& languages, Hint hint,
+                                     Effort effort) {
+  const std::string names = hint_of(languages);
+  const CLD2::CLDHints hints{hint == Hint::Languages ? names.c_str() : nullptr, nullptr,
+                             CLD2::UNKNOWN_ENCODING, CLD2::UNKNOWN_LANGUAGE};
+  CLD2::Language found[3];
+  int percent[3], bytes = 0;
+  double scores[3];
+  bool is_reliable = false;
+  CLD2::ExtDetectLanguageSummary(text.data(), static_cast<int>(text.size()), true, &hints,
+                                 effort == Effort::Best ? CLD2::kCLDFlagBestEffort : 0, found,
+                                 percent, scores, nullptr, &bytes, &is_reliable);
+  if (!is_reliable) return std::nullopt;
+  const std::string code = CLD2::LanguageCode(found[0]);
+  for (const std::string& language : languages)
+    if (cld_code(language) == code)
+      return DetectedLanguage{.language = language, .confidence = static_cast<double>(percent[0])};
+  return std::nullopt;
+}
+
+}  // namespace
+
+DetectedLanguage detect_language(std::string_view text, const std::vector<std::string>& languages) {
+  constexpr std::size_t kEnough = 65'536;  // bytes
+  text = text.substr(0, character_start(text, std::min(text.size(), kEnough)));
+  if (auto sure = find(text, languages, Hint::None, Effort::Reliable)) return *sure;
+  for (const Hint hint : {Hint::None, Hint::Languages})
+    if (auto likely = find(text, languages, hint, Effort::Best)) {
+      likely->confidence /= 2;
+      return *likely;
+    }
+  return {.language = languages.front()};
+}
+
+}  // namespace dragoman

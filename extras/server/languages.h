@@ -1,0 +1,48 @@
+// Languages: their codes and names, and the language of a text.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dragoman {
+
+/// Codes are those of ISO 639, followed by a hyphen and a script or region if one is meant ("de",
+/// "pt-BR", "zh-Hant").
+struct LanguagePair {
+  std::string source, target;
+  auto operator<=>(const LanguagePair&) const = default;
+
+  std::string name() const { return source + "-" + target; }  ///< "en-de"
+};
+
+/// "en-de", "zh-Hant-en", "en-pt-BR"; nothing for other texts.
+std::optional<LanguagePair> parse_language_pair(std::string_view text);
+
+bool is_language_code(std::string_view text);
+
+/// The code without script and region: "pt" for "pt-BR". LibreTranslate's "pb" and "zt" give "pt"
+/// and "zh".
+std::string language_of(std::string_view code);
+
+/// The one of `known` that `code` means: the same, in upper or lower case, or else the same
+/// language by LibreTranslate's other code for it ("pb" is "pt-BR", "zh" is "zh-Hans", "zt" is
+/// "zh-Hant"). Empty if there is none.
+std::string find_language_code(std::string_view code, const std::vector<std::string>& known);
+
+/// In English: "German"; the code itself if it is not known.
+std::string language_name(std::string_view code);
+
+struct DetectedLanguage {
+  std::string language;   ///< one of the languages that were asked for
+  double confidence = 0;  ///< in percent; 0: nothing speaks for it
+};
+
+/// The language of `text` (valid UTF-8) among `languages` (at least one), codes of ISO 639, by
+/// CLD2's statistics of letters and words. A few words leave doubt, and the confidence says so: it
+/// is halved if CLD2 calls its finding unreliable, or finds the language only when it is told which
+/// ones there are. If the text gives no hint, it is the first of `languages`.
+DetectedLanguage detect_language(std::string_view text, const std::vector<std::string>& languages);
+
+}  // namespace dragoman

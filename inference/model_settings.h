@@ -1,0 +1,35 @@
+// What a model file brings with it for translation besides its weights: tokenizers, and settings of
+// the search. And how the settings that suit a model are found.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "inference/search/decode_config.h"
+#include "model/file/model_file.h"
+#include "tokenizer/tokenizer.h"
+
+namespace dragoman {
+
+/// Both sides share one object if the file has one tokenizer. Throws Error if the file has no valid
+/// SentencePiece model, or one whose number of pieces is not the model's.
+TokenizerPair load_tokenizers(const ModelFileReader& file);
+
+/// Throws Error that names the model `other` if it cannot be in an ensemble with `model`.
+void require_same(const TokenizerPair& of_model, const TokenizerPair& of_other,
+                  const std::string& model, const std::string& other);
+
+/// Sets the settings for which the model has defaults, except those that were given by name. Throws
+/// UsageError for a value that has no meaning.
+void take_decode_defaults(DecodeConfig& config, const DecodeDefaults& defaults,
+                          const std::function<bool(std::string_view)>& is_given);
+
+/// Finds the beam size and length penalty that suit a model (dragoman evaluate --tune). Tries
+/// `start`, then length penalties at its beam size, beam sizes at the best of them, and, if the
+/// beam size has changed, penalties near the best again: about twenty searches. Returns the search
+/// with the highest score; if scores are equal, the one with the smaller beam. `score` is called
+/// once for each pair of values.
+DecodeConfig tune_search(const DecodeConfig& start,
+                         const std::function<double(const DecodeConfig&)>& score);
+
+}  // namespace dragoman

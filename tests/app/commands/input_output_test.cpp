@@ -1,0 +1,262 @@
+#include "app/commands/input_output.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace dragoman {
+
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+TEST(StandardInput, OneFlagMayReadIt) {
+  EXPECT_NO_THROW(check_standard_input({{"--src", "-"}, {"--ref", "a.de"}, {"--ref", ""}}));
+  EXPECT_NO_THROW(check_standard_input({{"--src", "a.en"}, {"--ref", "a.en"}}));
+}
+
+TEST(StandardInput, TheFlagsThatReadItAreNamed) {
+  try {
+    check_standard_input({{"--src", "-"}, {"--hyp", "a.de"}, {"--ref", "-"}, {"--ref", "-"}});
+    FAIL() << "three flags read it";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "--src, --ref, --ref: only one of them can be standard input (-)");
+  }
+}
+
+class OutputFile : public testing::Test {
+ protected:
+  OutputFile() {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_ / "run" / "checkpoints");
+  }
+  ~OutputFile() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string file(const std::string& name, const std::string& text) const {
+    write_file(folder_ / name, text);
+    return path(name);
+  }
+
+  static std::string refusal(const std::function<void()>& check) {
+    try {
+      check();
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+
+  const fs::path folder_ =
+      fs::path(testing::TempDir()) / ("output_file_" + std::to_string(getpid()));
+};
+
+TEST_F(OutputFile, AFileThatIsReadIsNoOutput) {
+  const std::string input = file("in", "a\n");
+  fs::create_symlink(input, path("link"));
+  EXPECT_TRUE(same_file(input, path("link")));
+  EXPECT_FALSE(same_file(input, path("none")));
+  for (const std::string& output : {input, path("link")})
+    EXPECT_THAT(refusal([&] {
+                  check_output("--output", output, {path("none"), input});
+                }),
+                HasSubstr("--output: " + output + " is "));
+  check_output("--output", path("new"), {input});
+  check_output("--output", "/dev/null", {"/dev/null"});
+}
+
+TEST_F(OutputFile, StandardOutputIsNoOutputFile) {
+  EXPECT_THAT(refusal([] { check_output("--output", "-", {}); }),
+              HasSubstr("--output: - stands for standard output"));
+  EXPECT_THAT(refusal([] { check_text_output("--output", "-", {}); }), HasSubstr("--output: - "));
+}
+
+TEST_F(OutputFile, AnOutputNeedsAnExistingFolderAndIsNoFolderItself) {
+  EXPECT_THAT(refusal([&] { check_output("-o", folder_.string(), {}); }),
+              HasSubstr(folder_.string() + " is a folder"));
+  try {
+    check_output("--output", path("nodir/x"), {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr(path("nodir") + ": no such folder"));
+  }
+}
+
+TEST_F(OutputFile, NoFileOfARunIsReplaced) {
+  const auto said = [this](const std::string& name) {
+    return refusal([&] { check_output("--output", path(name), {}); });
+  };
+  fs::create_symlink(file("run/model.safetensors", "weights"), path("link"));
+  EXPECT_THAT(said("run/model.safetensors"), HasSubstr("is the model of the training run"));
+  EXPECT_THAT(said("link"), HasSubstr("is the model of the training run"));
+  for (const std::string name : {"best", "latest", "start", "update-00001000"})
+    EXPECT_THAT(said("run/checkpoints/" + name + ".safetensors"),
+                HasSubstr("is a checkpoint of the training run"));
+  EXPECT_THAT(said("run/log.jsonl"), HasSubstr("is the log of the training run"));
+  EXPECT_THAT(said("run/config.toml"), HasSubstr("is the configuration of the training run"));
+  EXPECT_EQ(said("log.jsonl"), "accepted");
+  EXPECT_EQ(said("run/average.safetensors"), "accepted");
+  EXPECT_EQ(said("run/checkpoints/mine.safetensors"), "accepted");
+  EXPECT_EQ(said("model.safetensors"), "accepted");
+}
+
+TEST_F(OutputFile, ATextReplacesNoModel) {
+  const auto said = [this](const std::string& name) {
+    return refusal([&] { check_text_output("--output", path(name), {}); });
+  };
+  const std::string_view model("\x02\0\0\0\0\0\0\0{}", 10);
+  file("model", std::string(model));
+  EXPECT_THAT(said("model"), HasSubstr("is a model; name another file"));
+  EXPECT_EQ(refusal([&] { check_output("--output", path("model"), {}); }), "accepted");
+  for (const std::string& text : {std::string(), std::string("{"), std::string("12345678{}"),
+                                  std::string(model.substr(0, 8)) + "["})
+    EXPECT_EQ((file("text", text), said("text")), "accepted") << text;
+  EXPECT_EQ(said("new"), "accepted");
+}
+
+TEST_F(OutputFile, AModelReplacesOnlyModels) {
+  const auto said = [this](const std::string& name) {
+    return refusal([&] { check_model_output("--output", path(name), {}); });
+  };
+  file("model", std::string("\x02\0\0\0\0\0\0\0{}", 10));
+  file("empty", "");
+  file("text", "a line\n");
+  EXPECT_EQ(said("model"), "accepted");
+  EXPECT_EQ(said("empty"), "accepted");
+  EXPECT_EQ(said("new"), "accepted");
+  EXPECT_THAT(said("text"), HasSubstr("text is there and is no model"));
+}
+
+class PartFileTest : public testing::Test {
+ protected:
+  PartFileTest() {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  ~PartFileTest() override { fs::remove_all(folder_); }
+
+  PartFile part(std::uint64_t work, bool is_numbered = false) const {
+    return {
+        .path = path_, .work = work, .is_numbered = is_numbered, .expects_last_lines_again = false};
+  }
+  PartFile from_a_pipe(bool is_numbered = false) const {
+    PartFile resumed = part(1, is_numbered);
+    resumed.expects_last_lines_again = true;
+    return resumed;
+  }
+  /// An interrupted run that has written these lines.
+  void write_part(std::uint64_t work, const std::vector<std::string>& lines,
+                  bool is_numbered = false) const {
+    const auto output = open_part(part(work, is_numbered));
+    for (const std::string& line : lines) output->write_line(line);
+    output->flush();
+  }
+
+  /// Tests run side by side.
+  const fs::path folder_ =
+      fs::path(testing::TempDir()) /
+      (std::string("line_files_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+  const fs::path path_ = folder_ / "out";
+};
+
+TEST_F(PartFileTest, TheWholeFileAppearsWhenItIsFinished) {
+  const auto output = open_part(part(1));
+  output->write_line("a");
+  EXPECT_FALSE(fs::exists(path_));
+  EXPECT_EQ(finished_lines(part(1)), std::nullopt);
+  output->finish();
+  EXPECT_EQ(read_file(path_), "a\n");
+  EXPECT_EQ(finished_lines(part(1)), 1);
+}
+
+TEST_F(PartFileTest, TheSameWorkResumesAfterTheLinesThatAreThere) {
+  write_part(1, {"a", "b"});
+  const auto output = open_part(part(1));
+  EXPECT_EQ(output->done(), 2);
+  output->write_line("c");
+  output->finish();
+  EXPECT_EQ(read_file(path_), "a\nb\nc\n");
+}
+
+TEST_F(PartFileTest, OtherWorkIsRefusedAndTheUnfinishedLinesStay) {
+  write_part(1, {"a"});
+  EXPECT_THAT([this] { open_part(part(2)); },
+              testing::ThrowsMessage<Error>(testing::AllOf(testing::HasSubstr("--resume"),
+                                                           testing::HasSubstr("another -o"))));
+  EXPECT_EQ(open_part(part(1))->done(), 1);
+}
+
+TEST_F(PartFileTest, AnEmptyPartFileOfOtherWorkIsNoHindrance) {
+  write_file(path_.string() + ".0123456789abcdef.part", "");
+  open_part(part(2))->finish();
+  EXPECT_TRUE(fs::exists(path_));
+}
+
+TEST_F(PartFileTest, TheLastNumberedLineOfInputIsWrittenAgain) {
+  write_part(1, {"0 a", "0 b", "1 a"}, true);
+  const auto output = open_part(part(1, true));
+  EXPECT_EQ(output->done(), 1);
+  output->write_line("1 c");
+  output->finish();
+  EXPECT_EQ(read_file(path_), "0 a\n0 b\n1 c\n");
+}
+
+TEST_F(PartFileTest, TheLastTenLinesFromAPipeMustComeAgain) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 25; ++i) lines.push_back("line " + std::to_string(i));
+  write_part(1, lines);
+  const auto output = open_part(from_a_pipe());
+  EXPECT_EQ(output->done(), 15);
+  for (int i = 15; i < 25; ++i) output->write_line(lines[static_cast<std::size_t>(i)]);
+  output->write_line("another");
+  output->finish();
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  EXPECT_EQ(read_file(path_), text + "another\n");
+}
+
+TEST_F(PartFileTest, NumberedLinesFromAPipeMustComeAgainToo) {
+  write_part(1, {"0 a", "0 b", "1 a", "1 b", "2 a"}, true);
+  const auto output = open_part(from_a_pipe(true));
+  EXPECT_EQ(output->done(), 0);
+  for (const char* line : {"0 a", "0 b", "1 a", "1 b", "2 a", "2 b"}) output->write_line(line);
+  output->finish();
+  EXPECT_EQ(read_file(path_), "0 a\n0 b\n1 a\n1 b\n2 a\n2 b\n");
+}
+
+TEST_F(PartFileTest, AnotherInputOfAPipeIsRefusedAndNothingIsLost) {
+  write_part(1, {"a", "b"});
+  {
+    const auto output = open_part(from_a_pipe());
+    output->write_line("a");
+    EXPECT_THROW(output->write_line("bb"), Error);
+    EXPECT_THROW(output->write_line(""), Error);
+    EXPECT_THROW(output->finish(), Error) << "the input is shorter";
+  }
+  const auto output = open_part(from_a_pipe());
+  output->write_line("a");
+  output->write_line("b");
+  output->finish();
+  EXPECT_EQ(read_file(path_), "a\nb\n");
+}
+
+TEST_F(PartFileTest, TwoProcessesCannotWriteOneFile) {
+  const auto output = open_part(part(1));
+  EXPECT_THROW(open_part(part(1)), Error);
+}
+
+TEST_F(PartFileTest, AnOutputWithoutALineLeavesNoFile) {
+  write_part(1, {});
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+}  // namespace
+
+}  // namespace dragoman

@@ -1,0 +1,56 @@
+#include "app/commands/open_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "tests/inference/search/table_engine.h"
+#include "tests/model/file/small_model.h"
+#include "tests/tokenizer/sample_text.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+/// Stands for the engine on a GPU.
+std::unique_ptr<Engine> gpu_engine(const std::string& device, const ModelFileReader&,
+                                   const std::vector<TokenId>&) {
+  EXPECT_EQ(device, "cuda:1");
+  return std::make_unique<TableEngine>(small_tokenizer().size(), nullptr);
+}
+
+OpenedTranslator opened_on_gpu(ComputeType compute_type) {
+  SmallModel model(small_tokenizer().size());
+  model.contents.tokenizer_source = small_tokenizer().model_bytes();
+  const ScratchFile file("on_gpu.safetensors");
+  write_model_file(file.path(), model.contents);
+  EngineChoice choice;
+  choice.device = "cuda:1";
+  choice.compute_type = compute_type;
+  return open_translator({file.path().string()}, choice, gpu_engine);
+}
+
+TEST(OpenTranslator, OnAGpuThereIsOneEngineAndNoChoiceOfTheNumberType) {
+  const OpenedTranslator opened = opened_on_gpu(ComputeType::Auto);
+  EXPECT_TRUE(opened.is_on_gpu);
+  EXPECT_EQ(opened.engines.size(), 1U);
+  EXPECT_EQ(opened.weights, nullptr);
+  EXPECT_THAT([] { opened_on_gpu(ComputeType::Int8); },
+              ThrowsMessage<UsageError>(HasSubstr("--compute-type: on a GPU it is auto")));
+}
+
+TEST(OpenTranslator, WhatIsNotSearchedForOnTheGpuIsSaid) {
+  OpenedTranslator opened{};
+  Demands terms;
+  terms.protects = true;
+  EXPECT_EQ(host_search_notice(opened, 2, terms), "") << "on the CPU all is";
+  opened.is_on_gpu = true;
+  EXPECT_EQ(host_search_notice(opened, 1, {}), "");
+  EXPECT_THAT(host_search_notice(opened, 1, terms), HasSubstr("a protected text"));
+  EXPECT_THAT(host_search_notice(opened, 2, {}), HasSubstr("several models"));
+}
+
+}  // namespace
+}  // namespace dragoman

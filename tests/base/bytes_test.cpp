@@ -1,0 +1,37 @@
+#include "base/bytes.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace dragoman {
+namespace {
+
+std::string of(std::string_view text) { return base64(std::as_bytes(std::span(text))); }
+
+TEST(Base64, TheStandardsExamplesAreReproduced) {
+  EXPECT_EQ(of(""), "");
+  EXPECT_EQ(of("f"), "Zg==");
+  EXPECT_EQ(of("fo"), "Zm8=");
+  EXPECT_EQ(of("foo"), "Zm9v");
+  EXPECT_EQ(of("foobar"), "Zm9vYmFy");
+  EXPECT_EQ(of("\xFF\xFE\xFD"), "//79");
+}
+
+template <class Json>
+Json parsed(std::size_t depth) {
+  return Json::parse(std::string(depth, '[') + std::string(depth, ']'), check_json_depth<Json>,
+                     /*allow_exceptions=*/false);
+}
+
+TEST(JsonDepth, NestingHasABound) {
+  EXPECT_TRUE(parsed<nlohmann::json>(kMostJsonDepth).is_array());
+  EXPECT_TRUE(parsed<nlohmann::ordered_json>(kMostJsonDepth).is_array());
+  EXPECT_THROW(parsed<nlohmann::json>(kMostJsonDepth + 1), Error);
+  EXPECT_THROW(parsed<nlohmann::ordered_json>(200'000), Error);
+}
+
+}  // namespace
+}  // namespace dragoman

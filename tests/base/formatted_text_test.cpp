@@ -1,0 +1,77 @@
+#include "base/formatted_text.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <stdexcept>
+
+namespace dragoman {
+namespace {
+
+TEST(Amounts, ThousandsAreSeparated) {
+  EXPECT_EQ(with_separators(0), "0");
+  EXPECT_EQ(with_separators(999), "999");
+  EXPECT_EQ(with_separators(-1000), "-1,000");
+  EXPECT_EQ(with_separators(63'082'496), "63,082,496");
+}
+
+TEST(Amounts, CountedThingsAreInTheSingularOrThePlural) {
+  EXPECT_EQ(counted(1, "line"), "1 line");
+  EXPECT_EQ(counted(0, "line"), "0 lines");
+  EXPECT_EQ(counted(12'345, "line"), "12,345 lines");
+  EXPECT_EQ(counted(1, "matrix", "matrices"), "1 matrix");
+  EXPECT_EQ(counted(2, "matrix", "matrices"), "2 matrices");
+}
+
+TEST(Amounts, BytesAreWrittenInTheUnitThatKeepsThemShort) {
+  EXPECT_EQ(bytes_text(0), "0 B");
+  EXPECT_EQ(bytes_text(999), "999 B");
+  EXPECT_EQ(bytes_text(1500), "1.5 KB");
+  EXPECT_EQ(bytes_text(9'960'000), "10 MB");
+  EXPECT_EQ(bytes_text(999'600'000), "1.0 GB");
+  EXPECT_EQ(bytes_text(640'000'000'000'000), "640 TB");
+}
+
+TEST(Amounts, ThereAreAsManyDecimalsAsAskedFor) {
+  EXPECT_EQ(fixed_text(38.2, 2), "38.20");
+  EXPECT_EQ(fixed_text(-0.25, 1), "-0.2");
+  EXPECT_EQ(fixed_text(2.5, 0), "2");
+  EXPECT_EQ(fixed_text(1e-9, 3), "0.000");
+  EXPECT_EQ(fixed_text(-std::numeric_limits<double>::max(), 4).size(), 315u);
+}
+
+TEST(Amounts, ADurationHasTheUnitsThatItsLengthNeeds) {
+  EXPECT_EQ(duration_text(0), "0:00");
+  EXPECT_EQ(duration_text(58.2), "0:59");
+  EXPECT_EQ(duration_text(754), "12:34");
+  EXPECT_EQ(duration_text(11554), "3:12:34");
+  EXPECT_EQ(duration_text(184'320), "2d 03:12");
+  EXPECT_EQ(duration_text(1e300), "long");
+}
+
+TEST(Joined, OfManyLinesTheFirstAreListed) {
+  const std::int64_t lines[] = {7, 9, 12};
+  EXPECT_EQ(lines_text(std::span(lines).first(1), 1), "line 7");
+  EXPECT_EQ(lines_text(lines, 3), "lines 7, 9, 12");
+  EXPECT_EQ(lines_text(lines, 4), "lines 7, 9, 12, ...");
+}
+
+TEST(ShellWord, AWordIsQuotedWhereAShellWouldChangeIt) {
+  EXPECT_EQ(shell_word("run/model.safetensors"), "run/model.safetensors");
+  EXPECT_EQ(shell_word("--beam-size=5"), "--beam-size=5");
+  EXPECT_EQ(shell_word("a b"), "'a b'");
+  EXPECT_EQ(shell_word("$(x) *"), "'$(x) *'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("für"), "'für'");
+}
+
+TEST(HtmlText, ValuesTakeThePlacesOfTheirNames) {
+  EXPECT_EQ(filled("<p>{{a}}</p>{{b}}{{a}}", {{"a", "x"}, {"b", "{{a}}"}}), "<p>x</p>{{a}}x");
+  EXPECT_EQ(filled("none", {}), "none");
+  EXPECT_THROW(filled("{{a}}", {}), std::logic_error);
+  EXPECT_THROW(filled("{{a", {{"a", "x"}}), std::logic_error);
+}
+
+}  // namespace
+}  // namespace dragoman

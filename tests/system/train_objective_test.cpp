@@ -1,0 +1,126 @@
+// Terms of the loss and the average of the weights: guided alignment, R-Drop, --ema.
+
+#include <gmock/gmock.h>
+
+#include "base/files.h"
+#include "model/file/model_file.h"
+#include "tests/system/train_fixture.h"
+
+namespace dragoman {
+
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// The sample corpus has 1,500 lines, none empty: each first word is linked to the other.
+class TrainGuidedAlignment : public Train {
+ protected:
+  static std::string alignment(const std::string& name, const std::string& third_line,
+                               int lines = 1500) {
+    std::string text;
+    for (int line = 1; line <= lines; ++line) text += line == 3 ? third_line + "\n" : "0-0\n";
+    write_file(path(name), text);
+    return path(name);
+  }
+
+  static void expect_error(const std::string& file, const std::string& message) {
+    const auto result = run(command("refused", {"--guided-alignment", file}), "", kLimit);
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.errors, HasSubstr(file + message));
+  }
+};
+
+TEST_F(TrainGuidedAlignment, GuidedAlignmentChangesTheModelAndIsResumedExactly) {
+  const std::string file = alignment("links", "0-0");
+  const auto with = [&](const char* updates) {
+    return std::vector<std::string>{"--guided-alignment", file, "--max-updates", updates};
+  };
+  ASSERT_EQ(run(command("plain", {"--max-updates", "20"}), "", kLimit).exit_code, 0);
+  const auto straight = run(command("straight", with("20")), "", kLimit);
+  ASSERT_EQ(straight.exit_code, 0) << straight.errors;
+  ASSERT_EQ(run(command("resumed", with("10")), "", kLimit).exit_code, 0);
+  ASSERT_EQ(run(command("resumed", with("20")), "", kLimit).exit_code, 0);
+  const std::string last = "/checkpoints/update-00000020.safetensors";
+  EXPECT_TRUE(weights("straight" + last) == weights("resumed" + last));
+  EXPECT_FALSE(weights("straight" + last) == weights("plain" + last));
+  EXPECT_THAT(read_file(path("straight/log.jsonl")), HasSubstr("\"alignment_loss\":"));
+  EXPECT_THAT(read_file(path("plain/log.jsonl")), Not(HasSubstr("alignment_loss")));
+
+  alignment("links", "");
+  const auto changed = run(command("resumed", with("30")), "", kLimit);
+  EXPECT_EQ(changed.exit_code, 1);
+  EXPECT_THAT(changed.errors, HasSubstr(file + ": has changed since this run was started"));
+}
+
+TEST_F(TrainGuidedAlignment, TheModelNamesTheHeadThatHasLearnedTheLinks) {
+  const auto defaults_of = [](const std::string& name, std::vector<std::string> flags) {
+    flags.insert(flags.end(), {"--max-updates", "2", "--decoder-layers", "2"});
+    EXPECT_EQ(run(command(name, flags), "", kLimit).exit_code, 0);
+    return ModelFileReader(path(name + "/model.safetensors")).decode_defaults();
+  };
+  const std::string file = alignment("links", "0-0");
+  EXPECT_EQ(defaults_of("last", {"--guided-alignment", file}),
+            (DecodeDefaults{{"attention-layer", "2"}, {"attention-head", "1"}}));
+  EXPECT_EQ(defaults_of("first", {"--guided-alignment", file, "--guided-alignment-layer", "1",
+                                  "--guided-alignment-head", "2"}),
+            (DecodeDefaults{{"attention-layer", "1"}, {"attention-head", "2"}}));
+  EXPECT_EQ(defaults_of("plain", {}), DecodeDefaults{});
+}
+
+TEST_F(TrainGuidedAlignment, AnErrorNamesTheFileAndTheLineThatAreWrong) {
+  expect_error(alignment("short", "", 1499), " has 1,499 lines but ");
+  expect_error(alignment("nonsense", "0-0 1:2"),
+               ":3: '1:2' is not a pair of word numbers like 0-2");
+  expect_error(alignment("beyond", "0-0 99-0"), ":3: word 99 of the source line");
+}
+
+TEST_F(TrainGuidedAlignment, ALayerOrAHeadThatTheModelLacksIsRefused) {
+  for (const char* flag : {"--guided-alignment-layer", "--guided-alignment-head"}) {
+    const auto result = run(command("refused", {flag, "3"}), "", kLimit);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.errors, HasSubstr(std::string(flag) + " 3: "));
+  }
+}
+
+using TrainRegularization = Train;
+
+const std::vector<std::string> kBoth = {"--ema", "0.9", "--r-drop", "2", "--average-last", "0"};
+
+TEST_F(TrainRegularization, TheModelIsTheMovingAverageAndAResumedRunHasTheSame) {
+  auto half = kBoth;
+  half.insert(half.end(), {"--max-updates", "30"});
+  ASSERT_EQ(run(command("straight", kBoth), "", kLimit).exit_code, 0);
+  ASSERT_EQ(run(command("resumed", half), "", kLimit).exit_code, 0);
+  const auto resumed = run(command("resumed", kBoth), "", kLimit);
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
+  const std::string last = "/checkpoints/update-00000060.safetensors";
+  for (const std::string& file : {last, std::string("/model.safetensors")})
+    EXPECT_TRUE(weights("straight" + file) == weights("resumed" + file)) << file;
+  const ModelFileReader straight(path("straight" + last)), other(path("resumed" + last));
+  EXPECT_EQ(straight.tensor("training.weights").raw(), other.tensor("training.weights").raw());
+
+  const auto best = ModelFileReader(path("straight/model.safetensors")).provenance().updates;
+  EXPECT_TRUE(weights("straight/checkpoints/update-000000" + std::to_string(best) +
+                      ".safetensors") == weights("straight/model.safetensors"));
+}
+
+TEST_F(TrainRegularization, AnotherAverageIsAnotherRun) {
+  ASSERT_EQ(run(command("other", {"--max-updates", "10"}), "", kLimit).exit_code, 0);
+  for (const char* flag : {"--ema", "--r-drop"}) {
+    const auto result = run(command("other", {flag, "0.5"}), "", kLimit);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.errors, HasSubstr(std::string(flag) + ": this run was started with '0'"));
+  }
+}
+
+TEST_F(TrainRegularization, RDropNeedsDropout) {
+  const auto result = run(command("dry", {"--r-drop", "2", "--dropout", "0", "--attention-dropout",
+                                          "0", "--activation-dropout", "0"}));
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.errors, HasSubstr("--r-drop: its two passes differ by dropout alone"));
+}
+
+}  // namespace
+
+}  // namespace dragoman

@@ -1,0 +1,95 @@
+#include "training/start/run_settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "base/error.h"
+#include "base/threads.h"
+#include "tests/data/text_files.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+using Settings = std::map<std::string, std::string>;
+
+/// What the flags are refused with; "" if they are not.
+std::string refusal(const Settings& settings) {
+  RunConfig config = RunConfig::from_preset(Preset::Base);
+  config.train.output = "run";
+  config.data.train_source = {"a.en"};
+  config.data.train_target = {"a.de"};
+  for (const auto& [flag, text] : settings) assign_text(field_named(config.fields(), flag), text);
+  return message_of<UsageError>([&config] { config.check(); });
+}
+
+TEST(RunConfig, ThePresetsNumbersAreTaken) { EXPECT_EQ(refusal({}), ""); }
+
+TEST(RunConfig, ANegativeNumberIsRefusedByTheNameOfItsFlag) {
+  const std::set<std::string_view> may_be_negative = {"seed"};
+  RunConfig config;
+  ASSERT_THROW(threads_to_use(-1), UsageError);  // the machine's cores decide
+  for (const Field& field : config.fields()) {
+    if (field.kind != Field::Kind::Integer && field.kind != Field::Kind::Number) continue;
+    const std::string flag(field.info.name);
+    if (flag == "threads") continue;
+    if (may_be_negative.contains(flag))
+      EXPECT_EQ(refusal({{flag, "-1"}}), "");
+    else
+      EXPECT_THAT(refusal({{flag, "-1"}}), HasSubstr("--" + flag)) << flag;
+  }
+}
+
+TEST(RunConfig, ANumberBeyondItsRangeIsRefusedByTheNameOfItsFlag) {
+  const std::multimap<std::string, std::string> wrong = {
+      {"max-tokens", "0"},      {"update-freq", "0"},        {"lr", "0"},
+      {"min-lr", "1"},          {"lr-end", "4000"},          {"cooldown", "0"},
+      {"cooldown", "1"},        {"adam-beta1", "1"},         {"adam-beta2", "1"},
+      {"adam-eps", "0"},        {"label-smoothing", "1"},    {"ema", "1"},
+      {"spike-factor", "1"},    {"valid-every", "0"},        {"save-minutes", "0"},
+      {"keep-last", "0"},       {"average-last", "6"},       {"log-every", "0"},
+      {"valid-beam-size", "0"}, {"valid-beam-size", "1001"}, {"keep-tolerance", "101"},
+      {"rank-timeout", "0"},    {"rank-timeout", "3601"},    {"max-time", "5 minutes"},
+      {"dropout", "1"},         {"attention-dropout", "1"},  {"activation-dropout", "1"}};
+  for (const auto& [flag, text] : wrong)
+    EXPECT_THAT(refusal({{flag, text}}), StartsWith("--" + flag)) << text;
+}
+
+TEST(RunConfig, ARateOfDropoutThatRoundsToNoneIsRefused) {
+  for (const char* flag : {"dropout", "attention-dropout", "activation-dropout"}) {
+    EXPECT_THAT(refusal({{flag, "0.001"}}), HasSubstr("--" + std::string(flag) + " 0.001: rates"));
+    EXPECT_EQ(refusal({{flag, "0.002"}}), "");
+  }
+}
+
+TEST(RunConfig, FlagsThatDoNotFitEachOtherAreRefused) {
+  struct Case {
+    Settings settings;
+    const char* message;
+  };
+  const Case cases[] = {
+      {{{"r-drop", "5"}, {"dropout", "0"}, {"attention-dropout", "0"}, {"activation-dropout", "0"}},
+       "--r-drop: its two passes differ by dropout alone"},
+      {{{"keep-valid-src", "k.en"}, {"keep-valid-tgt", "k.de"}}, "give --init-from too"},
+      {{{"keep-valid-src", "k.en"},
+        {"keep-valid-tgt", "k.de"},
+        {"init-from", "first"},
+        {"valid-fraction", "0"}},
+       "--keep-valid-src: needs a validation beside it"},
+      {{{"guided-alignment-layer", "7"}}, "--guided-alignment-layer 7: the decoder has 6 layers"},
+      {{{"guided-alignment-head", "9"}}, "--guided-alignment-head 9: a layer has 8 heads"},
+      {{{"positions", "learned"}, {"max-positions", "100"}, {"max-length", "100"}},
+       "--max-length 100: the 100 learned positions"},
+      {{{"positions", "learned"}, {"max-positions", "100"}, {"max-length", "0"}},
+       "--max-length 0: the 100 learned positions"}};
+  for (const Case& flags : cases) EXPECT_THAT(refusal(flags.settings), HasSubstr(flags.message));
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,202 @@
+#include "training/stopping.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/error.h"
+
+namespace dragoman {
+
+std::optional<StopReason> reached_limit(const TrainConfig& config, const ProgressRecord& progress,
+                                        double seconds) {
+  const auto reached = [](std::int64_t value, std::int64_t limit) {
+    return limit > 0 && value >= limit;
+  };
+  if (reached(progress.update, config.max_updates)) return StopReason::MaxUpdates;
+  if (reached(progress.epoch, config.max_epochs)) return StopReason::MaxEpochs;
+  if (config.max_seconds() > 0 && progress.update > 0 && seconds >= config.max_seconds())
+    return StopReason::MaxTime;
+  if (reached(progress.update, progress.cooldown.end)) return progress.cooldown.limit;
+  if (config.scheduler != LrScheduler::Wsd &&
+      reached(progress.patience.without_gain, config.patience))
+    return StopReason::Patience;
+  return std::nullopt;
+}
+
+void note_validation(PatienceState& state, const PatienceScore& result) {
+  if (!result.counts) {
+    ++state.without_gain;
+    return;
+  }
+  state.recent.push_back(result.score);
+  if (state.recent.size() > kSmoothedScores) state.recent.erase(state.recent.begin());
+  const double smoothed = std::accumulate(state.recent.begin(), state.recent.end(), 0.0) /
+                          static_cast<double>(state.recent.size());
+  const bool tie = std::round(100 * smoothed) == std::round(100 * state.to_beat);
+  const bool gained = state.validations == 0 ||
+                      smoothed > state.to_beat + kGainInErrors * result.standard_error ||
+                      (tie && result.loss < state.loss_to_beat);
+  ++state.validations;
+  if (gained) {
+    state.to_beat = smoothed;
+    state.loss_to_beat = result.loss;
+    state.without_gain = 0;
+  } else {
+    ++state.without_gain;
+  }
+}
+
+// ---- cooldown -----------------------------------------------------------------------------------
+
+namespace {
+
+/// Whether the stable phase of a run up to this limit is over.
+bool is_in_sight(StopReason limit, const TrainConfig& config, const RunPosition& position) {
+  const auto reached = [fraction = 1 - config.cooldown](double value, double end) {
+    return end > 0 && value >= fraction * end;
+  };
+  switch (limit) {
+    case StopReason::MaxUpdates:
+      return reached(static_cast<double>(position.update), static_cast<double>(config.max_updates));
+    case StopReason::MaxEpochs:
+      return reached(position.epochs, static_cast<double>(config.max_epochs));
+    case StopReason::MaxTime:
+      return reached(position.seconds, config.max_seconds());
+    case StopReason::Patience:
+      return config.patience > 0 && position.without_gain >= config.patience;
+    case StopReason::Requested:
+      return false;
+  }
+  return false;
+}
+
+std::optional<StopReason> limit_in_sight(const TrainConfig& config, const RunPosition& position) {
+  for (const StopReason limit :
+       {StopReason::MaxUpdates, StopReason::MaxEpochs, StopReason::MaxTime, StopReason::Patience})
+    if (is_in_sight(limit, config, position)) return limit;
+  return std::nullopt;
+}
+
+/// The value of the limit's flag; 0: there is no such limit.
+double value_of(StopReason limit, const TrainConfig& config) {
+  switch (limit) {
+    case StopReason::MaxUpdates:
+      return static_cast<double>(config.max_updates);
+    case StopReason::MaxEpochs:
+      return static_cast<double>(config.max_epochs);
+    case StopReason::MaxTime:
+      return config.max_seconds();
+    case StopReason::Patience:
+      return static_cast<double>(config.patience);
+    case StopReason::Requested:
+      return 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::optional<Cooldown> due_cooldown(const TrainConfig& config, const RunPosition& position) {
+  if (config.scheduler != LrScheduler::Wsd || position.update == 0) return std::nullopt;
+  const auto limit = limit_in_sight(config, position);
+  if (!limit) return std::nullopt;
+  std::int64_t end = end_of_cooldown(config, position.update);
+  if (config.max_updates > 0)
+    end = *limit == StopReason::MaxUpdates ? config.max_updates : std::min(end, config.max_updates);
+  return Cooldown{.begin = position.update,
+                  .end = end,
+                  .limit = *limit,
+                  .limit_value = value_of(*limit, config)};
+}
+
+std::int64_t end_of_cooldown(const TrainConfig& config, std::int64_t update) {
+  const double fraction = config.cooldown / (1 - config.cooldown);
+  return update + std::max<std::int64_t>(1, std::llround(fraction * static_cast<double>(update)));
+}
+
+bool goes_on(const Cooldown& cooldown, const TrainConfig& config) {
+  const double now = value_of(cooldown.limit, config);
+  return now > 0 && (cooldown.limit_value == 0 || now <= cooldown.limit_value);
+}
+
+std::optional<std::string> begin_cooldown(ProgressRecord& progress, const TrainConfig& config,
+                                          const RunPosition& position) {
+  if (progress.cooldown.has_begun()) return std::nullopt;
+  const auto cooldown = due_cooldown(config, position);
+  if (!cooldown) return std::nullopt;
+  progress.cooldown = *cooldown;
+  const bool by_patience = cooldown->limit == StopReason::Patience;
+  return join_text(
+      by_patience ? join_text("no gain in ", position.without_gain, " validations: ") : "",
+      "the rate falls from here to update ", cooldown->end, ", where the run ends");
+}
+
+std::optional<std::string> cancel_cooldown_if_longer(ProgressRecord& progress,
+                                                     const TrainConfig& config) {
+  if (!progress.cooldown.has_begun() || goes_on(progress.cooldown, config)) return std::nullopt;
+  progress.cooldown = {};
+  progress.patience = {};
+  return "the run has another limit now: its rate, which was falling, is at its peak again";
+}
+
+// ---- outlook ------------------------------------------------------------------------------------
+
+namespace {
+
+/// 0 if a validation is due and not made yet.
+double updates_to_validation(const TrainConfig& config, const ProgressRecord& progress) {
+  const bool is_due = progress.update > 0 && progress.update % config.valid_every == 0 &&
+                      progress.validated_update != progress.update;
+  if (is_due) return 0;
+  return static_cast<double>(config.valid_every - progress.update % config.valid_every);
+}
+
+/// The updates until --patience ends the run, if no validation gains any more. With wsd they
+/// include the cooldown.
+double updates_by_patience(const TrainConfig& config, const ProgressRecord& progress) {
+  const auto validations = static_cast<double>(
+      std::max<std::int64_t>(1, config.patience - progress.patience.without_gain));
+  const double stable = updates_to_validation(config, progress) +
+                        (validations - 1) * static_cast<double>(config.valid_every);
+  if (config.scheduler != LrScheduler::Wsd) return stable;
+  const double end = (static_cast<double>(progress.update) + stable) / (1 - config.cooldown);
+  return end - static_cast<double>(progress.update);
+}
+
+}  // namespace
+
+Outlook outlook(const TrainConfig& config, const ProgressRecord& progress, const RunPace& pace) {
+  const double per_update = pace.seconds_per_update +
+                            pace.seconds_per_validation / static_cast<double>(config.valid_every);
+  const auto end_after = [per_update](double updates) {
+    updates = std::max(0.0, updates);
+    return ExpectedEnd{.updates_left = updates, .seconds_left = updates * per_update};
+  };
+  Outlook result;
+  const auto limit = [&](double updates) {
+    if (!result.end || updates < result.end->updates_left) result.end = end_after(updates);
+  };
+  const auto update = static_cast<double>(progress.update);
+  if (config.max_updates > 0) limit(static_cast<double>(config.max_updates) - update);
+  if (config.max_epochs > 0)
+    limit(static_cast<double>(config.max_epochs) * pace.updates_per_epoch - update);
+  if (config.max_seconds() > 0 && per_update > 0)
+    limit((config.max_seconds() - progress.seconds) / per_update);
+  if (progress.cooldown.has_begun()) {
+    limit(static_cast<double>(progress.cooldown.end) - update);
+  } else if (config.patience > 0 && pace.validates) {
+    const double updates = updates_by_patience(config, progress);
+    if (!result.end || updates < result.end->updates_left)
+      result.end_without_gain = end_after(updates);
+  }
+  if (pace.validates) {  // the last update is validated, too
+    const double updates = updates_to_validation(config, progress);
+    result.seconds_to_validation =
+        pace.seconds_per_update *
+        (result.end ? std::min(updates, result.end->updates_left) : updates);
+  }
+  return result;
+}
+
+}  // namespace dragoman

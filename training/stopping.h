@@ -1,0 +1,107 @@
+// When a run ends: its limits, patience, and the cooldown before the end; and the outlook on the
+// rest of the run, which the progress bar, the log and train --plan show.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "training/progress_record.h"
+#include "training/train_config.h"
+
+namespace dragoman {
+
+/// The limit that a run has reached, if any. `seconds` of training and validation are those up to
+/// now, on which all ranks agree; progress.seconds are those up to the last result that was read. A
+/// cooldown that has begun ends the run, for the reason that began it.
+std::optional<StopReason> reached_limit(const TrainConfig& config, const ProgressRecord& progress,
+                                        double seconds);
+
+// ---- patience: whether a run still gets better --------------------------------------------------
+//
+// A validation's score moves by chance: from update to update, and with the sentences that the
+// validation text happens to have. So patience looks at the mean of the last scores. A gain has to
+// exceed a fraction of the score's standard error. If the mean is the same to two decimals, a lower
+// loss is a gain, too.
+
+/// Scores that are averaged.
+inline constexpr std::size_t kSmoothedScores = 3;
+/// A gain exceeds this fraction of the score's standard error. Two models of one run are scored on
+/// the same sentences, so the error of their difference is far smaller than that of a score.
+inline constexpr double kGainInErrors = 0.1;
+
+struct PatienceScore {
+  double score = 0;           ///< greater is better (a loss with its sign changed)
+  double standard_error = 0;  ///< by bootstrap over the validation sentences; 0: not known
+  /// Decides if the smoothed BLEU or chrF is the same to two decimals.
+  double loss = 0;
+  bool counts = true;  ///< false: no gain, whatever the score
+};
+/// Adds the score of a validation to the state.
+void note_validation(PatienceState& state, const PatienceScore& result);
+
+// ---- cooldown: the last stretch of a run with the wsd schedule ----------------------------------
+//
+// The learning rate is constant until an end is in sight, and falls over the last stretch of the
+// run.
+
+/// How far a run is, as the limits count it.
+struct RunPosition {
+  std::int64_t update = 0;
+  double epochs = 0;              ///< passes over the corpus, with the fraction of the current one
+  double seconds = 0;             ///< of training and validation
+  std::int64_t without_gain = 0;  ///< validations, for --patience
+};
+
+/// The cooldown that begins at this update, if one is due. It is due when a limit (--max-updates,
+/// --max-epochs or --max-time) is reached up to its last fraction --cooldown, or when --patience is
+/// used up. It takes the fraction --cooldown of all updates, and ends at --max-updates at the
+/// latest.
+std::optional<Cooldown> due_cooldown(const TrainConfig& config, const RunPosition& position);
+
+/// The last update of a run whose cooldown begins at `update`.
+std::int64_t end_of_cooldown(const TrainConfig& config, std::int64_t update);
+
+/// Whether a cooldown that has begun continues, in a run whose limits may have changed since. If
+/// its limit is gone or has been raised, the rate returns to the peak.
+bool goes_on(const Cooldown& cooldown, const TrainConfig& config);
+
+/// Writes a cooldown into the record if one is due and none has begun, and returns the message for
+/// the user.
+std::optional<std::string> begin_cooldown(ProgressRecord& progress, const TrainConfig& config,
+                                          const RunPosition& position);
+/// For a run that is resumed: cancels the cooldown in the record if goes_on() is false, and returns
+/// the message for the user. Patience begins again, because the scores at the low rate were better
+/// than those at the peak can be.
+std::optional<std::string> cancel_cooldown_if_longer(ProgressRecord& progress,
+                                                     const TrainConfig& config);
+
+// ---- outlook ------------------------------------------------------------------------------------
+
+/// The time that updates and validations take on this machine.
+struct RunPace {
+  double seconds_per_update = 0;
+  double updates_per_epoch = 0;
+  double seconds_per_validation = 0;  ///< 0: not known yet
+  bool validates = true;              ///< whether there is a validation text
+};
+
+/// The end of the run, by the first limit that it will reach.
+struct ExpectedEnd {
+  double updates_left = 0;
+  double seconds_left = 0;  ///< validations included
+};
+
+struct Outlook {
+  /// Until the next validation begins; none without a validation text.
+  std::optional<double> seconds_to_validation = {};
+  /// By the first of the limits that are set, or at the end of a cooldown that has begun.
+  std::optional<ExpectedEnd> end = {};
+  /// The end by --patience if no validation gains any more; none if `end` comes first.
+  std::optional<ExpectedEnd> end_without_gain = {};
+};
+
+Outlook outlook(const TrainConfig& config, const ProgressRecord& progress, const RunPace& pace);
+
+}  // namespace dragoman

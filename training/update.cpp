@@ -1,0 +1,213 @@
+#include "training/update.h"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/machine.h"
+#include "base/random.h"
+#include "data/packed_batch.h"
+#include "model/device.h"
+
+namespace dragoman {
+
+// ---- the batches --------------------------------------------------------------------------------
+
+void UpdateBatches::open(const ProgressRecord& progress) {
+  PlanConfig plan = run_.config.epoch_plan(run_.data.weights());
+  if (progress.rollbacks > 0)
+    plan.seed = random_bits(plan.seed, static_cast<std::uint64_t>(progress.rollbacks));
+  plan.threads = run_.threads;
+  stream_.emplace(
+      run_.data.train, plan, end_ids(run_.data.tokenizers),
+      DataPosition{progress.epoch, progress.batch},
+      StreamOptions{.supplements = {run_.data.encoder, run_.data.alignments}, .share = share_});
+}
+
+std::vector<PackedBatch> UpdateBatches::next() {
+  std::vector<PackedBatch> batches;
+  for (std::int64_t i = 0; i < run_.config.update_freq; ++i) batches.push_back(stream_->next());
+  return batches;
+}
+
+double UpdateBatches::epochs() const {
+  const DataPosition position = stream_->position();
+  return static_cast<double>(position.epoch) +
+         static_cast<double>(position.batch) / static_cast<double>(stream_->batches_in_epoch());
+}
+
+double UpdateBatches::updates_per_epoch() const {
+  return static_cast<double>(stream_->batches_in_epoch()) /
+         static_cast<double>(run_.config.update_freq * share_.size);
+}
+
+// ---- the gradient, in parts ---------------------------------------------------------------------
+
+namespace {
+
+/// Bytes of attention scores on the CPU; 0 on other devices, which report an error when memory runs
+/// out. The CPU's must be checked before they are taken: the system kills a process that takes too
+/// much.
+std::int64_t memory_of(TrainingModel& model, const BatchView& batch, Precision precision,
+                       Pass pass) {
+  if (!model.weights().is_cpu()) return 0;
+  return attention_memory(model.config(), {batch.source.starts, batch.target.starts},
+                          precision == Precision::Bf16 ? 2 : 4, pass);
+}
+
+std::vector<BatchPart> parts_of(TrainingModel& model, std::span<const PackedBatch> batches,
+                                std::int64_t part_tokens) {
+  std::vector<BatchPart> parts;
+  for (const PackedBatch& batch : batches)
+    for (BatchPart& part :
+         partition(batch, {.part_tokens = part_tokens, .threads = model.threads()}))
+      parts.push_back(std::move(part));
+  return parts;
+}
+
+/// On the CPU the threads take shares of all parts. A part with padded attention is computed alone.
+BatchLoss losses_of(TrainingModel& model, std::span<const BatchPart> parts) {
+  BatchLoss sums;
+  std::vector<BatchView> shares;
+  for (const BatchPart& part : parts) {
+    const std::int64_t bytes = memory_of(model, part.whole, Precision::Fp32, Pass::Forward);
+    if (model.threads() > 1 && bytes == 0) {
+      shares.insert(shares.end(), part.shares.begin(), part.shares.end());
+      continue;
+    }
+    require_memory(bytes);
+    sums += model.evaluate(part.whole);
+  }
+  std::vector<BatchLoss> losses(shares.size());
+  std::atomic<std::size_t> next = 0;
+  ThreadTeam team;
+  if (!shares.empty())
+    run_side_by_side(team, static_cast<std::size_t>(model.threads()), [&](std::size_t) {
+      for (std::size_t i; (i = next++) < shares.size();) losses[i] = model.evaluate(shares[i]);
+    });
+  for (const BatchLoss& share : losses) sums += share;
+  return sums;
+}
+
+}  // namespace
+
+std::optional<DeviceLoss> try_to_accumulate(TrainingModel& model,
+                                            std::span<const PackedBatch> batches,
+                                            const AccumulateConfig& config) {
+  DeviceLoss sums;
+  try {
+    const std::vector<BatchPart> parts = parts_of(model, batches, config.part_tokens);
+    for (const BatchPart& part : parts) {
+      std::int64_t bytes = 0;  // of all shares, which are computed side by side
+      for (const BatchView& share : part.shares)
+        bytes += memory_of(model, share, config.precision, Pass::Training);
+      const std::int64_t passes = config.loss.r_drop > 0 ? 2 : 1;
+      require_memory(passes * bytes);
+      sums += model.accumulate(part.shares, config.loss, config.update, &part == &parts.back());
+    }
+    model.hand_over_rest();
+    return sums;
+  } catch (const std::exception& problem) {
+    if (!is_out_of_memory(problem)) throw;
+  }
+  model.forget_gradient();
+  give_back_freed_memory();
+  return std::nullopt;
+}
+
+std::int64_t lowered_part_tokens(std::span<const PackedBatch> batches, std::int64_t part_tokens) {
+  std::int64_t largest = 0, longest = 0;
+  for (const PackedBatch& batch : batches)
+    for (const BatchPart& part : partition(batch, {.part_tokens = part_tokens})) {
+      const std::int64_t tokens = part.whole.largest_side();
+      longest = std::max(longest, tokens);
+      if (part.whole.sentences.size() > 1) largest = std::max(largest, tokens);
+    }
+  if (largest == 0)
+    throw Error("not enough memory for a batch of one pair with ", longest,
+                " pieces on a side; a lower --max-length or a smaller model needs less");
+  return (largest + 1) / 2;
+}
+
+void require_memory_to_evaluate(TrainingModel& model, std::span<const PackedBatch> batches,
+                                std::string_view text) {
+  for (const PackedBatch& batch : batches)
+    for (const BatchPart& pair : partition(batch, {.part_tokens = 1})) {
+      const std::int64_t bytes = memory_of(model, pair.whole, Precision::Fp32, Pass::Forward);
+      if (bytes > 0 && bytes > available_memory())
+        throw Error(text, ": not enough memory for a pair with ", pair.whole.largest_side(),
+                    " pieces on a side; a lower --max-length leaves it out of the loss");
+    }
+}
+
+BatchLoss evaluate_in_parts(TrainingModel& model, std::span<const PackedBatch> batches) {
+  for (std::int64_t part_tokens = 0;; part_tokens = lowered_part_tokens(batches, part_tokens)) {
+    try {
+      return losses_of(model, parts_of(model, batches, part_tokens));
+    } catch (const std::exception& problem) {
+      if (!is_out_of_memory(problem)) throw;
+    }
+    give_back_freed_memory();
+  }
+}
+
+// ---- updates that are left out ------------------------------------------------------------------
+
+SpikeLimits::SpikeLimits(const LossHistory& history, double spike_factor, torch::Device device)
+    : spike_factor_(spike_factor) {
+  const auto scalar = [&](double value) {  // stays at one address
+    return torch::full({}, value, torch::TensorOptions(torch::kFloat64).device(device));
+  };
+  updates_ = scalar(static_cast<double>(history.updates));
+  loss_ = scalar(history.loss);
+  gradient_norm_ = scalar(history.gradient_norm);
+}
+
+torch::Tensor SpikeLimits::max_gradient_norm(const torch::Tensor& loss) const {
+  const auto unlimited = torch::full_like(loss, std::numeric_limits<double>::max());
+  const auto passes = [&](const torch::Tensor& is_trusted, const torch::Tensor& limit) {
+    return torch::where(is_trusted, limit, torch::zeros_like(limit));
+  };
+  if (spike_factor_ == 0) return passes(loss.isfinite(), unlimited);
+  const auto has_limits = updates_ >= static_cast<double>(kUpdatesOfMeans);
+  const auto within = [&](const torch::Tensor& mean) {
+    return torch::where(has_limits, mean * spike_factor_, unlimited);
+  };
+  return passes(loss.isfinite() & (loss <= within(loss_)), within(gradient_norm_));
+}
+
+void SpikeLimits::note(const torch::Tensor& loss, const torch::Tensor& gradient_norm,
+                       const torch::Tensor& made) {
+  updates_ += made;
+  const auto fraction = updates_.clamp_max(static_cast<double>(kUpdatesOfMeans)).reciprocal();
+  const auto follow = [&](torch::Tensor& mean, const torch::Tensor& value) {
+    mean.copy_(torch::where(made, mean + fraction * (value - mean), mean));
+  };
+  follow(loss_, loss);
+  follow(gradient_norm_, gradient_norm);
+}
+
+// ---- the result ---------------------------------------------------------------------------------
+
+std::vector<UpdateResult> read_results(const std::vector<LaunchedUpdate>& updates) {
+  if (updates.empty()) return {};
+  std::vector<torch::Tensor> numbers;
+  for (const LaunchedUpdate& update : updates) {
+    const auto norm = update.step.gradient_norm;
+    numbers.push_back(torch::cat(
+        {update.loss.values, torch::stack({norm, update.step.made.to(norm.scalar_type())})}));
+  }
+  const auto here = torch::stack(numbers).cpu();  // [updates, LossIndex::kCount + 2]
+  std::vector<UpdateResult> results;
+  for (std::size_t i = 0; i < updates.size(); ++i) {
+    const double* row = here.const_data_ptr<double>() + i * static_cast<std::size_t>(here.size(1));
+    results.push_back({batch_loss(updates[i].loss, row), row[LossIndex::kCount],
+                       row[LossIndex::kCount + 1] != 0});
+  }
+  return results;
+}
+
+}  // namespace dragoman
