@@ -198,46 +198,49 @@ struct DataConfig {
 
   template <class Visit>
   void augmentation_fields(Visit& visit) {
-    visit({.name = "subword-sampling",
-           .help = "segment training pairs anew in each epoch: with bpe the probability that a "
-                   "merge is left out (for example 0.1), with unigram alpha (for example 0.2; "
-                   "smaller is more random); 0: never",
-           .group = "Augmentation",
-           .aliases = "subword-alpha,bpe-dropout"},
-          subword_sampling);
+    visit(
+        {.name = "subword-sampling",
+         .help =
+             "cut training pairs into pieces again in each epoch: with bpe the probability that a "
+             "merge is left out (for example 0.1), with unigram alpha (for example 0.2; "
+             "smaller is more random); 0: never",
+         .group = "Augmentation",
+         .aliases = "subword-alpha,bpe-dropout"},
+        subword_sampling);
     visit({.name = "subword-sampling-side",
-           .help = "the side that is segmented anew",
+           .help = "the side that is cut again",
            .group = "Augmentation"},
           subword_sampling_side);
     visit({.name = "train-terms",
            .help = "glossary in the format of translate --terms: in pairs that have a term and its "
-                   "translation, the translation is written behind the term, and the model learns "
+                   "translation, the translation is written after the term, and the model learns "
                    "to use it",
            .group = "Augmentation",
            .on_resume = OnResume::Allowed,
            .placeholder = "FILE"},
           train_terms);
     visit({.name = "train-terms-share",
-           .help = "probability that such a pair is changed so, in each epoch anew",
+           .help = "probability that such a pair is changed so, drawn again in each epoch",
            .group = "Augmentation"},
           train_terms_share);
     visit({.name = "augment-upper-case",
-           .help = "probability that a training pair is seen in upper case, in each epoch anew",
+           .help =
+               "probability that a training pair is seen in upper case, drawn again in each epoch",
            .group = "Augmentation"},
           augment_upper_case);
     visit({.name = "augment-title-case",
-           .help = "probability that a training pair is seen with Every Word Capitalised, in each "
-                   "epoch anew",
+           .help = "probability that a training pair is seen with Every Word Capitalised, drawn "
+                   "again in each epoch",
            .group = "Augmentation"},
           augment_title_case);
     visit({.name = "augment-drop-end-punctuation",
            .help = "probability that a training pair is seen without the full stop, question or "
-                   "exclamation mark at the end, in each epoch anew",
+                   "exclamation mark at the end, drawn again in each epoch",
            .group = "Augmentation"},
           augment_drop_end_punctuation);
     visit({.name = "augment-join",
-           .help = "probability that a training pair is seen with another pair of its file behind "
-                   "it, as two sentences on a line, in each epoch anew",
+           .help = "probability that a training pair is seen with another pair of its file after "
+                   "it, as two sentences on a line, drawn again in each epoch",
            .group = "Augmentation"},
           augment_join);
   }

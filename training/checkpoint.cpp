@@ -134,7 +134,7 @@ std::optional<FoundCheckpoint> find_checkpoint_to_resume(const RunFolder& run, c
   }
   if (!any_readable && (has_latest || !paths.empty()))
     throw Error(run.checkpoints().string(),
-                ": no checkpoint is readable; name another folder to start anew, as "
+                ": no checkpoint is readable; name another folder to start again, as "
                 "this one may still have a model (model.safetensors)");
   return latest;
 }
@@ -321,7 +321,7 @@ void CheckpointKeeper::roll_back(ProgressRecord& progress) {
   log_.rolled_back(diverged_at, progress);
   observer_.warned(join_text("training has diverged at update ", diverged_at,
                              ": rolled back to update ", progress.update, " (",
-                             target.path.string(), "), to go on with ", progress.rate_factor,
+                             target.path.string(), "), to continue with ", progress.rate_factor,
                              " of the learning rate and another order of the text"));
   if (try_to_save("checkpoint", "the next one may succeed", observer_,
                   [&] { save_latest(progress); }))

@@ -141,7 +141,7 @@ void ModelSelection::restore_if_lost(const ProgressRecord& progress) {
   if (is_model(model)) return;
   const auto warn = [&](const std::filesystem::path& source) {
     observer_.warned(
-        join_text(model.string(), ": missing or damaged; made anew from ", source.string()));
+        join_text(model.string(), ": missing or damaged; made again from ", source.string()));
   };
   if (is_model(best)) {
     warn(best);

@@ -304,7 +304,7 @@ std::optional<std::int64_t> RunLog::sync() {
 }
 
 void RunLog::open_events(std::int64_t first_update) {
-  try_to_save("TensorBoard's events", "training goes on", observer_,
+  try_to_save("TensorBoard's events", "training continues", observer_,
               [&] { events_.emplace(folder_.tensorboard(), first_update); });
 }
 

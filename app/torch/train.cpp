@@ -319,7 +319,7 @@ Command train_command() {
   const auto options = std::make_shared<TrainOptions>();
   options->apply_preset({});
   return {.name = "train",
-          .summary = "train a model on parallel text; the same command goes on where it stopped",
+          .summary = "train a model on parallel text; the same command resumes a run that stopped",
           .fields = options->fields(),
           .short_flags = {{"o", "output"}},
           .prepare = [options](const auto& given) { options->apply_preset(given); },

@@ -25,9 +25,10 @@ namespace dragoman {
 void require_nothing_to_lose(const RunFolder& folder) {
   for (const auto& path : {folder.model(), folder.best(), folder.log()})
     if (std::filesystem::is_regular_file(path))
-      throw Error(path.string(),
-                  ": is there, but no checkpoint to go on from; give another -o for another run, "
-                  "or remove it");
+      throw Error(
+          path.string(),
+          ": exists, but has no checkpoint to resume from; give another -o for another run, "
+          "or remove it");
 }
 
 MadeFolder::~MadeFolder() {

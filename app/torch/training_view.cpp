@@ -124,7 +124,7 @@ void log_trained_validation(const ValidSet& valid) {
 void log_data(const PreparedData& data) {
   const CorpusReport& report = data.report;
   if (data.cache == CacheUse::Rebuilt)
-    log_warning("the token cache was damaged and has been made anew: " + data.cache_problem);
+    log_warning("the token cache was damaged, and was made again: " + data.cache_problem);
   log_info(join_text(
       data.cache == CacheUse::Reused ? "data (from the cache): " : "data: ",
       with_separators(report.kept), " of ", counted(report.read, "pair"), dropped_text(report),
@@ -224,7 +224,7 @@ void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder&
       counted(progress.update, "update"), ", ", counted(progress.target_tokens, "target piece"),
       ", ", duration_text(progress.seconds));
   if (reason == StopReason::Requested) {
-    log_info(text + "; saved: the same command goes on from here");
+    log_info(text + "; saved: the same command resumes it");
     log_shortest_end(progress, config);
     return;
   }

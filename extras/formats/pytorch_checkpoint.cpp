@@ -64,7 +64,7 @@ PyTorchCheckpoint::PyTorchCheckpoint(const std::string& name, std::string_view b
     return;
   }
   if (bytes.size() > kTarMagic && bytes.substr(kTarMagic).starts_with(kTar))
-    throw Error(name, ": a tar file; load it with PyTorch and save it anew");
+    throw Error(name, ": a tar file; load it with PyTorch and save it again");
   if (!bytes.starts_with(kPickle))
     throw Error(name, bytes.empty() ? ": the file is empty" : ": not a checkpoint of PyTorch");
   try {

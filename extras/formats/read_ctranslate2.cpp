@@ -68,7 +68,7 @@ void CTranslate2Model::parse(std::string_view bytes) {
   const auto version = reader.number<std::uint32_t>("the version");
   if (version != kBinaryVersion)
     throw Error("it has the binary version ", version, ", only ", kBinaryVersion,
-                " is read; convert it anew with CTranslate2 2 or later");
+                " is read; convert it again with CTranslate2 2 or later");
   spec_ = take_text(reader, "the name of the spec");
   reader.number<std::uint32_t>("the revision of the spec");
   const auto variables = reader.number<std::uint32_t>("the number of variables");

@@ -123,7 +123,7 @@ class PoReader {
       read_.parts.back().bytes += bytes.substr(0, length);
       if (line.empty()) return;
       // gettext reads several keywords in one line, too.
-      if (!line.starts_with("msg")) fail("text behind a string");
+      if (!line.starts_with("msg")) fail("text after a string");
       bytes = line;
       begin_part(line);
     }

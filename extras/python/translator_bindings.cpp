@@ -337,7 +337,7 @@ void bind_translator(nb::module_& module) {
                    "list[float]]]]], list[str], bool, bool, list[str]] | None"),
            "Waits for the next translation: (n best of (text, score, log-probability, words of "
            "(text, log-probability, attention)), unmet texts, cut, copied, texts copied as "
-           "unknown); None behind the last.");
+           "unknown); None after the last.");
   nb::class_<ResidentModel>(module, "ResidentModel", "A model that translates.")
       .def("prepare", &prepare, nb::arg("search"), nb::arg("demands"), nb::arg("terms"),
            "Checks settings, which then serve any number of lines.")

@@ -93,7 +93,7 @@ std::vector<ApiKeys::HashedKey> ApiKeys::read(const std::filesystem::path& file)
     if (!quota.empty() && !use.limit)
       throw Error(
           file.string(), ":", number, ": '", quota,
-          "' is no limit: behind a key stands the number of characters of a month, or nothing");
+          "' is no limit: after a key comes the number of characters of a month, or nothing");
     keys.push_back({.hash = *hash, .use = use});
   }
   if (keys.empty()) throw Error(file.string(), ": has no key");

@@ -234,7 +234,7 @@ std::vector<std::string> next_csv_line(std::string_view& text, std::size_t line)
       text.remove_prefix(end + 1);
       field = next_quoted_field(text, line);
       end = std::min(text.find_first_of(",\n"), text.size());
-      if (!strip(text.substr(0, end)).empty()) refuse(line, "text stands behind a closing quote");
+      if (!strip(text.substr(0, end)).empty()) refuse(line, "there is text after a closing quote");
     }
     fields.push_back(std::move(field));
     const bool is_last = !text.substr(end).starts_with(',');

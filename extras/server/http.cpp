@@ -49,7 +49,7 @@ std::optional<HttpError> fault_of(const RequestHead& head, const HttpRequest& re
   if (head.bytes > kMostHeadBytes)
     return HttpError(431,
                      join_text("address and headers have more than ", kMostHeadBytes, " bytes"));
-  if (head.has_folded_header) return HttpError(400, "a header goes on in a second line");
+  if (head.has_folded_header) return HttpError(400, "a header continues on a second line");
   for (const auto& [name, value] : request.headers)
     if (has_blank(name)) return HttpError(400, "the name of a header has a blank");
   if (!head.is_http_1_0 && !request.headers.contains("host"))

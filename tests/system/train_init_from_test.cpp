@@ -219,7 +219,7 @@ TEST_F(TrainInitFrom, AGivenTokenizerStaysTheRunsAndIsNotMadeOtherwise) {
   words.insert(words.end(), {"--max-updates", "6"});
   const auto lost = run(words, "", kLimit);
   EXPECT_EQ(lost.exit_code, 0) << lost.errors;
-  EXPECT_THAT(lost.errors, HasSubstr("renamed.model: is not there; the run goes on with"));
+  EXPECT_THAT(lost.errors, HasSubstr("renamed.model: is missing; the run continues with"));
 
   const auto ignored = run(
       command("ignored", {"--tokenizer", path("spm.model"), "--vocab-size", "500"}), "", kLimit);

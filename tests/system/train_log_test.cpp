@@ -59,7 +59,7 @@ TEST_F(TrainLog, EventFilesThatCannotBeWrittenOnlyWarn) {
   write_file(path("blind/tensorboard"), "a file stands here");
   const auto trained = run(command("blind", {"--max-updates", "20"}), "", kLimit);
   EXPECT_EQ(trained.exit_code, 0) << trained.errors;
-  EXPECT_THAT(trained.errors, HasSubstr("TensorBoard's events not saved, training goes on"));
+  EXPECT_THAT(trained.errors, HasSubstr("TensorBoard's events not saved, training continues"));
   EXPECT_THAT(read_file(path("blind/log.jsonl")), HasSubstr("\"update\":20"));
 }
 

@@ -222,11 +222,12 @@ TEST_F(TrainRanks, ASignalToAnyRankStopsAllCleanly) {
   EXPECT_EQ(ranks[1]->wait(kLimit).exit_code, 128 + SIGTERM);
   const auto first = ranks[0]->wait(kLimit);
   EXPECT_EQ(first.exit_code, 0) << first.errors;
-  EXPECT_THAT(first.errors, HasSubstr("the same command goes on from here"));
+  EXPECT_THAT(first.errors, HasSubstr("the same command resumes it"));
   // With another number of ranks, too.
   const auto resumed = run(command("signal"), "", kLimit);
   EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
-  EXPECT_THAT(resumed.errors, HasSubstr("ranks 2 -> 1: the run goes on, but not bit-identically"));
+  EXPECT_THAT(resumed.errors,
+              HasSubstr("ranks 2 -> 1: the run continues, but not bit-identically"));
 }
 
 TEST_F(TrainRanks, RanksWithDifferentConfigurationsRefuseToStart) {
@@ -398,7 +399,7 @@ TEST_F(LaunchedTraining, ATrainingGetsTheSignalsThatLaunchGets) {
   process.send_signal(SIGINT);
   const auto result = process.wait(kLimit);
   EXPECT_EQ(result.exit_code, 128 + SIGINT) << result.errors;
-  EXPECT_THAT(result.errors, HasSubstr("the same command goes on from here"));
+  EXPECT_THAT(result.errors, HasSubstr("the same command resumes it"));
 }
 
 TEST(Launch, WhenARankFailsAllEndWithItsCode) {

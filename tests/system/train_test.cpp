@@ -177,7 +177,7 @@ TEST_F(Train, ASignalStopsARunCleanlyAndItGoesOn) {
     process.send_signal(signal);
     const auto stopped = process.wait(kLimit);
     EXPECT_EQ(stopped.exit_code, 128 + signal) << stopped.errors;
-    EXPECT_THAT(stopped.errors, HasSubstr("the same command goes on from here"));
+    EXPECT_THAT(stopped.errors, HasSubstr("the same command resumes it"));
     EXPECT_TRUE(std::filesystem::exists(path(name + "/checkpoints/latest.safetensors")));
     const auto resumed = run(command(name), "", kLimit);
     EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
@@ -223,7 +223,7 @@ TEST_F(Train, AModelOrALogWithoutACheckpointIsNotWrittenOver) {
     write_file(path("others-" + file + "/" + file), "precious");
     const auto result = run(command("others-" + file), "", kLimit);
     EXPECT_EQ(result.exit_code, 1);
-    EXPECT_THAT(result.errors, HasSubstr(file + ": is there, but no checkpoint to go on from"));
+    EXPECT_THAT(result.errors, HasSubstr(file + ": exists, but has no checkpoint to resume from"));
     EXPECT_EQ(read_file(path("others-" + file + "/" + file)), "precious");
   }
 }
@@ -237,7 +237,7 @@ TEST_F(Train, ABestModelThatCannotBeSavedDoesNotEndTheRun) {
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_THAT(result.errors, HasSubstr("best model not saved, so it does not count as the best"));
   EXPECT_THAT(result.errors, HasSubstr("finished by --max-updates after 60 updates"));
-  EXPECT_THAT(result.errors, HasSubstr("made anew from "));
+  EXPECT_THAT(result.errors, HasSubstr("made again from "));
   EXPECT_TRUE(weights("unsaved/model.safetensors") ==
               weights("unsaved/checkpoints/update-00000060.safetensors"));
 }
@@ -296,7 +296,7 @@ TEST_F(Train, ALostModelIsMadeAnewFromTheBest) {
   std::filesystem::remove(path("lost/checkpoints/best.safetensors"));
   const auto without = run(command("lost"), "", kLimit);
   EXPECT_EQ(without.exit_code, 0) << without.errors;
-  EXPECT_THAT(without.errors, HasSubstr("made anew from "));
+  EXPECT_THAT(without.errors, HasSubstr("made again from "));
   EXPECT_EQ(ModelFileReader(path("lost/model.safetensors")).config().d_model, 32);
 }
 

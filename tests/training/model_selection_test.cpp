@@ -54,7 +54,7 @@ TEST_F(ModelSelectionTest, ALostModelIsMadeAnewFromTheBest) {
   write_file(run.folder.model(), "damaged");
   selection.restore_if_lost(progress);
   EXPECT_EQ(weight_in(run.folder.model()), 4);
-  EXPECT_THAT(observer.warnings, ElementsAre(HasSubstr("missing or damaged; made anew from " +
+  EXPECT_THAT(observer.warnings, ElementsAre(HasSubstr("missing or damaged; made again from " +
                                                        run.folder.best().string())));
 }
 

@@ -181,7 +181,7 @@ TEST_F(RunLogTest, EventFilesThatCannotBeMadeCostNoLine) {
   RunLog log(run, observer);
   log.open({}, 1);
   EXPECT_THAT(observer.warnings,
-              ElementsAre(HasSubstr("TensorBoard's events not saved, training goes on")));
+              ElementsAre(HasSubstr("TensorBoard's events not saved, training continues")));
   log.logged({.update = 1});
   EXPECT_THAT(types(), ElementsAre("start", "update"));
 }

@@ -228,7 +228,7 @@ void require_same_schedule(const TrainConfig& config, const RunSettings& setting
   if (!config.has_lr_end() || config.lr_end == 0 || settings.asks_value("lr-end")) return;
   if (config.max_updates > 0 && config.max_updates <= config.lr_end) return;
   throw UsageError("--max-updates: this run's learning rate ends at update ", config.lr_end,
-                   "; to go on behind it with --min-lr, give --lr-end ", config.lr_end,
+                   "; to continue after it with --min-lr, give --lr-end ", config.lr_end,
                    ", or another -o for another run");
 }
 
@@ -237,8 +237,8 @@ void warn_of_other_machine(SettledRun& run, const MachineFacts& machine_before,
   const auto compare = [&run](const std::string& fact, const std::string& before,
                               const std::string& now) {
     if (before != now)
-      warn(run,
-           join_text(fact, " ", before, " -> ", now, ": the run goes on, but not bit-identically"));
+      warn(run, join_text(fact, " ", before, " -> ", now,
+                          ": the run continues, but not bit-identically"));
   };
   compare("ranks", std::to_string(machine_before.ranks), std::to_string(machine.ranks));
   compare("precision", machine_before.precision, machine.precision);
@@ -291,7 +291,7 @@ void compare_with_begun(SettledRun& run, const StartFacts& facts) {
   if (!facts.machine) return;
   for (const std::string& change : changes.allowed) inform(run, "changed: " + change);
   for (const std::string& change : changes.not_exact)
-    warn(run, "changed: " + change + "; the run goes on, but not bit-identically");
+    warn(run, "changed: " + change + "; the run continues, but not bit-identically");
   warn_of_other_machine(run, begun.start.machine, *facts.machine);
 }
 

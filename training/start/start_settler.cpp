@@ -65,7 +65,7 @@ void StartSettler::find_models(const std::optional<FoundCheckpoint>& found) {
     facts_.tokenizer_files = tokenizer_files(run_.config.tokenizer);
   else
     tell_({Remark::Kind::Warning,
-           missing + ": is not there; the run goes on with the tokenizer in its checkpoint"});
+           missing + ": is missing; the run continues with the tokenizer in its checkpoint"});
   settle();
 }
 

@@ -212,7 +212,7 @@ PageChart curve_of(const EvaluatedTexts& texts, const RunSystems& run, const std
   std::ranges::stable_sort(curve.points, {}, &ChartPoint::x);
   const std::string of_run = run.name.empty() ? "" : ", " + run.name;
   return {.title = metric + " by updates" + of_run,
-          .chart = {.label = metric + " of the models by the updates behind them" + of_run,
+          .chart = {.label = metric + " of the models by the number of their updates" + of_run,
                     .x = {.name = "by-updates",
                           .title = "updates",
                           .low = curve.points.front().x,

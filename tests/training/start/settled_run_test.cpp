@@ -297,7 +297,7 @@ TEST_F(RunStart, ARunThatGoesOnHasItsOwnSettingsWhereNothingIsAsked) {
   EXPECT_EQ(run.remarks[0].kind, Remark::Kind::Info);
   EXPECT_THAT(run.remarks[0].text, HasSubstr("changed: --max-updates"));
   EXPECT_EQ(run.remarks[1].kind, Remark::Kind::Warning);
-  EXPECT_EQ(run.remarks[1].text, "threads 2 -> 8: the run goes on, but not bit-identically");
+  EXPECT_EQ(run.remarks[1].text, "threads 2 -> 8: the run continues, but not bit-identically");
 }
 
 TEST_F(RunStart, ALengthThatWasChosenGivesWayToOneThatIsAskedForLater) {
