@@ -1,7 +1,7 @@
 // The settings that a run chooses if its command leaves them open (--preset auto): size of the
 // model, vocabulary, batch, rate, dropout, length, validation and patience. They follow from the
-// corpus and the speed of the machine. Pure functions; docs/training.md has the measurements that
-// the numbers come from.
+// corpus and the speed of the machine. Pure functions. docs/experiments/automatic-settings.md has
+// the measurements that the numbers come from.
 #pragma once
 
 #include <cstdint>
