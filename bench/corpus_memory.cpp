@@ -89,7 +89,7 @@ Measurement measure(std::int64_t pairs, Work&& work) {
   return {static_cast<double>(peak.above_start()) / static_cast<double>(pairs), seconds.count()};
 }
 
-/// Prints the speed of batches with pairs that are segmented anew.
+/// Prints the speed of batches with pairs that are segmented again.
 void print_fresh_encoding(DataConfig data, const TokenizerConfig& tokenizer,
                           const std::filesystem::path& folder) {
   data.subword_sampling = 0.2;
@@ -108,7 +108,7 @@ void print_fresh_encoding(DataConfig data, const TokenizerConfig& tokenizer,
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   std::printf(
-      "segmented anew (unigram): %.0f target pieces a second on one thread; batches of 4096 "
+      "segmented again (unigram): %.0f target pieces a second on one thread; batches of 4096 "
       "hold %.0f on average, %lld at most\n",
       static_cast<double>(tokens) / seconds.count(),
       static_cast<double>(tokens) / static_cast<double>(batches), static_cast<long long>(most));

@@ -64,7 +64,7 @@ struct Options {
   torch::Device device = torch::kCPU;
   RandomText text = {};
   int windows = 7, updates = 5, threads = 1;
-  bool overlap = true;  ///< ranks sum the gradient while the backward pass goes on
+  bool overlap = true;  ///< ranks sum the gradient while the backward pass continues
   bool by_kernel = false;
 };
 

@@ -109,7 +109,7 @@ constexpr std::array kForeignFlags = {
     ForeignFlag{" encoder-normalize-before decoder-normalize-before ", "fairseq",
                 "--norm before, for both sides"},
     ForeignFlag{" restore-file ", "fairseq",
-                "train with the same -o goes on by itself; --init-from FILE begins a run with the "
+                "train with the same -o resumes by itself; --init-from FILE begins a run with the "
                 "weights of another"},
     ForeignFlag{" max-len-b ", "fairseq", "--max-length-ratio X, --max-length N"},
     ForeignFlag{" path ", "fairseq", "-m FILE, or -m and the folder of the run"},

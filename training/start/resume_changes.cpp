@@ -57,7 +57,7 @@ ResumeChanges compare_configuration(const std::vector<Field>& fields,
       case OnResume::Refused:
         throw UsageError("--", field.info.name, ": this run was started with '", before->second,
                          "', not '", now,
-                         "'; give the same value to go on, or another -o for another run");
+                         "'; give the same value to resume, or another -o for another run");
     }
   }
   return changes;
@@ -86,14 +86,14 @@ std::map<std::string, std::string> expected_hashes(const std::vector<Field>& fie
     if (before.size() != now.size())
       throw UsageError("--", field.info.name, ": this run was started with '", text->second,
                        "', not '", field.text(),
-                       "'; give the same text to go on, or another -o for another run");
+                       "'; give the same text to resume, or another -o for another run");
     for (std::size_t i = 0; i < now.size(); ++i) {
       const auto hash = start_before.file_hashes.find(before[i]);
       if (hash == start_before.file_hashes.end()) continue;
       const auto [known, added] = expected.emplace(now[i], hash->second);
       if (!added && known->second != hash->second)
         throw UsageError("--", field.info.name, ": ", now[i], " is another text of this run, not ",
-                         before[i], "; give the same text to go on, or another -o for another run");
+                         before[i], "; give the same text to resume, or another -o for another run");
     }
   }
   return expected;

@@ -289,7 +289,7 @@ TEST(Po, FaultsAreNamedWithTheirLine) {
   EXPECT_THAT(error_of("msgid \"one\"\nmsgstr one\n"), testing::StartsWith("po: line 2: "));
   EXPECT_THAT(error_of("msgid \"one\nmsgstr \"\"\n"), testing::StartsWith("po: line 1: "));
   EXPECT_THAT(error_of("\"one\"\n"), testing::StartsWith("po: line 1: "));
-  EXPECT_THAT(error_of("msgid \"one\" two \"three\"\n"), testing::HasSubstr("behind a string"));
+  EXPECT_THAT(error_of("msgid \"one\" two \"three\"\n"), testing::HasSubstr("after a string"));
   EXPECT_THAT(error_of("msgid \"one\\\""), testing::HasSubstr("second quote"));
   EXPECT_EQ(error_of(""), "none");
 }
