@@ -179,7 +179,7 @@ TEST_F(KeptGlossaries, QuotesOfCsvStandAroundWholeFields) {
   EXPECT_THAT(fault("one,two\ngirl,\"Maid"), HasSubstr("line 2: a quote is not closed"));
   EXPECT_THAT(fault("girl,\"Maid\"\""), HasSubstr("line 1: a quote is not closed"));
   EXPECT_THAT(fault("girl,M\"ai\"d"), HasSubstr("line 1: a quote stands within"));
-  EXPECT_THAT(fault("\"girl\"s,Maid"), HasSubstr("line 1: text stands behind"));
+  EXPECT_THAT(fault("\"girl\"s,Maid"), HasSubstr("line 1: there is text after a closing quote"));
   const std::string id =
       json_of(table.post("/v2/glossaries", terms(" \"a,\" , \"\"\"b\"\"\" \r\nc,d", "csv")))
           .at("glossary_id");
