@@ -1,5 +1,5 @@
 // Takes little-endian numbers and runs of bytes, one after the other, from bytes that are not
-// trusted. The readers of ZIP archives, arrays, pickles and CTranslate2's models use it.
+// trusted. The readers of arrays, pickles and CTranslate2's models use it.
 #pragma once
 
 #include <bit>

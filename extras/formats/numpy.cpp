@@ -1,5 +1,7 @@
 #include "extras/formats/numpy.h"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -212,14 +214,16 @@ void NpzWriter::add_entry(const std::string& name, const std::string& header,
   const std::string content = header + std::string(data), entry = name + ".npy";
   if (size_ + content.size() + directory_.size() > kLargestArchive - (1 << 20))
     throw Error("the archive would be larger than 4 GiB");
+  const auto checksum = static_cast<std::uint32_t>(
+      crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size()));
   // Version 2.0, no flags, stored, no time, 1 January 1980.
-  const std::string facts =
-      little_endian(std::uint16_t{20}) + little_endian(std::uint16_t{0}) +
-      little_endian(std::uint16_t{0}) + little_endian(std::uint16_t{0}) +
-      little_endian(std::uint16_t{33}) + little_endian(zip_checksum(content)) +
-      little_endian(static_cast<std::uint32_t>(content.size())) +
-      little_endian(static_cast<std::uint32_t>(content.size())) +
-      little_endian(static_cast<std::uint16_t>(entry.size())) + little_endian(std::uint16_t{0});
+  const std::string facts = little_endian(std::uint16_t{20}) + little_endian(std::uint16_t{0}) +
+                            little_endian(std::uint16_t{0}) + little_endian(std::uint16_t{0}) +
+                            little_endian(std::uint16_t{33}) + little_endian(checksum) +
+                            little_endian(static_cast<std::uint32_t>(content.size())) +
+                            little_endian(static_cast<std::uint32_t>(content.size())) +
+                            little_endian(static_cast<std::uint16_t>(entry.size())) +
+                            little_endian(std::uint16_t{0});
   directory_ += "PK\1\2" + little_endian(std::uint16_t{20}) + facts +
                 little_endian(std::uint16_t{0}) + little_endian(std::uint16_t{0}) +
                 little_endian(std::uint16_t{0}) + little_endian(std::uint32_t{0}) +
