@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/fields.h"
+#include "base/formatted_text.h"
 #include "base/utf8.h"
 #include "extras/formats/json_yaml.h"
 #include "extras/formats/unpickler.h"
@@ -109,53 +110,126 @@ ForeignOptions options_of(const std::string& file, std::vector<YamlEntry> entrie
 
 }  // namespace
 
+namespace {
+
+std::string of_side(std::string name, const char* side) {
+  const std::size_t at = name.find('*');
+  return at == name.npos ? name : name.replace(at, 1, side);
+}
+
+bool is_of_both(const std::string& name) { return name.find('*') != name.npos; }
+
+}  // namespace
+
+std::string ForeignOptions::spelled(const std::string& name) const {
+  const std::string first = of_side(name, "encoder");
+  return spelling_ ? spelling_(values_, first) : first;
+}
+
+template <class Get>
+auto ForeignOptions::same_of_both(const std::string& name, Get&& get) const {
+  const auto value = get(of_side(name, "encoder"));
+  const std::string second = of_side(name, "decoder");
+  require(second, get(second) == value, "is not that of the encoder");
+  return value;
+}
+
 bool ForeignOptions::has(const std::string& name) const {
-  const auto found = values_.find(name);
+  const auto found = values_.find(spelled(name));
   return found != values_.end() && !found->second.empty() && found->second.front() != kNone;
 }
 
 std::string ForeignOptions::text(const std::string& name, const std::string& otherwise) const {
-  const auto found = values_.find(name);
+  if (is_of_both(name))
+    return same_of_both(name, [&](const std::string& side) { return text(side, otherwise); });
+  const auto found = values_.find(spelled(name));
   if (found == values_.end() || found->second.empty()) return otherwise;
-  if (found->second.size() != 1) throw Error(file_, ": ", name, ": is not one value");
+  require(name, found->second.size() == 1, "is not one value");
   const std::string& value = found->second.front();
   return value == kNone || value == "null" ? otherwise : value;
 }
 
 double ForeignOptions::number(const std::string& name, double otherwise) const {
+  if (is_of_both(name))
+    return same_of_both(name, [&](const std::string& side) { return number(side, otherwise); });
   const std::string value = text(name, "");
   if (value.empty()) return otherwise;
   double number = 0;
   const auto [end, code] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (code != std::errc{} || end != value.data() + value.size() || !std::isfinite(number))
-    throw Error(file_, ": ", name, ": ", value, " is not a number");
+    throw Error(place(name), ": ", value, " is not a number");
   return number;
 }
 
 std::int64_t ForeignOptions::integer(const std::string& name, std::int64_t otherwise) const {
   const double value = number(name, static_cast<double>(otherwise));
   if (value != std::floor(value) || std::abs(value) > 1e15)
-    throw Error(file_, ": ", name, ": is not a whole number");
+    throw Error(place(name), ": is not a whole number");
   return static_cast<std::int64_t>(value);
 }
 
 bool ForeignOptions::flag(const std::string& name, bool otherwise) const {
+  if (is_of_both(name))
+    return same_of_both(name, [&](const std::string& side) { return flag(side, otherwise); });
   const std::string value = text(name, text_of(otherwise)), small = ascii_lower(value);
   const auto is_one_of = [&small](std::initializer_list<const char*> words) {
     return std::ranges::find(words, small) != words.end();
   };
   if (is_one_of({"true", "yes", "on"})) return true;
   if (is_one_of({"false", "no", "off"})) return false;
-  throw Error(file_, ": ", name, ": ", value, " is neither true nor false");
+  throw Error(place(name), ": ", value, " is neither true nor false");
 }
 
 std::vector<std::string> ForeignOptions::list(const std::string& name) const {
-  const auto found = values_.find(name);
+  const auto found = values_.find(spelled(name));
   return found == values_.end() ? std::vector<std::string>{} : found->second;
 }
 
+bool ForeignOptions::is_off(const std::string& name, double off) const {
+  if (!has(name)) return true;
+  if (list(name).size() > 1) return false;
+  const std::string value = text(name, ""), small = ascii_lower(value);
+  if (value.empty() || small == "false" || small == "no" || small == "off")
+    return value.empty() || off == 0;
+  double number = 0;
+  const auto [end, code] = std::from_chars(value.data(), value.data() + value.size(), number);
+  return code == std::errc{} && end == value.data() + value.size() && number == off;
+}
+
+std::size_t ForeignOptions::choice(const std::string& name, const std::string& otherwise,
+                                   std::initializer_list<std::string_view> known) const {
+  const std::string value = text(name, otherwise);
+  const auto found = std::ranges::find(known, value);
+  if (found == known.end())
+    throw Error(place(name), ": \"", value, "\" cannot be imported, only ",
+                joined(std::vector<std::string>(known.begin(), known.end()), " or "));
+  return static_cast<std::size_t>(found - known.begin());
+}
+
+std::string ForeignOptions::setting(std::string_view flag, const std::string& name,
+                                    std::int64_t otherwise) const {
+  return setting_text(flag, integer(name, otherwise), place(name));
+}
+
 void ForeignOptions::require(const std::string& name, bool is_it, std::string_view what) const {
-  if (!is_it) throw Error(file_, ": ", name, ": ", what);
+  if (!is_it) throw Error(place(name), ": ", what);
+}
+
+void ForeignOptions::require_off(std::span<const Feature> features) const {
+  for (const auto& [option, what, off] : features)
+    require(option, is_off(option, off), join_text(what, " cannot be imported"));
+}
+
+void read_numbers(ModelConfig& config, const ForeignOptions& options,
+                  std::span<const ConfigOption> table) {
+  for (const Field& field : fields_of(config))
+    for (const auto& [flag, key, otherwise] : table) {
+      if (flag != field.info.name) continue;
+      const std::string name(key);
+      assign_text(field, field.kind == Field::Kind::Integer
+                             ? text_of(options.integer(name, static_cast<std::int64_t>(otherwise)))
+                             : text_of(options.number(name, otherwise)));
+    }
 }
 
 ForeignOptions yaml_options(const std::string& file, std::string_view text) {
@@ -239,12 +313,14 @@ std::string their_name(std::span<const NamePair> table, std::string_view ours) {
     number = rest.substr(0, rest.find_first_not_of(kDigits));
     pattern = join_text(ours.substr(0, layers), kLayers, "#", rest.substr(number.size()));
   }
-  const NamePair* best = nullptr;
-  for (const NamePair& pair : table)
-    if (pattern.starts_with(pair.ours) && (best == nullptr || pair.ours.size() > best->ours.size()))
-      best = &pair;
-  if (best == nullptr) throw Error("no name is known for ", ours);
-  std::string theirs = std::string(best->theirs) + pattern.substr(best->ours.size());
+  std::string theirs;
+  for (std::string_view rest = pattern; !rest.empty();) {
+    NamePair best{rest.substr(0, 1), rest.substr(0, 1)};
+    for (const NamePair& pair : table)
+      if (rest.starts_with(pair.ours) && pair.ours.size() > best.ours.size()) best = pair;
+    theirs += best.theirs;
+    rest.remove_prefix(best.ours.size());
+  }
   const std::size_t at = theirs.find('#');
   if (at == theirs.npos) return theirs;
   return join_text(theirs.substr(0, at), number, theirs.substr(at + 1));
@@ -277,6 +353,16 @@ void check_config(const ModelConfig& config, const std::string& file,
     }
     throw Error(file, ": ", message);
   }
+}
+
+void check_config(const ModelConfig& config, const ForeignOptions& options,
+                  std::span<const ConfigOption> table) {
+  std::vector<std::string> names;
+  for (const ConfigOption& option : table)
+    names.push_back(options.spelled(std::string(option.name)));
+  std::vector<NamePair> keys;
+  for (std::size_t i = 0; i < table.size(); ++i) keys.push_back({table[i].flag, names[i]});
+  check_config(config, options.file(), keys);
 }
 
 }  // namespace dragoman

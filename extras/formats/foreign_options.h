@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <set>
@@ -20,7 +21,16 @@ namespace dragoman {
 
 struct PickleValue;
 
-/// Options are texts by name, which become numbers and switches when they are asked for.
+/// A feature of a model or a search that we lack, and the option that switches it on.
+struct Feature {
+  const char* option;
+  const char* what = "";  ///< "WHAT cannot be imported"
+  double off = 0;         ///< the number that means "off"
+};
+
+/// Options are texts by name, which become numbers and switches when they are asked for. In a name
+/// '*' stands for "encoder" and "decoder": text(), number(), integer(), flag() and choice() throw
+/// Error that names the second option if the two values differ.
 class ForeignOptions {
  public:
   /// A list has several values or none. "~" stands for no value.
@@ -30,9 +40,15 @@ class ForeignOptions {
   ForeignOptions(std::string file, Values values)
       : file_(std::move(file)), values_(std::move(values)) {}
 
+  /// From here on names are looked up and shown as this function spells them.
+  using Spelling = std::function<std::string(const Values&, const std::string&)>;
+  void spell(Spelling spelling) { spelling_ = std::move(spelling); }
+
   const std::string& file() const { return file_; }
   /// "FILE: NAME", the beginning of messages about an option.
-  std::string place(const std::string& name) const { return file_ + ": " + name; }
+  std::string place(const std::string& name) const { return file_ + ": " + spelled(name); }
+  /// The name as the file has it.
+  std::string spelled(const std::string& name) const;
   /// Whether it has a value.
   bool has(const std::string& name) const;
   /// Each returns `otherwise` for a missing value, and throws Error that names file and option for
@@ -43,13 +59,42 @@ class ForeignOptions {
   bool flag(const std::string& name, bool otherwise) const;
   std::vector<std::string> list(const std::string& name) const;
 
+  /// Whether it has no value or one that means "off": false, an empty list or text, or `off`.
+  bool is_off(const std::string& name, double off = 0) const;
+  /// The place of its value among those that are known. Throws Error for another value.
+  std::size_t choice(const std::string& name, const std::string& otherwise,
+                     std::initializer_list<std::string_view> known) const;
+  /// setting_text() of a whole number.
+  std::string setting(std::string_view flag, const std::string& name, std::int64_t otherwise) const;
+
   /// Throws Error "FILE: NAME: WHAT" unless `is_it`.
   void require(const std::string& name, bool is_it, std::string_view what) const;
+  /// Throws Error "FILE: NAME: WHAT" if it has another value than this one.
+  void require_integer(const std::string& name, std::int64_t value, std::string_view what) const {
+    require(name, integer(name, value) == value, what);
+  }
+  /// Throws Error for the first of these that is not off.
+  void require_off(std::span<const Feature> features) const;
 
  private:
+  template <class Get>
+  auto same_of_both(const std::string& name, Get&& get) const;
+
   std::string file_;
   Values values_;
+  Spelling spelling_;
 };
+
+/// An option with a number of our configuration.
+struct ConfigOption {
+  std::string_view flag;  ///< ours, without dashes
+  std::string_view name;  ///< theirs
+  double otherwise;
+};
+
+/// Sets the sizes and rates of the configuration. Throws Error for a value of another type.
+void read_numbers(ModelConfig& config, const ForeignOptions& options,
+                  std::span<const ConfigOption> table);
 
 /// The options of a YAML text that is one map (parse_yaml_map).
 ForeignOptions yaml_options(const std::string& file, std::string_view text);
@@ -77,6 +122,9 @@ class ForeignTensors {
   /// These names mean one matrix. It is taken as `name`, whichever of them is there.
   void join(const std::string& name, std::initializer_list<std::string_view> others);
   void ignore(std::string_view name) { taken_.emplace(name); }
+  void ignore(std::initializer_list<std::string_view> names) {
+    taken_.insert(names.begin(), names.end());
+  }
   /// Throws Error that names the first tensor that has not been taken: the model has a part that
   /// this program does not know.
   void check_all_taken() const;
@@ -89,13 +137,14 @@ class ForeignTensors {
   std::set<std::string, std::less<>> taken_;
 };
 
-/// Our name of something and theirs. In a table of parameters these are the beginnings of two names
-/// that continue alike, and '#' stands for the number of a layer.
+/// Our name of something and theirs. In a table of parameters these are parts of names, and '#'
+/// stands for the number of a layer.
 struct NamePair {
   std::string_view ours, theirs;
 };
 
-/// Their name of a parameter, by the longest beginning that fits. Throws Error if none does.
+/// Their name of a parameter: from left to right, the longest part of ours that the table has is
+/// replaced; what it does not have stays.
 std::string their_name(std::span<const NamePair> table, std::string_view ours);
 
 /// Takes all parameters of model.config except positions, and checks that no tensor is left. Each
@@ -108,5 +157,7 @@ void take_parameters(ForeignModel& model, ForeignTensors& tensors, std::span<con
 /// without dashes, and keys.
 void check_config(const ModelConfig& config, const std::string& file,
                   std::span<const NamePair> keys);
+void check_config(const ModelConfig& config, const ForeignOptions& options,
+                  std::span<const ConfigOption> table);
 
 }  // namespace dragoman

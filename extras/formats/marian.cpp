@@ -146,16 +146,9 @@ void check_kind(const fs::path& model) {
 constexpr const char* kUnsupportedMarian[] = {"allow-unk",         "force-decode",    "n-best",
                                               "output-approx-knn", "output-sampling", "shortlist"};
 
-bool is_off(const ForeignOptions& options, const std::string& name) {
-  const std::vector<std::string> values = options.list(name);
-  return values.empty() || (values.size() == 1 && (values[0] == "false" || values[0] == "0" ||
-                                                   values[0].empty() || values[0] == "~"));
-}
-
 ForeignSearch search_of(const ForeignOptions& options) {
   ForeignSearch search{.defaults = {{"stop", "marian"}}, .file = options.file()};
-  search.defaults["beam-size"] =
-      setting_text("beam-size", options.integer("beam-size", 12), options.place("beam-size"));
+  search.defaults["beam-size"] = options.setting("beam-size", "beam-size", 12);
   const auto number = [&](const char* flag, const char* name, double otherwise) {
     search.defaults[flag] =
         setting_text(flag, options.number(name, otherwise), options.place(name));
@@ -164,7 +157,7 @@ ForeignSearch search_of(const ForeignOptions& options) {
   number("max-length-ratio", "max-length-factor", 3);
   if (options.number("word-penalty", 0) != 0) number("word-penalty", "word-penalty", 0);
   for (const char* name : kUnsupportedMarian)
-    if (!is_off(options, name)) search.left_out.emplace_back(name);
+    if (!options.is_off(name)) search.left_out.emplace_back(name);
   return search;
 }
 
@@ -201,11 +194,11 @@ constexpr const char* kConfigName = "special:model.yml";
 constexpr double kMarianNormEpsilon = 1e-6;  // layers: layerNorm(x, scale, bias, 1e-6f)
 constexpr double kGeluFactor = 1.702;        // before 1.12 its GELU is x sigmoid(1.702 x)
 
-constexpr NamePair kMarianKeys[] = {{"d-model", "dim-emb"},
-                                    {"heads", "transformer-heads"},
-                                    {"d-ff", "transformer-dim-ffn"},
-                                    {"encoder-layers", "enc-depth"},
-                                    {"decoder-layers", "dec-depth"}};
+constexpr ConfigOption kMarianConfig[] = {{"d-model", "dim-emb", 512},
+                                          {"heads", "transformer-heads", 8},
+                                          {"d-ff", "transformer-dim-ffn", 2048},
+                                          {"encoder-layers", "enc-depth", 6},
+                                          {"decoder-layers", "dec-depth", 6}};
 
 /// Options that must have this value, which models without the option have, too.
 constexpr std::pair<const char*, const char*> kOnlyKnown[] = {
@@ -329,9 +322,7 @@ ModelConfig read_config(const ForeignOptions& options, MarianTying tying) {
                  : tying == MarianTying::Output ? Tying::TwoWay
                                                 : Tying::None;
   config.output_bias = !options.flag("output-omit-bias", false);
-  config.d_model = options.integer("dim-emb", 512);
-  config.heads = options.integer("transformer-heads", 8);
-  config.d_ff = options.integer("transformer-dim-ffn", 2048);
+  read_numbers(config, options, kMarianConfig);
   options.require("transformer-decoder-dim-ffn",
                   options.integer("transformer-decoder-dim-ffn", 0) == 0 ||
                       options.integer("transformer-decoder-dim-ffn", 0) == config.d_ff,
@@ -339,8 +330,6 @@ ModelConfig read_config(const ForeignOptions& options, MarianTying tying) {
   options.require("transformer-decoder-ffn-depth",
                   options.integer("transformer-decoder-ffn-depth", 0) % 2 == 0,
                   "feed-forward networks of other than two layers are not known");
-  config.encoder_layers = options.integer("enc-depth", 6);
-  config.decoder_layers = options.integer("dec-depth", 6);
   config.norm_epsilon = kMarianNormEpsilon;
   config.dropout = config.attention_dropout = config.activation_dropout = 0;
   return config;
@@ -395,7 +384,7 @@ ForeignModel read_marian(const fs::path& path) {
   model.columns = ColumnOrder::Halves;
   model.config = read_config(options, tying);
   model.config.source_vocabulary = model.config.target_vocabulary = 1;
-  check_config(model.config, options.file(), kMarianKeys);
+  check_config(model.config, options, kMarianConfig);
   model.embedding_scale = std::sqrt(static_cast<double>(model.config.d_model));
   if (options.text("transformer-ffn-activation", "swish") == "gelu" && !has_exact_gelu(options))
     model.swish_factor = kGeluFactor;

@@ -149,6 +149,19 @@ TEST_F(Fairseq, ACheckpointIsReadAsItsOptionsSay) {
   }
 }
 
+TEST_F(Fairseq, OptionsOfASideMayHaveAGroupOfTheirOwn) {
+  Options options = kModel;
+  options.erase("encoder_layers");
+  options["encoder"] = dict_of({{"layers", number_op(2)}});
+  options["decoder_layers"] = "N";
+  options["decoder"] = dict_of({{"layers", number_op(1)}});
+  write({.model = options});
+  EXPECT_EQ(import_model(folder_.path()).parameters, model_.parameters);
+  options["encoder"] = dict_of({{"layers", number_op(0)}});
+  write({.model = options});
+  EXPECT_THAT(error(), HasSubstr("(cfg): model.encoder.layers: 0 is not between"));
+}
+
 TEST_F(Fairseq, PositionsBeginBehindPadding) {
   const ForeignModel read = import_model(folder_.path());
   EXPECT_EQ(read.columns, ColumnOrder::Halves);
@@ -265,7 +278,7 @@ TEST_F(Fairseq, AnUnknownChoiceIsNamed) {
   const auto expect = [](const std::string& error, const std::string& what) {
     EXPECT_THAT(error, HasSubstr(what));
   };
-  expect(error_with("arch", text_op("fconv")), "model._name: \"fconv\" cannot be imported");
+  expect(error_with("arch", text_op("fconv")), "model.arch: \"fconv\" cannot be imported");
   expect(error_with("arch", text_op("transformer_lm")), "\"transformer_lm\"");
   expect(error_with("activation_fn", text_op("gelu_fast")), "model.activation_fn: \"gelu_fast\"");
   expect(error_with("adaptive_input", "\x88"), "model.adaptive_input");

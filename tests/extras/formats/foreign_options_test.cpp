@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "base/error.h"
 #include "extras/formats/unpickler.h"
 #include "tests/extras/formats/checkpoint_bytes.h"
@@ -51,6 +53,63 @@ TEST(ForeignOptions, APickleThatHoldsItselfOrRepeatsItsTextsIsRefused) {
       std::string("}") + text_op("0") + text_op(std::string(1 << 20, 'x')) + "q\1s";
   for (int i = 1; i < 70; ++i) repeated += text_op(std::to_string(i)) + "h\1s";
   expect_refused(repeated, "bytes");
+}
+
+ForeignOptions options_of_yaml(const std::string& text) { return yaml_settings("c.yaml", text); }
+
+TEST(ForeignOptions, EncoderAndDecoderMustAgree) {
+  const ForeignOptions options = options_of_yaml(
+      "encoder: {size: 16, kind: a, is_on: yes}\ndecoder: {size: 16.0, kind: b, is_on: True}\n");
+  EXPECT_EQ(options.integer("*.size", 0), 16);
+  EXPECT_TRUE(options.flag("*.is_on", false));
+  EXPECT_EQ(options.text("*.missing", "otherwise"), "otherwise");
+  for (const auto& ask :
+       std::vector<std::function<void()>>{[&] { options.text("*.kind", ""); },
+                                          [&] {
+                                            options.choice("*.kind", "a", {"a", "b"});
+                                          }})
+    EXPECT_THAT(ask, ThrowsMessage<Error>("c.yaml: decoder.kind: is not that of the encoder"));
+}
+
+TEST(ForeignOptions, AnOptionIsOffInManyWays) {
+  const ForeignOptions options = options_of_yaml(
+      "a: false\nb: No\nc: 0.0\nd: ''\ne: []\nf: null\ng: -1\n"
+      "on: true\nmany: [0, 0]\nlist: [x]\none: 1\n");
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "missing"})
+    EXPECT_TRUE(options.is_off(name)) << name;
+  for (const char* name : {"g", "on", "many", "list", "one"})
+    EXPECT_FALSE(options.is_off(name)) << name;
+  EXPECT_TRUE(options.is_off("g", -1));
+  EXPECT_FALSE(options.is_off("c", 1));
+  const Feature features[] = {{"a", "one feature"}, {"list", "another feature"}};
+  EXPECT_THAT([&] { options.require_off(features); },
+              ThrowsMessage<Error>("c.yaml: list: another feature cannot be imported"));
+}
+
+TEST(ForeignOptions, AChoiceIsOneOfThoseThatAreKnown) {
+  const ForeignOptions options = options_of_yaml("kind: b\n");
+  EXPECT_EQ(options.choice("kind", "a", {"a", "b"}), 1u);
+  EXPECT_EQ(options.choice("missing", "a", {"a", "b"}), 0u);
+  EXPECT_THAT(
+      [&] {
+        options.choice("kind", "a", {"a", "c"});
+      },
+      ThrowsMessage<Error>("c.yaml: kind: \"b\" cannot be imported, only a or c"));
+}
+
+TEST(TheirName, TheLongestPartsAreReplacedOnce) {
+  constexpr NamePair kTable[] = {{"embedding", "embedding.embedding"},
+                                 {"output", "generator"},
+                                 {"encoder.layers.#", "encoder.transformer.#"},
+                                 {".self_attention_norm", ".norm1"},
+                                 {".self_attention", ".self"},
+                                 {".output", ".last"}};
+  EXPECT_EQ(their_name(kTable, "embedding.weight"), "embedding.embedding.weight");
+  EXPECT_EQ(their_name(kTable, "output.bias"), "generator.bias");
+  EXPECT_EQ(their_name(kTable, "encoder.layers.12.self_attention.output.bias"),
+            "encoder.transformer.12.self.last.bias");
+  EXPECT_EQ(their_name(kTable, "decoder.layers.3.self_attention_norm.weight"),
+            "decoder.layers.3.norm1.weight");
 }
 
 TEST(ForeignOptions, OptionsOfYamlMayBeNested) {
