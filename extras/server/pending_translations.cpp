@@ -12,62 +12,6 @@
 
 namespace dragoman {
 
-// ---- preparing and submitting lines -------------------------------------------------------------
-
-namespace {
-
-/// Bytes of text that are prepared at once. They take about 5 ms at most.
-constexpr std::size_t kLittle = 4096;
-
-bool is_long(const Submission& submission) {
-  std::size_t bytes = 0;
-  for (const LineInput& line : submission.lines) bytes += line.text.size();
-  return bytes > kLittle;
-}
-
-}  // namespace
-
-Submissions::Submissions() : thread_([this](const std::stop_token& stopping) { work(stopping); }) {}
-
-Submissions::~Submissions() {
-  thread_.request_stop();
-  thread_.join();
-}
-
-std::future<TranslationAnswers> Submissions::submit(std::shared_ptr<const ServedModel> model,
-                                                    Submission submission,
-                                                    std::function<void()> done) {
-  const bool waits = is_long(submission);
-  Waiting added{.model = std::move(model), .stop = submission.stop, .done = std::move(done)};
-  added.task = std::packaged_task<TranslationAnswers()>(
-      [&service = added.model->service(), lines = std::move(submission)]() mutable {
-        return service.submit(std::move(lines));
-      });
-  std::future<TranslationAnswers> answers = added.task.get_future();
-  if (waits) {
-    const MutexLock lock(mutex_);
-    waiting_.push_back(std::move(added));
-    changed_.notify_one();
-  } else {
-    added.task();
-  }
-  return answers;
-}
-
-void Submissions::work(const std::stop_token& stopping) {
-  while (true) {
-    MutexLock lock(mutex_);
-    if (!changed_.wait(lock, stopping, [this]() REQUIRES(mutex_) { return !waiting_.empty(); }) ||
-        stopping.stop_requested())
-      return;
-    Waiting next = std::move(waiting_.front());
-    waiting_.pop_front();
-    lock.unlock();
-    if (!next.stop.stop_requested()) next.task();
-    next.done();
-  }
-}
-
 // ---- what other threads leave for the thread of PendingTranslations -----------------------------
 
 /// Work, and news of progress, that other threads leave for the object's thread. The callbacks that
@@ -124,6 +68,27 @@ struct LineIndex {
   std::size_t text, line;
 };
 
+std::size_t bytes_of(const Submission& submission) {
+  std::size_t bytes = 0;
+  for (const LineInput& line : submission.lines) bytes += line.text.size();
+  return bytes;
+}
+
+/// Lines on their way to a model's service.
+struct LinesToSubmit {
+  std::shared_ptr<const ServedModel> model;  ///< first: answers that nobody takes need it
+  Submission lines;
+  std::promise<TranslationAnswers> answers = {};
+
+  void submit() {
+    try {
+      answers.set_value(model->service().submit(std::move(lines)));
+    } catch (...) {
+      answers.set_exception(std::current_exception());
+    }
+  }
+};
+
 /// Lines that take the same route.
 struct RoutedLines {
   Route route;
@@ -178,11 +143,11 @@ HttpError http_error_of(const std::exception_ptr& error, const HttpError& otherw
 class PendingTranslations::PendingTranslation {
  public:
   PendingTranslation(TextsToTranslate task, Done done, std::shared_ptr<News> news,
-                     Submissions& submissions)
+                     WorkQueue& long_texts)
       : task_(std::move(task)),
         done_(std::move(done)),
         news_(std::move(news)),
-        submissions_(submissions) {
+        long_texts_(long_texts) {
     for (const TextToTranslate& text : task_.texts) {
       layouts_.push_back(layout_of(text, task_.line_breaks));
       translated_.emplace_back(layouts_.back().lines.size());
@@ -281,8 +246,15 @@ class PendingTranslations::PendingTranslation {
       submission.lines.push_back(std::move(line));
     }
     lines.answered = 0;
-    lines.submitted = submissions_.submit(lines.route[lines.model], std::move(submission),
-                                          [news = news_] { news->tell(); });
+    const bool is_long = bytes_of(submission) > kLittleText;
+    const auto added = std::make_shared<LinesToSubmit>(
+        LinesToSubmit{.model = lines.route[lines.model], .lines = std::move(submission)});
+    lines.submitted = added->answers.get_future();
+    if (!is_long) return added->submit();
+    long_texts_.post([added, stop = stop_.get_token(), news = news_](const auto& stopping) {
+      if (!stop.stop_requested() && !stopping.stop_requested()) added->submit();
+      news->tell();
+    });
   }
 
   /// True when the last model has translated all lines.
@@ -389,7 +361,7 @@ class PendingTranslations::PendingTranslation {
   const TextsToTranslate task_;
   Done done_;  // null when it has been called
   const std::shared_ptr<News> news_;
-  Submissions& submissions_;
+  WorkQueue& long_texts_;
   const HttpError no_memory_{500, "Cannot translate text: no memory is left"};
   std::vector<TextLayout> layouts_;                      // of each text
   std::vector<std::vector<TranslatedLine>> translated_;  // [texts][lines]
@@ -402,8 +374,9 @@ class PendingTranslations::PendingTranslation {
 
 // ---- all translations ---------------------------------------------------------------------------
 
-PendingTranslations::PendingTranslations()
-    : inbox_(std::make_shared<Inbox>()),
+PendingTranslations::PendingTranslations(WorkQueue& long_texts)
+    : long_texts_(long_texts),
+      inbox_(std::make_shared<Inbox>()),
       thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
 PendingTranslations::~PendingTranslations() {
@@ -417,7 +390,7 @@ void PendingTranslations::post(std::function<void()> work) { inbox_->post(std::m
 void PendingTranslations::start(TextsToTranslate task, Done done) {
   const std::uint64_t id = ++last_id_;
   under_way_[id] = std::make_unique<PendingTranslation>(
-      std::move(task), std::move(done), std::make_shared<News>(inbox_, id), submissions_);
+      std::move(task), std::move(done), std::make_shared<News>(inbox_, id), long_texts_);
   go_on(under_way_.find(id));
 }
 

@@ -1,13 +1,11 @@
 // The translations of requests that are under way. One thread submits their lines and gathers the
-// answers; it waits for none of them in particular. A second thread prepares long texts.
+// answers; it waits for none of them in particular.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <future>
 #include <list>
 #include <map>
 #include <memory>
@@ -23,41 +21,13 @@
 #include "extras/server/http.h"
 #include "extras/server/request_texts.h"
 #include "extras/server/served_models.h"
+#include "extras/server/work_queue.h"
 #include "inference/translation_service.h"
 
 namespace dragoman {
 
-/// Submits lines to a model's service. One thread prepares long texts, one after the other, so that
-/// requests with little text do not wait for them.
-class Submissions {
- public:
-  Submissions();
-  Submissions(const Submissions&) = delete;
-  Submissions& operator=(const Submissions&) = delete;
-  /// Waits for the text that is being prepared. The others get no result.
-  ~Submissions();
-
-  /// The result is what TranslationService::submit() returns or throws. With little text it is
-  /// there at once. Otherwise this object's thread submits the lines, and then calls `done`, which
-  /// must not throw. If a stop is requested before the text has its turn, there is no result.
-  std::future<TranslationAnswers> submit(std::shared_ptr<const ServedModel> model,
-                                         Submission submission, std::function<void()> done);
-
- private:
-  struct Waiting {
-    std::shared_ptr<const ServedModel> model;  ///< before the task, whose answers it outlives
-    std::stop_token stop;
-    std::function<void()> done;
-    std::packaged_task<TranslationAnswers()> task = {};
-  };
-
-  void work(const std::stop_token& stopping);
-
-  Mutex mutex_;
-  std::condition_variable_any changed_;
-  std::deque<Waiting> waiting_ GUARDED_BY(mutex_);
-  std::jthread thread_;  // last: it uses all above
-};
+/// Bytes of text that the thread of all requests prepares by itself; that takes about 5 ms at most.
+inline constexpr std::size_t kLittleText = 4096;
 
 struct TextToTranslate {
   std::string text;                                     ///< valid UTF-8
@@ -92,7 +62,9 @@ class PendingTranslations {
  public:
   using Done = std::function<void(TranslationOutcome)>;
 
-  PendingTranslations();
+  /// A job of `long_texts` splits and tokenizes the lines of a long text, so that requests with
+  /// little text do not wait for it.
+  explicit PendingTranslations(WorkQueue& long_texts);
   PendingTranslations(const PendingTranslations&) = delete;
   PendingTranslations& operator=(const PendingTranslations&) = delete;
   /// Translations that are not finished end with 503. Posted work that has not begun may be
@@ -117,10 +89,10 @@ class PendingTranslations {
   void hear(std::list<std::uint64_t> progressed);
   void go_on(UnderWay::iterator translation);
 
+  WorkQueue& long_texts_;
   const std::shared_ptr<Inbox> inbox_;
   const HttpError stopping_{503, "the server is stopping", 1};
-  Submissions submissions_;
-  UnderWay under_way_;  // only thread_ uses both
+  UnderWay under_way_;  // only thread_ uses it and the next
   std::uint64_t last_id_ = 0;
   std::jthread thread_;
 };

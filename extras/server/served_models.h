@@ -1,21 +1,14 @@
-// The models of a server, by the languages that they translate, and the thread that loads them. A
-// model may be replaced while requests are under way: those end with the model that they began
-// with.
+// The models of a server, by the languages that they translate. A model may be replaced while
+// requests are under way: those end with the model that they began with.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <deque>
-#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
-#include <thread>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "base/files.h"
@@ -65,7 +58,8 @@ class ServedModel {
 
   const LanguagePair& languages() const { return languages_; }
   bool is_loaded() const { return service_ != nullptr; }
-  void load() const { load_(); }
+  /// Throws ServerFault naming the languages.
+  void load() const;
   const Facts& facts() const { return facts_; }
   TranslationService& service() const { return *service_; }
   const ExplainText& explain() const { return explain_; }  ///< null: it cannot
@@ -125,35 +119,6 @@ class ServedModels {
   mutable Mutex mutex_;
   std::map<LanguagePair, std::shared_ptr<const ServedModel>> models_ GUARDED_BY(mutex_);
   std::string first_target_ GUARDED_BY(mutex_);
-};
-
-/// Loads the models for which requests are waiting. One thread loads one after the other, so that
-/// translations by other models continue.
-class ModelLoader {
- public:
-  /// Told once for each start(): null, or why the model cannot be loaded. Must not throw.
-  using Done = std::function<void(std::exception_ptr)>;
-
-  ModelLoader();
-  ModelLoader(const ModelLoader&) = delete;
-  ModelLoader& operator=(const ModelLoader&) = delete;
-  ~ModelLoader() { stop(); }
-
-  /// Calls ServedModel::load(), then `done`, on this object's thread. From any thread. After a
-  /// stop() it calls `done` at once, with HttpError 503.
-  void start(std::shared_ptr<const ServedModel> model, Done done);
-  /// Waits for the model that is being loaded. The others fail with HttpError 503.
-  void stop();
-
- private:
-  using Waiting = std::pair<std::shared_ptr<const ServedModel>, Done>;
-  void work(const std::stop_token& stopping);
-
-  Mutex mutex_;
-  std::condition_variable_any changed_;
-  std::deque<Waiting> waiting_ GUARDED_BY(mutex_);
-  bool is_stopped_ GUARDED_BY(mutex_) = false;
-  std::jthread thread_;  // last: it uses all above
 };
 
 }  // namespace dragoman

@@ -347,6 +347,19 @@ HttpResponse page_of(const std::string& json) {
                       {"Cache-Control", "private, no-store"}}};
 }
 
+/// Calls `check` first and often; what it throws ends the work.
+TextExplanation explanation_of(const TextToTranslate& text, ExplanationUse use,
+                               const std::function<void()>& check) {
+  try {
+    check();
+    return text.route.front()->explain()(text.text, use, check);
+  } catch (const HttpError&) {
+    throw;
+  } catch (const std::exception& other) {
+    throw HttpError(500, join_text("Cannot explain text: ", other.what()));
+  }
+}
+
 /// Whether a program asks, by `format`, or without it by the header Accept.
 bool wants_numbers(const HttpRequest& request, const std::string& format) {
   if (!format.empty()) return format == "json";
@@ -404,24 +417,25 @@ void TranslationServer::begin_explanation(const CallPointer& call,
     throw HttpError(400, join_text("there is no model from ", source, " to ",
                                    call->translate.target, " that can be explained"));
   charge(*call);
-  explanations_.start(
-      {.text = text.text,
-       .use = call->wants_numbers ? ExplanationUse::Program : ExplanationUse::Page,
-       .model = text.route.front(),
-       .stop = call->gone,
-       .deadline = call->begin + config_.request_timeout},
-      [this, call](ExplanationOutcome outcome) { explained(call, std::move(outcome)); });
-}
-
-void TranslationServer::explained(const CallPointer& call, ExplanationOutcome outcome) noexcept {
-  if (const auto* error = std::get_if<HttpError>(&outcome)) return fail(*call, *error);
-  auto& [json, target_tokens] = std::get<TextExplanation>(outcome);
-  call->facts.target_tokens = target_tokens;
-  try {
-    finish(*call, call->wants_numbers ? HttpResponse{.body = std::move(json)} : page_of(json));
-  } catch (const std::exception& error) {
-    fail(*call, error);
-  }
+  const auto explain = [this, call, task](const std::stop_token& stopping) {
+    try {
+      const auto check = [&] {
+        if (stopping.stop_requested()) throw HttpError(503, "the server is stopping", 1);
+        if (call->gone.stop_requested()) throw HttpError(kClientGone, "the client is gone");
+        if (std::chrono::steady_clock::now() >= call->begin + config_.request_timeout)
+          throw HttpError(504, "the explanation takes too long; send less text at once");
+      };
+      auto [json, target_tokens] = explanation_of(
+          task->texts.front(), call->wants_numbers ? ExplanationUse::Program : ExplanationUse::Page,
+          check);
+      call->facts.target_tokens = target_tokens;
+      finish(*call, call->wants_numbers ? HttpResponse{.body = std::move(json)} : page_of(json));
+    } catch (const std::exception& error) {
+      fail(*call, error);
+    }
+  };
+  if (!explaining_.post(explain, call->gone))
+    throw HttpError(503, "too many explanations wait already; try again later", 1);
 }
 
 }  // namespace dragoman

@@ -61,6 +61,10 @@ TranslationServer::TranslationServer(const ServedModels& models, ServerConfig co
       on_answer_(std::move(on_answer)),
       rate_(config_.requests_per_minute) {}
 
+TranslationServer::~TranslationServer() {
+  for (WorkQueue* queue : {&long_texts_, &loading_, &explaining_}) queue->stop();
+}
+
 void TranslationServer::handle(HttpRequest request, std::stop_token gone, HttpReply reply) {
   const auto call = std::make_shared<Call>(Call{.request = std::move(request),
                                                 .gone = std::move(gone),
@@ -296,9 +300,10 @@ bool TranslationServer::loads_model(const CallPointer& call, const TextsToTransl
   for (const TextToTranslate& text : task.texts)
     for (const auto& model : text.route) {
       if (model->is_loaded()) continue;
-      loader_.start(model, [this, call, go_on = std::move(go_on)](const std::exception_ptr& fault) {
+      loading_.post([this, call, model, go_on = std::move(go_on)](const std::stop_token& stopping) {
         try {
-          if (fault) std::rethrow_exception(fault);
+          if (stopping.stop_requested()) throw HttpError(503, "the server is stopping", 1);
+          model->load();
           pending_.post([this, call, go_on] {
             try {
               go_on();

@@ -17,12 +17,12 @@
 #include "extras/server/glossaries.h"
 #include "extras/server/http.h"
 #include "extras/server/metrics.h"
-#include "extras/server/pending_explanations.h"
 #include "extras/server/pending_translations.h"
 #include "extras/server/request_texts.h"
 #include "extras/server/served_models.h"
 #include "extras/server/translated_files.h"
 #include "extras/server/web_page.h"
+#include "extras/server/work_queue.h"
 
 namespace dragoman {
 
@@ -41,6 +41,8 @@ struct ServerConfig {
 
 class TranslationServer {
  public:
+  static constexpr std::size_t kMostExplanations = 8;  ///< that wait; more are refused
+
   /// Called for each request when it is answered, from any thread. If it throws, that is ignored.
   using OnAnswer = std::function<void(const AnsweredRequest&)>;
 
@@ -48,8 +50,8 @@ class TranslationServer {
   TranslationServer(const ServedModels& models, ServerConfig config, OnAnswer on_answer);
   TranslationServer(const TranslationServer&) = delete;
   TranslationServer& operator=(const TranslationServer&) = delete;
-  /// Stops the loader first: what it tells uses all members.
-  ~TranslationServer() { loader_.stop(); }
+  /// Stops the queues first: what their jobs tell uses all members.
+  ~TranslationServer();
 
   /// An HttpHandler. The thread of PendingTranslations answers requests with parameters, later. All
   /// others are answered before this returns. Each request is answered once. If memory runs out,
@@ -108,7 +110,6 @@ class TranslationServer {
   void translated(const CallPointer& call, TranslationOutcome outcome) noexcept;
   void explain(const CallPointer& call);
   void begin_explanation(const CallPointer& call, const std::shared_ptr<TextsToTranslate>& task);
-  void explained(const CallPointer& call, ExplanationOutcome outcome) noexcept;
   void admit(Call& call);
   void charge(Call& call);
   void read_markup(Call& call, TextsToTranslate& task);
@@ -126,9 +127,8 @@ class TranslationServer {
   RequestRate rate_;
   Metrics metrics_;
   TranslatedFiles files_;
-  PendingExplanations explanations_;
-  ModelLoader loader_;
-  PendingTranslations pending_;  // last: its thread uses all above
+  WorkQueue long_texts_, loading_, explaining_{kMostExplanations};
+  PendingTranslations pending_{long_texts_};  // last: its thread uses all above
 };
 
 /// The differences between the interfaces.

@@ -45,7 +45,8 @@ TEST(PendingTranslations, AnotherThreadPreparesTheLinesOfALongText) {
     submission.lines.push_back({.text = line});
   const double alone = seconds_of([&] { route[0]->service().submit(std::move(submission)); });
   std::promise<double> begun;
-  PendingTranslations pending;
+  WorkQueue long_texts;
+  PendingTranslations pending(long_texts);
   pending.post([&] {
     begun.set_value(seconds_of([&] {
       pending.start({.texts = {{.text = text, .route = route}}}, [](const TranslationOutcome&) {});
@@ -74,7 +75,8 @@ TEST(PendingTranslations, OthersHaveTheirTurnWhileTheAnswersOfManyLinesAreGather
   bool has_ended = false;
   std::string translation;
   double before = 0, longest = 0;
-  PendingTranslations pending;
+  WorkQueue long_texts;
+  PendingTranslations pending(long_texts);
   const std::function<void()> other = [&] {
     longest = std::max(longest, thread_seconds() - before);
     if (has_ended) return ended.set_value();
@@ -101,7 +103,8 @@ TEST(PendingTranslations, ALongTextThatNobodyWaitsForAnyMoreEndsAtOnce) {
   table.gate.open(false);
   std::stop_source gone;
   std::promise<int> stopped, late;
-  PendingTranslations pending;
+  WorkQueue long_texts;
+  PendingTranslations pending(long_texts);
   const auto status_to = [](std::promise<int>& status) {
     return [&status](const TranslationOutcome& outcome) {
       status.set_value(std::get<HttpError>(outcome).status());
@@ -124,7 +127,8 @@ TEST(PendingTranslations, TheEndOfATextIsToldOnceEvenWhereThatThrows) {
   std::atomic<int> calls = 0;
   bool has_thrown = false;
   {
-    PendingTranslations pending;
+    WorkQueue long_texts;
+    PendingTranslations pending(long_texts);
     pending.post([&] {
       // Without a way the translation has ended before start() returns.
       try {
@@ -149,7 +153,8 @@ TEST(PendingTranslations, TheEndOfATextIsToldOnce) {
   std::promise<std::string> translated;
   std::atomic<int> calls = 0;
   {
-    PendingTranslations pending;
+    WorkQueue long_texts;
+    PendingTranslations pending(long_texts);
     pending.post([&] {
       pending.start({.texts = {{.text = "one two", .route = route}}},
                     [&](const TranslationOutcome& outcome) {

@@ -309,7 +309,7 @@ TEST(ExplainEndpoint, OneExplanationIsMadeAtATimeAndTranslationsGoOn) {
   ExplainingServer& server = held.server;
   std::vector<std::future<HttpResponse>> admitted;
   admitted.push_back(std::move(held.first));
-  for (std::size_t i = 0; i < PendingExplanations::kMostWaiting; ++i)
+  for (std::size_t i = 0; i < TranslationServer::kMostExplanations; ++i)
     admitted.push_back(server.send(ExplainingServer::request()));
   const HttpResponse refused = server.explain();
   EXPECT_EQ(refused.status, 503);
@@ -328,7 +328,7 @@ TEST(ExplainEndpoint, ClientsThatAreGoneLeaveTheirPlaces) {
   ExplainingServer& server = held.server;
   std::stop_source gone;
   std::vector<std::future<HttpResponse>> left;
-  for (std::size_t i = 0; i < PendingExplanations::kMostWaiting; ++i)
+  for (std::size_t i = 0; i < TranslationServer::kMostExplanations; ++i)
     left.push_back(server.send(ExplainingServer::request(), gone.get_token()));
   EXPECT_EQ(server.explain().status, 503);
   gone.request_stop();
