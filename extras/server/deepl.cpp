@@ -1,12 +1,17 @@
-#include "extras/server/deepl.h"
+// DeepL's interface, version 2, with its glossaries: its parameters, answers, errors and status
+// codes, as its OpenAPI description and its own clients have them.
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "extras/server/glossaries.h"
+#include "extras/server/interface.h"
+#include "extras/server/languages.h"
 
 namespace dragoman::deepl {
 
@@ -104,8 +109,6 @@ void check_size(std::int64_t size, std::int64_t limit, const char* unit) {
                                    limit, " are allowed"));
 }
 
-}  // namespace
-
 TranslateParameters parse_translate(const RequestFields& fields, const ServedModels& models,
                                     const RequestLimits& limits) {
   TranslateParameters parameters{.texts = fields.texts("text"), .source = {}, .target = {}};
@@ -123,8 +126,7 @@ TranslateParameters parse_translate(const RequestFields& fields, const ServedMod
   parse_tag_handling(fields, parameters);
   parse_splitting(fields, parameters);
   check_other_parameters(fields);
-  parameters.glossary = fields.text("glossary_id");
-  if (!parameters.glossary.empty() && parameters.source.empty())
+  if (!fields.text("glossary_id").empty() && parameters.source.empty())
     throw HttpError(400, "Parameter 'source_lang' not specified: a glossary needs it.");
   parameters.shows_characters = fields.flag("show_billed_characters").value_or(false);
   check_size(static_cast<std::int64_t>(parameters.texts.size()), limits.texts, "texts");
@@ -145,54 +147,7 @@ HttpResponse translate_answer(const TranslateParameters& parameters,
   return json_response(200, Json{{"translations", std::move(translations)}});
 }
 
-HttpResponse languages(const RequestFields& fields, const ServedModels& models) {
-  const std::string type = fields.text("type");
-  if (!type.empty() && type != "source" && type != "target")
-    throw HttpError(400, "Value for 'type' not supported.");
-  const bool is_target = type == "target";
-  Json list = Json::array();
-  const auto add = [&list, is_target](const std::string& code, const std::string& name) {
-    Json language = {{"language", code}, {"name", name}};
-    if (is_target) language["supports_formality"] = false;
-    list.push_back(std::move(language));
-  };
-  for (const std::string& code : models.languages()) {
-    if (!(is_target ? models.is_target(code) : models.is_source(code))) continue;
-    // DeepL's clients know these two targets only with a region.
-    if (is_target && code == "en") {
-      add("EN-GB", "English (British)");
-      add("EN-US", "English (American)");
-    } else if (is_target && code == "pt") {
-      add("PT-BR", "Portuguese (Brazilian)");
-      add("PT-PT", "Portuguese (European)");
-    } else {
-      add(ascii_upper(code), language_name(code));
-    }
-  }
-  return json_response(200, list);
-}
-
-HttpResponse usage(const ApiKeys::Use& use) {
-  constexpr std::int64_t kNoLimit = 1'000'000'000'000;
-  return json_response(200, Json{{"character_count", use.characters},
-                                 {"character_limit", use.limit.value_or(kNoLimit)}});
-}
-
-std::string key_of(const HttpRequest& request, const RequestFields& fields) {
-  constexpr std::string_view kScheme = "deepl-auth-key ", kBlanks = " \t";
-  std::string_view key = request.header("authorization");
-  if (!ascii_lower(key).starts_with(kScheme)) return fields.text("auth_key");
-  key.remove_prefix(std::min(key.find_first_not_of(kBlanks, kScheme.size()), key.size()));
-  return std::string(key.substr(0, key.find_last_not_of(kBlanks) + 1));  // npos + 1 is 0
-}
-
-HttpResponse error_answer(const HttpError& error) {
-  return json_response(error.status(), Json{{"message", error.what()}});
-}
-
 // ---- glossaries ---------------------------------------------------------------------------------
-
-namespace {
 
 using Entries = std::vector<std::pair<std::string, std::string>>;
 
@@ -283,6 +238,11 @@ Entries parse_entries(std::string_view text, std::string_view format) {
   return entries;
 }
 
+/// A glossary is for languages, whatever their scripts and regions.
+LanguagePair languages_of(const LanguagePair& codes) {
+  return {language_of(codes.source), language_of(codes.target)};
+}
+
 std::set<LanguagePair> pairs_of(const ServedModels& models) {
   std::set<LanguagePair> pairs;
   for (const auto& model : models.all()) pairs.insert(languages_of(model->languages()));
@@ -300,12 +260,7 @@ Json json_of(const GlossaryFacts& glossary) {
           {"entry_count", glossary.entries}};
 }
 
-}  // namespace
-
-LanguagePair languages_of(const LanguagePair& codes) {
-  return {language_of(codes.source), language_of(codes.target)};
-}
-
+/// The parameters entries and entries_format.
 Entries parse_glossary_entries(const RequestFields& fields) {
   const std::string format = required_text(fields, "entries_format");
   if (format != "tsv" && format != "csv")
@@ -313,6 +268,7 @@ Entries parse_glossary_entries(const RequestFields& fields) {
   return parse_entries(fields.text("entries"), format);
 }
 
+/// Without id, owner and demands.
 Glossary parse_glossary(const RequestFields& fields, const ServedModels& models) {
   constexpr std::size_t kLongestName = 1024;
   const auto language = [&fields](const char* name) {
@@ -326,28 +282,199 @@ Glossary parse_glossary(const RequestFields& fields, const ServedModels& models)
   return {.facts = std::move(facts), .entries = parse_glossary_entries(fields)};
 }
 
-HttpResponse glossary_answer(const GlossaryFacts& glossary, int status) {
-  return json_response(status, json_of(glossary));
-}
+// ---- the endpoints ------------------------------------------------------------------------------
 
-HttpResponse glossary_list(const std::vector<GlossaryFacts>& glossaries) {
-  Json list = Json::array();
-  for (const GlossaryFacts& glossary : glossaries) list.push_back(json_of(glossary));
-  return json_response(200, Json{{"glossaries", std::move(list)}});
-}
+class DeepL : public Interface {
+ public:
+  explicit DeepL(const ServerParts& server) : server_(server) {}
 
-HttpResponse glossary_entries(const Glossary& glossary) {
-  std::string text;
-  for (const auto& [source, target] : glossary.entries)
-    text += join_text(source, '\t', target, '\n');
-  return {.body = std::move(text), .type = "text/tab-separated-values; charset=utf-8"};
-}
+  std::vector<Endpoint> endpoints() override {
+    using enum Access;
+    using Request = ServerRequest;
+    const auto languages_answer = [this](Request& request) { return languages(*request.fields); };
+    const auto usage_answer = [this](Request& request) { return usage(request); };
+    return {{"POST", "/v2/translate", Admitted,
+             [this](Request& request) { return translate(request); }},
+            {"GET", "/v2/languages", Admitted, languages_answer},
+            {"POST", "/v2/languages", Admitted, languages_answer},
+            {"GET", "/v2/usage", Admitted, usage_answer},
+            {"POST", "/v2/usage", Admitted, usage_answer},
+            {"POST", "/v2/glossaries", Admitted,
+             [this](Request& request) { return add_glossary(request); }},
+            {"GET", "/v2/glossaries", Admitted,
+             [this](Request& request) { return list_glossaries(request); }},
+            {"GET", "/v2/glossaries/", Admitted,
+             [this](Request& request) { return get_glossary(request); }},
+            {"DELETE", "/v2/glossaries/", Admitted,
+             [this](Request& request) { return delete_glossary(request); }},
+            {"GET", "/v2/glossary-language-pairs", Admitted,
+             [this](Request&) { return glossary_languages(); }},
+            {"POST", "/v2/document", Free, no_documents},
+            {"POST", "/v2/document/", Free, no_documents}};
+  }
 
-HttpResponse glossary_languages(const ServedModels& models) {
-  Json list = Json::array();
-  for (const auto& [source, target] : pairs_of(models))
-    list.push_back({{"source_lang", source}, {"target_lang", target}});
-  return json_response(200, Json{{"supported_languages", std::move(list)}});
-}
+  /// Clients also ask for paths of other versions, which this server does not have.
+  bool claims(const std::string& path) const override {
+    return path.starts_with("/v1/") || path.starts_with("/v2/") || path.starts_with("/v3/");
+  }
+
+  /// The header "Authorization: DeepL-Auth-Key KEY", or the old parameter auth_key.
+  std::string key_of(const ServerRequest& request) const override {
+    constexpr std::string_view kScheme = "deepl-auth-key ", kBlanks = " \t";
+    std::string_view key = request.http.header("authorization");
+    if (!ascii_lower(key).starts_with(kScheme)) return request.fields->text("auth_key");
+    key.remove_prefix(std::min(key.find_first_not_of(kBlanks, kScheme.size()), key.size()));
+    return std::string(key.substr(0, key.find_last_not_of(kBlanks) + 1));  // npos + 1 is 0
+  }
+
+  RefusalCodes refusal_codes() const override {
+    return {.missing_key = 403, .used_up = 456, .too_large = 413};
+  }
+
+  HttpResponse error_answer(const ServerRequest&, const HttpError& error) const override {
+    return json_response(error.status(), Json{{"message", error.what()}});
+  }
+
+ private:
+  WantedTexts translate(ServerRequest& request) const {
+    TranslateParameters parameters =
+        parse_translate(*request.fields, server_.models, server_.config.limits);
+    if (const std::string id = request.fields->text("glossary_id"); !id.empty())
+      parameters.demands = demands_of(*find_glossary(request, id), parameters);
+    request.fields.reset();  // its memory: no error shows them again
+    return {.parameters = std::move(parameters),
+            .markup_fault = "Tag handling parsing failed, please check input",
+            .answer = translate_answer};
+  }
+
+  HttpResponse languages(const RequestFields& fields) const {
+    const std::string type = fields.text("type");
+    if (!type.empty() && type != "source" && type != "target")
+      throw HttpError(400, "Value for 'type' not supported.");
+    const bool is_target = type == "target";
+    Json list = Json::array();
+    const auto add = [&list, is_target](const std::string& code, const std::string& name) {
+      Json language = {{"language", code}, {"name", name}};
+      if (is_target) language["supports_formality"] = false;
+      list.push_back(std::move(language));
+    };
+    const ServedModels& models = server_.models;
+    for (const std::string& code : models.languages()) {
+      if (!(is_target ? models.is_target(code) : models.is_source(code))) continue;
+      // DeepL's clients know these two targets only with a region.
+      if (is_target && code == "en") {
+        add("EN-GB", "English (British)");
+        add("EN-US", "English (American)");
+      } else if (is_target && code == "pt") {
+        add("PT-BR", "Portuguese (Brazilian)");
+        add("PT-PT", "Portuguese (European)");
+      } else {
+        add(ascii_upper(code), language_name(code));
+      }
+    }
+    return json_response(200, list);
+  }
+
+  /// If there is no limit, the answer has DeepL's number for that.
+  HttpResponse usage(const ServerRequest& request) const {
+    constexpr std::int64_t kNoLimit = 1'000'000'000'000;
+    const ApiKeys::Use use =
+        request.key ? server_.config.api_keys->use_of(*request.key)
+                    : ApiKeys::Use{.characters = server_.metrics.characters(), .limit = {}};
+    return json_response(200, Json{{"character_count", use.characters},
+                                   {"character_limit", use.limit.value_or(kNoLimit)}});
+  }
+
+  Glossaries& glossaries() const {
+    if (!server_.config.glossaries)
+      throw HttpError(400, "This server keeps no glossaries: it was started without --glossaries.");
+    return *server_.config.glossaries;
+  }
+
+  std::string owner_of(const ServerRequest& request) const {
+    return request.key ? server_.config.api_keys->owner_of(*request.key) : "";
+  }
+
+  GlossaryPointer find_glossary(const ServerRequest& request, const std::string& id) const {
+    try {
+      if (GlossaryPointer found = glossaries().find(id, owner_of(request))) return found;
+    } catch (const Error& error) {
+      throw ServerFault("the glossary cannot be read; the server's log says why", error.what());
+    }
+    throw HttpError(404, "Glossary not found");
+  }
+
+  static std::shared_ptr<const Demands> demands_of(const Glossary& glossary,
+                                                   const TranslateParameters& parameters) {
+    const LanguagePair& languages = glossary.facts.languages;
+    if (languages_of(languages) != languages_of({parameters.source, parameters.target}))
+      throw HttpError(400, join_text("The glossary is for ", languages.name(), ", not ",
+                                     parameters.source, '-', parameters.target, '.'));
+    return glossary.demands;
+  }
+
+  HttpResponse add_glossary(const ServerRequest& request) const {
+    Glossary glossary = parse_glossary(*request.fields, server_.models);
+    glossary.facts.owner = owner_of(request);
+    const auto added = glossaries().add(std::move(glossary));
+    if (!added)
+      throw HttpError(456, join_text("No more than ", Glossaries::kMost, " glossaries, and ",
+                                     Glossaries::kMostBytes >> 20, " MiB of them."));
+    return json_response(201, json_of(*added));
+  }
+
+  HttpResponse list_glossaries(const ServerRequest& request) const {
+    Json list = Json::array();
+    for (const GlossaryFacts& glossary : glossaries().all(owner_of(request)))
+      list.push_back(json_of(glossary));
+    return json_response(200, Json{{"glossaries", std::move(list)}});
+  }
+
+  /// A glossary, or its entries as lines of "source<TAB>target".
+  HttpResponse get_glossary(const ServerRequest& request) const {
+    constexpr std::string_view kEntries = "/entries";
+    std::string id = request.rest;
+    const bool is_entries = id.ends_with(kEntries);
+    if (is_entries) id.resize(id.size() - kEntries.size());
+    const GlossaryPointer found = find_glossary(request, id);
+    if (!is_entries) return json_response(200, json_of(found->facts));
+    std::string text;
+    for (const auto& [source, target] : found->entries)
+      text += join_text(source, '\t', target, '\n');
+    return {.body = std::move(text), .type = "text/tab-separated-values; charset=utf-8"};
+  }
+
+  HttpResponse delete_glossary(const ServerRequest& request) const {
+    if (!glossaries().remove(request.rest, owner_of(request)))
+      throw HttpError(404, "Glossary not found");
+    return {.status = 204, .type = ""};
+  }
+
+  /// The languages of the models.
+  HttpResponse glossary_languages() const {
+    Json list = Json::array();
+    for (const auto& [source, target] : pairs_of(server_.models))
+      list.push_back({{"source_lang", source}, {"target_lang", target}});
+    return json_response(200, Json{{"supported_languages", std::move(list)}});
+  }
+
+  static HttpResponse no_documents(const ServerRequest&) {
+    throw HttpError(404,
+                    "This server translates no documents by DeepL's interface. POST "
+                    "/translate_file translates files.");
+  }
+
+  const ServerParts server_;
+};
+
+}  // namespace
 
 }  // namespace dragoman::deepl
+
+namespace dragoman {
+
+std::unique_ptr<Interface> deepl_interface(const ServerParts& server) {
+  return std::make_unique<deepl::DeepL>(server);
+}
+
+}  // namespace dragoman

@@ -1,11 +1,17 @@
 #include "extras/server/libretranslate.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/utf8.h"
+#include "extras/server/languages.h"
 #include "extras/server/translated_files.h"
 
 namespace dragoman::libretranslate {
@@ -119,97 +125,6 @@ Json detection(const std::string& language, double confidence) {
   return {{"confidence", confidence}, {"language", language}};
 }
 
-}  // namespace
-
-TranslateParameters parse_translate(const RequestFields& fields, const ServedModels& models,
-                                    const RequestLimits& limits) {
-  TranslateParameters parameters{.texts = fields.texts("q"),
-                                 .is_list = fields.is_list("q"),
-                                 .source = {},
-                                 .target = {},
-                                 .detects_each = false};
-  const auto is_empty = [](const std::string& text) { return text.empty(); };
-  if (parameters.texts.empty() || (!parameters.is_list && is_empty(parameters.texts.front())))
-    refuse("Invalid request: missing q parameter");
-  parameters.source = parse_source(fields, models);
-  parameters.target = parse_language(fields, "target", models);
-  parameters.shows_alignment = fields.flag("alignment").value_or(false);
-  parameters.shows_word_scores = fields.flag("word_scores").value_or(false);
-  parameters.alternatives = parse_alternatives(fields, limits.alternatives);
-  check_size(static_cast<std::int64_t>(parameters.texts.size()), limits.texts, "texts");
-  check_size(size_of(parameters.texts, fields), limits.characters, "characters");
-  parameters.demands = parse_terms(fields);
-  parameters.markup = parse_format(fields);
-  check_languages(parameters, models);
-  return parameters;
-}
-
-TranslateParameters parse_explain(const RequestFields& fields, const ServedModels& models,
-                                  const RequestLimits& limits) {
-  if (!strip(fields.text("terms")).empty())
-    refuse("Invalid request: terms parameter: an explanation knows no terms");
-  TranslateParameters parameters{.texts = {required_text(fields, "q")},
-                                 .is_list = false,
-                                 .source = parse_source(fields, models),
-                                 .target = parse_language(fields, "target", models),
-                                 .detects_each = false};
-  check_size(count_characters(parameters.texts), limits.explained_characters, "characters");
-  check_languages(parameters, models);
-  return parameters;
-}
-
-TranslateParameters parse_translate_file(const RequestFields& fields, const ServedModels& models,
-                                         const RequestLimits& limits) {
-  std::optional<UploadedFile> file = fields.file("file");
-  if (!file) refuse("Invalid request: missing file parameter");
-  const FileKind* kind = file_kind_of(file->name);
-  if (kind == nullptr) refuse("Invalid request: file format not supported");
-  const std::string mark(file->text.starts_with(kByteOrderMark) ? kByteOrderMark : "");
-  file->text.erase(0, mark.size());
-  if (strip(file->text).empty()) refuse("Invalid request: empty file");
-  TranslateParameters parameters{.texts = {std::move(file->text)},
-                                 .is_list = false,
-                                 .source = parse_source(fields, models),
-                                 .target = parse_language(fields, "target", models),
-                                 .detects_each = false,
-                                 .file_name = safe_file_name(file->name),
-                                 .file_mark = mark,
-                                 .markup = kind->markup};
-  // Text within markup is counted when the markup has been read.
-  std::int64_t characters = count_characters(fields.text("terms"));
-  if (parameters.markup == MarkupFormat::None) characters += count_characters(parameters.texts);
-  check_size(characters, limits.characters, "characters");
-  parameters.demands = parse_terms(fields);
-  check_languages(parameters, models);
-  return parameters;
-}
-
-const std::vector<std::string>& file_endings() {
-  static const std::vector<std::string> endings = [] {
-    std::vector<std::string> all;
-    for (const FileKind& kind : file_kinds()) all.emplace_back(kind.ending);
-    return all;
-  }();
-  return endings;
-}
-
-std::string translated_file_name(const TranslateParameters& parameters) {
-  const std::size_t dot = std::min(parameters.file_name.rfind('.'), parameters.file_name.size());
-  return join_text(parameters.file_name.substr(0, dot), '_', parameters.target,
-                   parameters.file_name.substr(dot));
-}
-
-HttpResponse file_answer(const HttpRequest& request, const std::string& kept_name,
-                         const std::string& pivot) {
-  // Clients want a whole address. A proxy in front says by which scheme it was asked.
-  const std::string host(request.header("host"));
-  const bool is_https = request.header("x-forwarded-proto") == "https";
-  const std::string root = host.empty() ? "" : join_text(is_https ? "https://" : "http://", host);
-  Json body = {{"translatedFileUrl", join_text(root, "/download_file/", kept_name)}};
-  if (!pivot.empty()) body["pivotLanguage"] = pivot;
-  return json_response(200, body);
-}
-
 HttpResponse translate_answer(const TranslateParameters& parameters,
                               const std::vector<TextAnswer>& answers) {
   Json texts = Json::array(), languages = Json::array(), alternatives = Json::array();
@@ -234,59 +149,222 @@ HttpResponse translate_answer(const TranslateParameters& parameters,
   return json_response(200, body);
 }
 
-std::string parse_detect(const RequestFields& fields, const RequestLimits& limits) {
-  const std::vector<std::string> texts = fields.texts("q");
-  std::string all;
-  for (const std::string& text : texts) all += text + "\n";
-  if (all.size() <= 1) refuse("Invalid request: missing q parameter");
-  check_size(count_characters(texts), limits.characters, "characters");
+}  // namespace
+
+WantedTexts parse_translate(const RequestFields& fields, const ServedModels& models,
+                            const RequestLimits& limits) {
+  TranslateParameters parameters{.texts = fields.texts("q"),
+                                 .is_list = fields.is_list("q"),
+                                 .source = {},
+                                 .target = {},
+                                 .detects_each = false};
+  const auto is_empty = [](const std::string& text) { return text.empty(); };
+  if (parameters.texts.empty() || (!parameters.is_list && is_empty(parameters.texts.front())))
+    refuse("Invalid request: missing q parameter");
+  parameters.source = parse_source(fields, models);
+  parameters.target = parse_language(fields, "target", models);
+  parameters.shows_alignment = fields.flag("alignment").value_or(false);
+  parameters.shows_word_scores = fields.flag("word_scores").value_or(false);
+  parameters.alternatives = parse_alternatives(fields, limits.alternatives);
+  check_size(static_cast<std::int64_t>(parameters.texts.size()), limits.texts, "texts");
+  check_size(size_of(parameters.texts, fields), limits.characters, "characters");
+  parameters.demands = parse_terms(fields);
+  parameters.markup = parse_format(fields);
+  check_languages(parameters, models);
+  return {.parameters = std::move(parameters),
+          .markup_fault = "Invalid request: q parameter",
+          .answer = translate_answer};
+}
+
+TranslateParameters parse_explain(const RequestFields& fields, const ServedModels& models,
+                                  const RequestLimits& limits) {
+  if (!strip(fields.text("terms")).empty())
+    refuse("Invalid request: terms parameter: an explanation knows no terms");
+  TranslateParameters parameters{.texts = {required_text(fields, "q")},
+                                 .is_list = false,
+                                 .source = parse_source(fields, models),
+                                 .target = parse_language(fields, "target", models),
+                                 .detects_each = false};
+  check_size(count_characters(parameters.texts), limits.explained_characters, "characters");
+  check_languages(parameters, models);
+  return parameters;
+}
+
+// ---- the endpoints ------------------------------------------------------------------------------
+
+namespace {
+
+/// The endings of the files that can be translated, with their full stops.
+std::vector<std::string> file_endings() {
+  std::vector<std::string> all;
+  for (const FileKind& kind : file_kinds()) all.emplace_back(kind.ending);
   return all;
 }
 
-HttpResponse detect_answer(const DetectedLanguage& detected) {
-  return json_response(200, Json::array({detection(detected.language, detected.confidence)}));
+/// "letter_de.txt"
+std::string translated_name(const std::string& name, const std::string& target) {
+  const std::size_t dot = std::min(name.rfind('.'), name.size());
+  return join_text(name.substr(0, dot), '_', target, name.substr(dot));
 }
 
-HttpResponse languages(const ServedModels& models) {
-  Json list = Json::array();
-  for (const std::string& code : models.languages())
-    list.push_back(
-        {{"code", code}, {"name", language_name(code)}, {"targets", models.targets_of(code)}});
-  return json_response(200, list);
+/// Clients want a whole address. A proxy in front says by which scheme it was asked.
+std::string address_of_files(const HttpRequest& request) {
+  const std::string host(request.header("host"));
+  const bool is_https = request.header("x-forwarded-proto") == "https";
+  const std::string root = host.empty() ? "" : join_text(is_https ? "https://" : "http://", host);
+  return root + "/download_file/";
 }
 
-/// Milliseconds that a page waits for the next key before it translates; LibreTranslate's default.
-constexpr int kFrontendTimeout = 500;
+class LibreTranslate : public Interface {
+ public:
+  explicit LibreTranslate(const ServerParts& server) : server_(server) {}
 
-HttpResponse frontend_settings(const ServedModels& models, const FrontendFacts& facts) {
-  const std::string target = models.first_target();
-  return json_response(200,
-                       Json{{"charLimit", facts.character_limit},
-                            {"frontendTimeout", kFrontendTimeout},
-                            {"apiKeys", facts.has_api_keys},
-                            {"keyRequired", facts.has_api_keys},
-                            {"suggestions", facts.takes_suggestions},
-                            {"filesTranslation", true},
-                            {"supportedFilesFormat", file_endings()},
-                            {"language",
-                             {{"source", {{"code", "auto"}, {"name", "Auto Detect"}}},
-                              {"target", {{"code", target}, {"name", language_name(target)}}}}}});
-}
+  std::vector<Endpoint> endpoints() override {
+    using enum Access;
+    using Request = ServerRequest;
+    return {
+        {"POST", "/translate", Admitted, [this](Request& request) { return translate(request); }},
+        {"POST", "/translate_file", Admitted,
+         [this](Request& request) { return translate_file(request); }},
+        {"GET", "/download_file/", Free,
+         [this](Request& request) { return download_file(request.rest); }},
+        {"POST", "/detect", Admitted, [this](Request& request) { return detect(*request.fields); }},
+        {"POST", "/suggest", Admitted,
+         [this](Request& request) { return suggest(*request.fields); }},
+        {"GET", "/languages", Free, [this](Request&) { return languages(); }},
+        {"GET", "/frontend/settings", Free, [this](Request&) { return frontend_settings(); }}};
+  }
 
-std::string parse_suggestion(const RequestFields& fields, const ServedModels& models,
-                             const RequestLimits& limits) {
-  Json suggestion = Json::object();
-  for (const char* name : {"q", "s"}) suggestion[name] = required_text(fields, name);
-  for (const char* name : {"source", "target"})
-    suggestion[name] = parse_language(fields, name, models);
-  std::int64_t size = 0;
-  for (const Json& text : suggestion) size += count_characters(text.get_ref<const std::string&>());
-  check_size(size, limits.characters, "characters");
-  return suggestion.dump() + "\n";
-}
+ private:
+  const RequestLimits& limits() const { return server_.config.limits; }
 
-HttpResponse error_answer(const HttpError& error) {
-  return json_response(error.status(), Json{{"error", error.what()}});
-}
+  WantedTexts translate(ServerRequest& request) const {
+    WantedTexts wanted = parse_translate(*request.fields, server_.models, limits());
+    request.fields.reset();  // its memory: no error shows them again
+    return wanted;
+  }
+
+  /// Its one text is the file's.
+  WantedTexts translate_file(ServerRequest& request) {
+    const RequestFields& fields = *request.fields;
+    std::optional<UploadedFile> file = fields.file("file");
+    if (!file) refuse("Invalid request: missing file parameter");
+    const FileKind* kind = file_kind_of(file->name);
+    if (kind == nullptr) refuse("Invalid request: file format not supported");
+    const std::string mark(file->text.starts_with(kByteOrderMark) ? kByteOrderMark : "");
+    file->text.erase(0, mark.size());
+    if (strip(file->text).empty()) refuse("Invalid request: empty file");
+    TranslateParameters parameters{.texts = {std::move(file->text)},
+                                   .is_list = false,
+                                   .source = parse_source(fields, server_.models),
+                                   .target = parse_language(fields, "target", server_.models),
+                                   .detects_each = false,
+                                   .markup = kind->markup};
+    // Text within markup is counted when the markup has been read.
+    std::int64_t characters = count_characters(fields.text("terms"));
+    if (parameters.markup == MarkupFormat::None) characters += count_characters(parameters.texts);
+    check_size(characters, limits().characters, "characters");
+    parameters.demands = parse_terms(fields);
+    check_languages(parameters, server_.models);
+    request.fields.reset();
+    const std::string name = safe_file_name(file->name);
+    const std::string translated = translated_name(name, parameters.target);
+    return {.parameters = std::move(parameters),
+            .markup_fault = join_text("Invalid request: the file '", name, '\''),
+            .answer = [this, mark, address = address_of_files(request.http), translated](
+                          const TranslateParameters&, const std::vector<TextAnswer>& answers) {
+              const TextAnswer& answer = answers.front();
+              const std::string kept =
+                  files_.keep({.name = translated, .text = mark + answer.texts.front()},
+                              std::chrono::steady_clock::now());
+              Json body = {{"translatedFileUrl", address + kept}};
+              if (!answer.pivot.empty()) body["pivotLanguage"] = answer.pivot;
+              return json_response(200, body);
+            }};
+  }
+
+  HttpResponse download_file(const std::string& name) {
+    std::optional<TranslatedFile> file = files_.find(name, std::chrono::steady_clock::now());
+    if (!file) throw HttpError(404, "there is no such file, or no longer");
+    return {
+        .body = std::move(file->text),
+        .type = media_type_of(file->name),
+        .headers = {{"Content-Disposition", join_text("attachment; filename=\"", file->name, '"')},
+                    {"X-Content-Type-Options", "nosniff"},
+                    {"Cache-Control", "private, no-store"}}};
+  }
+
+  HttpResponse detect(const RequestFields& fields) const {
+    const std::vector<std::string> texts = fields.texts("q");
+    std::string all;
+    for (const std::string& text : texts) all += text + "\n";
+    if (all.size() <= 1) refuse("Invalid request: missing q parameter");
+    check_size(count_characters(texts), limits().characters, "characters");
+    const DetectedLanguage detected = detect_language(all, server_.models.languages());
+    return json_response(200, Json::array({detection(detected.language, detected.confidence)}));
+  }
+
+  /// Keeps the suggestion as a line of JSON.
+  HttpResponse suggest(const RequestFields& fields) const {
+    if (!server_.config.suggestions)
+      throw HttpError(403, "Suggestions are disabled on this server.");
+    Json suggestion = Json::object();
+    for (const char* name : {"q", "s"}) suggestion[name] = required_text(fields, name);
+    for (const char* name : {"source", "target"})
+      suggestion[name] = parse_language(fields, name, server_.models);
+    std::int64_t size = 0;
+    for (const Json& text : suggestion)
+      size += count_characters(text.get_ref<const std::string&>());
+    check_size(size, limits().characters, "characters");
+    try {
+      if (!server_.config.suggestions->append(suggestion.dump() + "\n"))
+        throw HttpError(500, "the suggestion could not be kept");
+    } catch (const FileLocked&) {
+      throw HttpError(503, "the file of suggestions is in use; try again later", 1);
+    }
+    return json_response(200, Json{{"success", true}});
+  }
+
+  HttpResponse languages() const {
+    Json list = Json::array();
+    for (const std::string& code : server_.models.languages())
+      list.push_back({{"code", code},
+                      {"name", language_name(code)},
+                      {"targets", server_.models.targets_of(code)}});
+    return json_response(200, list);
+  }
+
+  HttpResponse frontend_settings() const {
+    // Milliseconds that a page waits for the next key before it translates; LibreTranslate's
+    // default.
+    constexpr int kFrontendTimeout = 500;
+    const std::string target = server_.models.first_target();
+    const bool has_keys = server_.config.api_keys != nullptr;
+    return json_response(200,
+                         Json{{"charLimit", limits().characters},
+                              {"frontendTimeout", kFrontendTimeout},
+                              {"apiKeys", has_keys},
+                              {"keyRequired", has_keys},
+                              {"suggestions", server_.config.suggestions != nullptr},
+                              {"filesTranslation", true},
+                              {"supportedFilesFormat", file_endings()},
+                              {"language",
+                               {{"source", {{"code", "auto"}, {"name", "Auto Detect"}}},
+                                {"target", {{"code", target}, {"name", language_name(target)}}}}}});
+  }
+
+  const ServerParts server_;
+  TranslatedFiles files_;
+};
+
+}  // namespace
 
 }  // namespace dragoman::libretranslate
+
+namespace dragoman {
+
+std::unique_ptr<Interface> libretranslate_interface(const ServerParts& server) {
+  return std::make_unique<libretranslate::LibreTranslate>(server);
+}
+
+}  // namespace dragoman

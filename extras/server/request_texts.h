@@ -86,9 +86,6 @@ struct TranslateParameters {
   bool shows_characters = false;
   bool shows_alignment = false, shows_word_scores = false;
   std::shared_ptr<const Demands> demands = nullptr;  ///< terms; null: none
-  std::string glossary = {};                         ///< id of one that is kept; empty: none
-  std::string file_name = {};                        ///< of the one text, if it is a file
-  std::string file_mark = {};                        ///< its byte order mark, if it has one
   MarkupFormat markup = MarkupFormat::None;
   MarkupOptions markup_options = {};
 };

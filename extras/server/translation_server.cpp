@@ -52,149 +52,98 @@ std::string languages_of(const std::vector<TextAnswer>& answers, const std::stri
   return join_text(first.source, first.pivot.empty() ? "" : "-", first.pivot, '-', target);
 }
 
-}  // namespace
-
-TranslationServer::TranslationServer(const ServedModels& models, ServerConfig config,
-                                     OnAnswer on_answer)
-    : models_(models),
-      config_(std::move(config)),
-      on_answer_(std::move(on_answer)),
-      rate_(config_.requests_per_minute) {}
-
-TranslationServer::~TranslationServer() {
-  for (WorkQueue* queue : {&long_texts_, &loading_, &explaining_}) queue->stop();
-}
-
-void TranslationServer::handle(HttpRequest request, std::stop_token gone, HttpReply reply) {
-  const auto call = std::make_shared<Call>(Call{.request = std::move(request),
-                                                .gone = std::move(gone),
-                                                .reply = std::move(reply),
-                                                .interface = &kLibreTranslate});
-  metrics_.begin();
-  try {
-    begin(call);
-  } catch (const std::exception& error) {
-    fail(*call, error);
-  }
-}
-
-HttpResponse TranslationServer::refuse(HttpRequest head, const HttpError& why) {
-  HttpResponse response;
-  Call call{.request = std::move(head),
-            .gone = {},
-            .reply = [&response](HttpResponse made) { response = std::move(made); },
-            .interface = &kLibreTranslate};
-  metrics_.begin();
-  try {
-    describe(call);
-    fail(call, why);
-  } catch (const std::exception& error) {
-    fail(call, error);
-  }
-  return response;
-}
-
-/// Notes in the call who asks, for what path and by which interface.
-void TranslationServer::describe(Call& call) const {
-  const HttpRequest& received = call.request;
-  call.interface = &interface_of(received.path);
-  call.facts = {.client = client_of(received, config_.is_behind_proxy),
-                .method = received.method,
-                .path = logged_path(received.path)};
-  for (const Endpoint& endpoint : endpoints()) {
-    if (!endpoint.serves(received.path)) continue;
-    call.endpoint_path = endpoint.path;
-    if (endpoint.interface != nullptr) call.interface = endpoint.interface;
-    if (endpoint.method == method_of(received)) return;
-  }
-}
-
-void TranslationServer::begin(const CallPointer& call) {
-  describe(*call);
-  const HttpRequest& received = call->request;
-  const std::string method = method_of(received);
-  std::string allowed;
-  for (const Endpoint& endpoint : endpoints()) {
-    if (!endpoint.serves(received.path)) continue;
-    allowed.append(allowed.empty() ? "" : ", ").append(endpoint.method);
-    if (method != endpoint.method) continue;
-    if (endpoint.needs_fields)
-      pending_.post([this, call, &endpoint] { answer(call, endpoint); });
-    else
-      answer(call, endpoint);
-    return;
-  }
-  if (allowed.empty()) throw HttpError(404, join_text("there is no ", received.path));
-  if (method == "OPTIONS" && !config_.cors_origins.empty())
-    return finish(*call, {.status = 204, .type = "", .headers = {{"Allow", allowed}}});
-  HttpResponse response =
-      error_response(*call, {405, join_text(received.path, " takes ", allowed, ", not ", method)});
-  response.headers.emplace_back("Allow", allowed);
-  finish(*call, std::move(response));
-}
-
-void TranslationServer::answer(const CallPointer& call, const Endpoint& endpoint) noexcept {
-  try {
-    if (call->gone.stop_requested()) throw HttpError(kClientGone, "the client is gone");
-    if (endpoint.needs_fields) {
-      call->fields.emplace(call->request);
-      call->request.body = std::string();  // its memory: the fields have it all
+/// Texts with markup are read before anything is counted. A catalogue may have a text for several
+/// translations, and so more text than bytes.
+std::vector<TextToTranslate> read_markup(const WantedTexts& wanted, std::int64_t most_characters,
+                                         int too_large) {
+  const TranslateParameters& parameters = wanted.parameters;
+  std::vector<TextToTranslate> texts;
+  std::int64_t characters = 0;
+  for (const std::string& text : parameters.texts) {
+    TextToTranslate& source = texts.emplace_back(TextToTranslate{.text = text, .route = {}});
+    if (parameters.markup == MarkupFormat::None) continue;
+    try {
+      source.document = std::make_shared<const MarkupDocument>(
+          parse_document(parameters.markup, text, parameters.markup_options));
+    } catch (const Error& error) {
+      throw HttpError(400, join_text(wanted.markup_fault, ": ", error.what()));
     }
-    if (endpoint.respond == nullptr) return (this->*endpoint.begin)(call);
-    finish(*call, (this->*endpoint.respond)(*call));
-  } catch (const std::exception& error) {
-    fail(*call, error);
+    characters += characters_of(source);
+    if (most_characters >= 0 && characters > most_characters)
+      throw HttpError(too_large, join_text("Invalid request: the documents have more than ",
+                                           most_characters, " characters of text"));
+  }
+  return texts;
+}
+
+/// Finds each text's language, if it has to be detected, and its way to the target.
+std::vector<TextAnswer> choose_routes(const ServedModels& models,
+                                      const TranslateParameters& parameters,
+                                      std::vector<TextToTranslate>& texts) {
+  std::vector<std::string> sources = models.sources_of(parameters.target);
+  // The first is taken for a text that gives no hint: it should be translated.
+  std::ranges::stable_partition(
+      sources, [&](const std::string& source) { return source != parameters.target; });
+  std::vector<TextAnswer> answers;
+  DetectedLanguage source{.language = parameters.source, .confidence = 100};
+  if (parameters.source.empty() && !parameters.detects_each) {
+    std::string all;
+    for (const TextToTranslate& text : texts) all += plain_text_of(text) + "\n";
+    source = detect_language(all, sources);
+  }
+  for (TextToTranslate& text : texts) {
+    if (parameters.source.empty() && parameters.detects_each)
+      source = detect_language(plain_text_of(text), sources);
+    const auto route = models.route({source.language, parameters.target});
+    if (!route) throw HttpError(400, source.language + " is not supported");
+    TextAnswer& answer = answers.emplace_back(TextAnswer{.source = source.language,
+                                                         .confidence = source.confidence,
+                                                         .characters = characters_of(text)});
+    if (route->size() == 2) answer.pivot = route->front()->languages().target;
+    if (route->size() == 2 && parameters.demands)
+      throw HttpError(
+          400, join_text("there is no model from ", source.language, " to ", parameters.target,
+                         ": terms need one that translates without a language between"));
+    text.route = *route;
+  }
+  return answers;
+}
+
+void check_explained(const TextToTranslate& text, const TranslateParameters& parameters,
+                     const std::string& source) {
+  if (parameters.source.empty() && source == parameters.target)
+    throw HttpError(400, join_text("the text seems to be in ", source,
+                                   " already, the language to translate into; if it is not, name "
+                                   "its language instead of auto"));
+  if (text.route.size() != 1 || !text.route.front()->explain())
+    throw HttpError(400, join_text("there is no model from ", source, " to ", parameters.target,
+                                   " that can be explained"));
+}
+
+/// Calls `check` first and often; what it throws ends the work.
+TextExplanation explanation_of(const TextToTranslate& text, ExplanationUse use,
+                               const std::function<void()>& check) {
+  try {
+    check();
+    return text.route.front()->explain()(text.text, use, check);
+  } catch (const HttpError&) {
+    throw;
+  } catch (const std::exception& other) {
+    throw HttpError(500, join_text("Cannot explain text: ", other.what()));
   }
 }
 
-HttpResponse TranslationServer::error_response(const Call& call, const HttpError& error) {
-  HttpResponse response = call.interface->error_answer(*this, call, error);
+HttpResponse error_response(const Interface& interface, const ServerRequest& request,
+                            const HttpError& error) {
+  HttpResponse response = interface.error_answer(request, error);
   if (error.retry_after() > 0)
     response.headers.emplace_back("Retry-After", std::to_string(error.retry_after()));
   if (error.status() == 415) response.headers.emplace_back("Accept-Encoding", "identity");
   return response;
 }
 
-void TranslationServer::fail(Call& call, const std::exception& error) noexcept {
-  HttpResponse response{.status = 500, .type = ""};  // takes no memory
-  try {
-    const auto* known = dynamic_cast<const HttpError*>(&error);
-    if (known == nullptr || known->status() == 500) call.facts.fault = error.what();
-    if (const auto* fault = dynamic_cast<const ServerFault*>(&error))
-      call.facts.fault = fault->cause();
-    call.facts.refused = known != nullptr && known->status() == 503;
-    response = error_response(
-        call,
-        known != nullptr ? *known : HttpError(500, "the server has a fault; its log says which"));
-  } catch (const std::exception&) {
-  }
-  finish(call, std::move(response));
-}
-
-/// Whatever fails in it, the client gets an answer, and counts are given back.
-void TranslationServer::finish(Call& call, HttpResponse response) noexcept {
-  try {
-    allow_origin(call.request, response);
-  } catch (const std::exception&) {
-    response = {.status = 500, .type = ""};
-  }
-  AnsweredRequest& facts = call.facts;
-  facts.status = response.status;
-  facts.seconds = std::chrono::duration<double>(Clock::now() - call.begin).count();
-  if (facts.status >= 400) {
-    facts.characters = facts.texts = facts.target_tokens = 0;
-    if (call.taken) config_.api_keys->give_back(*call.taken);
-  }
-  metrics_.end(facts, call.endpoint_path);
-  try {
-    on_answer_(facts);
-  } catch (const std::exception&) {
-  }
-  call.reply(std::move(response));
-}
-
-void TranslationServer::allow_origin(const HttpRequest& request, HttpResponse& response) const {
-  const std::vector<std::string>& origins = config_.cors_origins;
+void allow_origin(const std::vector<std::string>& origins, const HttpRequest& request,
+                  HttpResponse& response) {
   if (origins.empty()) return;
   const bool is_any = std::ranges::find(origins, "*") != origins.end();
   const std::string origin(request.header("origin"));
@@ -207,161 +156,277 @@ void TranslationServer::allow_origin(const HttpRequest& request, HttpResponse& r
   headers.emplace_back("Access-Control-Max-Age", "86400");
 }
 
+}  // namespace
+
+struct TranslationServer::Pending : ServerRequest {
+  std::stop_token gone = {};
+  HttpReply reply = {};
+  Interface* interface = nullptr;
+  const Endpoint* endpoint = nullptr;   ///< null: the path or the method has none
+  std::string endpoint_path = "other";  ///< for the metrics
+  std::string methods = {};             ///< that the path takes
+  Clock::time_point begin = Clock::now();
+  AnsweredRequest facts = {};
+  std::optional<ApiKeys::Taken> taken = {};
+  WantedTexts wanted = {};
+  std::vector<TextToTranslate> texts = {};
+  std::vector<TextAnswer> answers = {};
+};
+
+TranslationServer::TranslationServer(const ServedModels& models, ServerConfig config,
+                                     OnAnswer on_answer)
+    : models_(models),
+      config_(std::move(config)),
+      on_answer_(std::move(on_answer)),
+      rate_(config_.requests_per_minute),
+      interfaces_(interfaces_of({models_, config_, metrics_})) {
+  for (const auto& interface : interfaces_)
+    for (Endpoint& endpoint : interface->endpoints())
+      endpoints_.push_back({interface.get(), std::move(endpoint)});
+}
+
+TranslationServer::~TranslationServer() {
+  for (WorkQueue* queue : {&long_texts_, &loading_, &explaining_}) queue->stop();
+}
+
+void TranslationServer::handle(HttpRequest http, std::stop_token gone, HttpReply reply) {
+  const auto request = std::make_shared<Pending>();
+  request->http = std::move(http);
+  request->gone = std::move(gone);
+  request->reply = std::move(reply);
+  request->interface = interfaces_.front().get();
+  metrics_.begin();
+  attempt(*request, [&] { begin(request); });
+}
+
+HttpResponse TranslationServer::refuse(HttpRequest head, const HttpError& why) {
+  HttpResponse response;
+  Pending request;
+  request.http = std::move(head);
+  request.reply = [&response](HttpResponse made) { response = std::move(made); };
+  request.interface = interfaces_.front().get();
+  metrics_.begin();
+  attempt(request, [&] {
+    describe(request);
+    fail(request, why);
+  });
+  return response;
+}
+
+// ---- from a request to its answer ---------------------------------------------------------------
+
+/// Does the work. If it throws, the request is answered by the error.
+template <class Work>
+void TranslationServer::attempt(Pending& request, const Work& work) noexcept {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    fail(request, error);
+  }
+}
+
+/// Notes who asks, for what path and by which interface.
+void TranslationServer::describe(Pending& request) const {
+  const HttpRequest& http = request.http;
+  request.facts = {.client = client_of(http, config_.is_behind_proxy),
+                   .method = http.method,
+                   .path = logged_path(http.path)};
+  for (const auto& interface : interfaces_)
+    if (interface->claims(http.path)) request.interface = interface.get();
+  for (const auto& [interface, endpoint] : endpoints_) {
+    if (!endpoint.serves(http.path)) continue;
+    request.interface = interface;
+    request.endpoint_path = endpoint.path;
+    request.rest = http.path.substr(endpoint.path.size());
+    request.methods.append(request.methods.empty() ? "" : ", ").append(endpoint.method);
+    if (endpoint.method == method_of(http)) request.endpoint = &endpoint;
+  }
+}
+
+void TranslationServer::begin(const PendingPointer& request) {
+  describe(*request);
+  const std::string& path = request->http.path;
+  if (request->endpoint != nullptr) {
+    if (request->endpoint->access == Access::Free) return answer(request);
+    return pending_.post([this, request] { attempt(*request, [&] { answer(request); }); });
+  }
+  if (request->methods.empty()) throw HttpError(404, join_text("there is no ", path));
+  const std::string method = method_of(request->http);
+  if (method == "OPTIONS" && !config_.cors_origins.empty())
+    return finish(*request, {.status = 204, .type = "", .headers = {{"Allow", request->methods}}});
+  HttpResponse response =
+      error_response(*request->interface, *request,
+                     {405, join_text(path, " takes ", request->methods, ", not ", method)});
+  response.headers.emplace_back("Allow", request->methods);
+  finish(*request, std::move(response));
+}
+
+void TranslationServer::answer(const PendingPointer& request) {
+  if (request->gone.stop_requested()) throw HttpError(kClientGone, "the client is gone");
+  if (request->endpoint->access == Access::Admitted) {
+    request->fields.emplace(request->http);
+    request->http.body = std::string();  // its memory: the fields have it all
+    admit(*request);
+  }
+  Answer answer = request->endpoint->answer(*request);
+  if (auto* response = std::get_if<HttpResponse>(&answer))
+    return finish(*request, std::move(*response));
+  request->wanted = std::get<WantedTexts>(std::move(answer));
+  read_texts(request);
+}
+
 /// Throws HttpError if the client may not ask, or asks too often.
-void TranslationServer::admit(Call& call) {
-  const std::string key = call.interface->key_of(call.request, *call.fields);
-  if (config_.api_keys && !key.empty()) call.key = config_.api_keys->find(key);
-  const std::string client = call.key ? join_text("key ", *call.key) : call.facts.client;
+void TranslationServer::admit(Pending& request) {
+  const std::string key = request.interface->key_of(request);
+  if (config_.api_keys && !key.empty()) request.key = config_.api_keys->find(key);
+  const std::string client = request.key ? join_text("key ", *request.key) : request.facts.client;
   if (const std::int64_t wait = rate_.count(client, Clock::now()); wait > 0)
     throw HttpError(429, join_text("Slowdown: ", config_.requests_per_minute, " per 1 minute"),
                     wait);
-  if (!config_.api_keys || call.key) return;
+  if (!config_.api_keys || request.key) return;
   if (!key.empty()) throw HttpError(403, "Invalid API key");
-  throw HttpError(call.interface->missing_key,
+  throw HttpError(request.interface->refusal_codes().missing_key,
                   "Please contact the server operator to get an API key");
 }
 
-/// Texts with markup are read before anything is counted. A catalogue may have a text for several
-/// translations, and so more text than bytes.
-void TranslationServer::read_markup(Call& call, TextsToTranslate& task) {
-  const TranslateParameters& parameters = call.translate;
-  const std::int64_t most = config_.limits.characters;
-  std::int64_t characters = 0;
-  for (const std::string& text : parameters.texts) {
-    TextToTranslate& source = task.texts.emplace_back(TextToTranslate{.text = text, .route = {}});
-    if (parameters.markup == MarkupFormat::None) continue;
-    try {
-      source.document = std::make_shared<const MarkupDocument>(
-          parse_document(parameters.markup, text, parameters.markup_options));
-    } catch (const Error& error) {
-      throw HttpError(400, join_text(call.interface->markup_fault(parameters), ": ", error.what()));
-    }
-    characters += characters_of(source);
-    if (most >= 0 && characters > most)
-      throw HttpError(
-          call.interface->too_large,
-          join_text("Invalid request: the documents have more than ", most, " characters of text"));
+void TranslationServer::fail(Pending& request, const std::exception& error) noexcept {
+  HttpResponse response{.status = 500, .type = ""};  // takes no memory
+  try {
+    const auto* known = dynamic_cast<const HttpError*>(&error);
+    if (known == nullptr || known->status() == 500) request.facts.fault = error.what();
+    if (const auto* fault = dynamic_cast<const ServerFault*>(&error))
+      request.facts.fault = fault->cause();
+    request.facts.refused = known != nullptr && known->status() == 503;
+    response = error_response(
+        *request.interface, request,
+        known != nullptr ? *known : HttpError(500, "the server has a fault; its log says which"));
+  } catch (const std::exception&) {
   }
+  finish(request, std::move(response));
 }
 
-/// Finds each text's language, if it has to be detected, and its way to the target.
-void TranslationServer::choose_routes(Call& call, TextsToTranslate& task) {
-  const TranslateParameters& parameters = call.translate;
-  std::vector<std::string> sources = models_.sources_of(parameters.target);
-  // The first is taken for a text that gives no hint: it should be translated.
-  std::ranges::stable_partition(
-      sources, [&](const std::string& source) { return source != parameters.target; });
-  call.answers.clear();
-  DetectedLanguage source{.language = parameters.source, .confidence = 100};
-  if (parameters.source.empty() && !parameters.detects_each) {
-    std::string all;
-    for (const TextToTranslate& text : task.texts) all += plain_text_of(text) + "\n";
-    source = detect_language(all, sources);
+/// Whatever fails in it, the client gets an answer, and counts are given back.
+void TranslationServer::finish(Pending& request, HttpResponse response) noexcept {
+  try {
+    allow_origin(config_.cors_origins, request.http, response);
+  } catch (const std::exception&) {
+    response = {.status = 500, .type = ""};
   }
-  for (TextToTranslate& text : task.texts) {
-    const std::string plain = plain_text_of(text);
-    if (parameters.source.empty() && parameters.detects_each)
-      source = detect_language(plain, sources);
-    const auto route = models_.route({source.language, parameters.target});
-    if (!route) throw HttpError(400, source.language + " is not supported");
-    TextAnswer& answer = call.answers.emplace_back(TextAnswer{.source = source.language,
-                                                              .confidence = source.confidence,
-                                                              .characters = characters_of(text)});
-    if (route->size() == 2) answer.pivot = route->front()->languages().target;
-    if (route->size() == 2 && parameters.demands)
-      throw HttpError(
-          400, join_text("there is no model from ", source.language, " to ", parameters.target,
-                         ": terms need one that translates without a language between"));
-    text.route = *route;
+  AnsweredRequest& facts = request.facts;
+  facts.status = response.status;
+  facts.seconds = std::chrono::duration<double>(Clock::now() - request.begin).count();
+  if (facts.status >= 400) {
+    facts.characters = facts.texts = facts.target_tokens = 0;
+    if (request.taken) config_.api_keys->give_back(*request.taken);
   }
+  metrics_.end(facts, request.endpoint_path);
+  try {
+    on_answer_(facts);
+  } catch (const std::exception&) {
+  }
+  request.reply(std::move(response));
 }
 
-/// Counts the characters of the texts, whose languages are known. finish() gives them back if
-/// the request fails.
-void TranslationServer::charge(Call& call) {
-  AnsweredRequest& facts = call.facts;
-  facts.languages = languages_of(call.answers, call.translate.target);
-  std::int64_t characters = 0;
-  for (const TextAnswer& answer : call.answers) characters += answer.characters;
-  if (call.key) {
-    call.taken = config_.api_keys->take(*call.key, characters);
-    if (!call.taken)
-      throw HttpError(call.interface->used_up,
-                      "Quota exceeded: the characters of this month are used up");
-  }
-  facts.characters = characters;
-  facts.texts = static_cast<std::int64_t>(call.answers.size());
+// ---- texts to translate or to explain -----------------------------------------------------------
+
+void TranslationServer::read_texts(const PendingPointer& request) {
+  request->texts = read_markup(request->wanted, config_.limits.characters,
+                               request->interface->refusal_codes().too_large);
+  send_texts(request);
 }
 
-/// True if a text needs a model that is not loaded: `go_on` is called on the thread of
-/// PendingTranslations when one more is loaded.
-bool TranslationServer::loads_model(const CallPointer& call, const TextsToTranslate& task,
-                                    std::function<void()> go_on) {
-  for (const TextToTranslate& text : task.texts)
+/// Called again when a model has been loaded.
+void TranslationServer::send_texts(const PendingPointer& request) {
+  const TranslateParameters& parameters = request->wanted.parameters;
+  request->answers = choose_routes(models_, parameters, request->texts);
+  if (loads_model(request)) return;
+  if (!request->wanted.explanation) return translate(request);
+  check_explained(request->texts.front(), parameters, request->answers.front().source);
+  explain(request);
+}
+
+/// True if a text needs a model that is not loaded.
+bool TranslationServer::loads_model(const PendingPointer& request) {
+  for (const TextToTranslate& text : request->texts)
     for (const auto& model : text.route) {
       if (model->is_loaded()) continue;
-      loading_.post([this, call, model, go_on = std::move(go_on)](const std::stop_token& stopping) {
-        try {
+      loading_.post([this, request, model](const std::stop_token& stopping) {
+        attempt(*request, [&] {
           if (stopping.stop_requested()) throw HttpError(503, "the server is stopping", 1);
           model->load();
-          pending_.post([this, call, go_on] {
-            try {
-              go_on();
-            } catch (const std::exception& error) {
-              fail(*call, error);
-            }
-          });
-        } catch (const std::exception& error) {
-          fail(*call, error);
-        }
+          pending_.post([this, request] { attempt(*request, [&] { send_texts(request); }); });
+        });
       });
       return true;
     }
   return false;
 }
 
-void TranslationServer::translate(const CallPointer& call) {
-  admit(*call);
-  call->translate = call->interface->parse_translate(*call->fields, models_, config_.limits);
-  if (!call->translate.glossary.empty()) use_glossary(*call);
-  if (call->interface != &kPage) call->fields.reset();  // the page shows them again
-  const auto task = std::make_shared<TextsToTranslate>(TextsToTranslate{
-      .texts = {},
-      .alternatives = call->translate.alternatives,
-      .split = call->translate.split,
-      .line_breaks = call->translate.line_breaks,
-      .demands = call->translate.demands,
-      .reports_words = call->translate.shows_alignment || call->translate.shows_word_scores,
-      .reports_attention = call->translate.shows_alignment,
-      .stop = call->gone,
-      .deadline = call->begin + config_.request_timeout});
-  read_markup(*call, *task);
-  begin_translation(call, task);
+/// Counts the characters of the texts, whose languages are known. finish() gives them back if
+/// the request fails.
+void TranslationServer::charge(Pending& request) {
+  AnsweredRequest& facts = request.facts;
+  facts.languages = languages_of(request.answers, request.wanted.parameters.target);
+  std::int64_t characters = 0;
+  for (const TextAnswer& answer : request.answers) characters += answer.characters;
+  if (request.key) {
+    request.taken = config_.api_keys->take(*request.key, characters);
+    if (!request.taken)
+      throw HttpError(request.interface->refusal_codes().used_up,
+                      "Quota exceeded: the characters of this month are used up");
+  }
+  facts.characters = characters;
+  facts.texts = static_cast<std::int64_t>(request.answers.size());
 }
 
-void TranslationServer::begin_translation(const CallPointer& call,
-                                          const std::shared_ptr<TextsToTranslate>& task) {
-  choose_routes(*call, *task);
-  if (loads_model(call, *task, [this, call, task] { begin_translation(call, task); })) return;
-  charge(*call);
-  pending_.start(std::move(*task), [this, call](TranslationOutcome outcome) {
-    translated(call, std::move(outcome));
+void TranslationServer::translate(const PendingPointer& request) {
+  charge(*request);
+  const TranslateParameters& parameters = request->wanted.parameters;
+  TextsToTranslate task{.texts = std::move(request->texts),
+                        .alternatives = parameters.alternatives,
+                        .split = parameters.split,
+                        .line_breaks = parameters.line_breaks,
+                        .demands = parameters.demands,
+                        .reports_words = parameters.shows_alignment || parameters.shows_word_scores,
+                        .reports_attention = parameters.shows_alignment,
+                        .stop = request->gone,
+                        .deadline = request->begin + config_.request_timeout};
+  pending_.start(std::move(task), [this, request](TranslationOutcome outcome) {
+    attempt(*request, [&] {
+      if (const auto* error = std::get_if<HttpError>(&outcome)) return fail(*request, *error);
+      auto& [texts, target_tokens, words] = std::get<TranslatedTexts>(outcome);
+      request->facts.target_tokens = target_tokens;
+      for (std::size_t t = 0; t < request->answers.size(); ++t) {
+        request->answers[t].texts = std::move(texts[t]);
+        if (!words.empty()) request->answers[t].words = std::move(words[t]);
+      }
+      finish(*request, request->wanted.answer(request->wanted.parameters, request->answers));
+    });
   });
 }
 
-void TranslationServer::translated(const CallPointer& call, TranslationOutcome outcome) noexcept {
-  if (const auto* error = std::get_if<HttpError>(&outcome)) return fail(*call, *error);
-  auto& texts = std::get<TranslatedTexts>(outcome);
-  call->facts.target_tokens = texts.target_tokens;
-  for (std::size_t t = 0; t < call->answers.size(); ++t) {
-    call->answers[t].texts = std::move(texts.texts[t]);
-    if (!texts.words.empty()) call->answers[t].words = std::move(texts.words[t]);
-  }
-  try {
-    finish(*call, call->interface->translate_answer(*this, *call));
-  } catch (const std::exception& error) {
-    fail(*call, error);
-  }
+void TranslationServer::explain(const PendingPointer& request) {
+  charge(*request);
+  const auto explain = [this, request](const std::stop_token& stopping) {
+    attempt(*request, [&] {
+      auto [json, target_tokens] =
+          explanation_of(request->texts.front(), *request->wanted.explanation,
+                         [&] { check_time(*request, stopping); });
+      request->facts.target_tokens = target_tokens;
+      request->answers.front().texts = {std::move(json)};
+      finish(*request, request->wanted.answer(request->wanted.parameters, request->answers));
+    });
+  };
+  if (!explaining_.post(explain, request->gone))
+    throw HttpError(503, "too many explanations wait already; try again later", 1);
+}
+
+/// Throws HttpError if a job of the request is no longer wanted.
+void TranslationServer::check_time(const Pending& request, const std::stop_token& stopping) const {
+  if (stopping.stop_requested()) throw HttpError(503, "the server is stopping", 1);
+  if (request.gone.stop_requested()) throw HttpError(kClientGone, "the client is gone");
+  if (Clock::now() >= request.begin + config_.request_timeout)
+    throw HttpError(504, "the explanation takes too long; send less text at once");
 }
 
 }  // namespace dragoman

@@ -57,7 +57,8 @@ WebPageForm read_form(const RequestFields& fields) {
   return {.text = text_or_nothing(fields, "q"),
           .source = text_or_nothing(fields, "source"),
           .target = text_or_nothing(fields, "target"),
-          .terms = text_or_nothing(fields, "terms")};
+          .terms = text_or_nothing(fields, "terms"),
+          .format = text_or_nothing(fields, "format")};
 }
 
 HttpResponse web_page(const WebPageForm& form, const ServedModels& models,

@@ -12,9 +12,9 @@
 
 namespace dragoman {
 
-/// The content of the form.
+/// The content of the form. `format` is that of the answer, for POST /explain.
 struct WebPageForm {
-  std::string text = {}, source = "auto", target = {}, terms = {};
+  std::string text = {}, source = "auto", target = {}, terms = {}, format = {};
   std::string result = {}, status = {}, error = {};
 };
 

@@ -2,13 +2,15 @@
 // multipart body, and the body. Besides HttpError nothing may come out.
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "extras/server/deepl.h"
+#include "base/files.h"
 #include "extras/server/http.h"
-#include "extras/server/libretranslate.h"
+#include "extras/server/interface.h"
 #include "extras/server/translated_files.h"
-#include "extras/server/web_page.h"
 
 namespace {
 
@@ -17,7 +19,14 @@ using dragoman::HttpRequest;
 using dragoman::RequestFields;
 
 HttpRequest request_of(std::string text) {
-  HttpRequest request{.method = "POST", .path = "/translate"};
+  // Parameters of a good request, unless the body has others.
+  HttpRequest request{.method = "POST",
+                      .path = "/translate",
+                      .query = {{"source", "en"},
+                                {"target", "de"},
+                                {"source_lang", "en"},
+                                {"target_lang", "de"},
+                                {"name", "mine"}}};
   const char form = text.empty() ? '\0' : text.front();
   text.erase(0, 1);
   std::string type = "application/json";
@@ -32,6 +41,25 @@ HttpRequest request_of(std::string text) {
   return request;
 }
 
+/// The endpoints of a server that has a model, and keeps no suggestions.
+struct Endpoints {
+  Endpoints() {
+    models.set(std::make_shared<dragoman::ServedModel>(dragoman::LanguagePair{"en", "de"}, [] {}));
+    for (const auto& interface : interfaces)
+      for (dragoman::Endpoint& endpoint : interface->endpoints())
+        if (endpoint.access == dragoman::Access::Admitted)
+          with_parameters.push_back(std::move(endpoint));
+  }
+
+  dragoman::ServedModels models;
+  const dragoman::ServerConfig config = {.suggestions =
+                                             std::make_shared<dragoman::AppendFile>("/dev/null")};
+  const dragoman::Metrics metrics;
+  const std::vector<std::unique_ptr<dragoman::Interface>> interfaces =
+      dragoman::interfaces_of({models, config, metrics});
+  std::vector<dragoman::Endpoint> with_parameters;
+};
+
 template <class Parse>
 void refused_or_parsed(Parse parse) {
   try {
@@ -43,21 +71,15 @@ void refused_or_parsed(Parse parse) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  static const dragoman::ServedModels no_models;
+  static const Endpoints endpoints;
   refused_or_parsed([&] {
-    const RequestFields fields(request_of({reinterpret_cast<const char*>(bytes), size}));
-    const dragoman::RequestLimits limits;
-    refused_or_parsed(
-        [&] { dragoman::libretranslate::parse_translate(fields, no_models, limits); });
-    refused_or_parsed([&] { dragoman::libretranslate::parse_detect(fields, limits); });
-    refused_or_parsed(
-        [&] { dragoman::libretranslate::parse_suggestion(fields, no_models, limits); });
-    refused_or_parsed(
-        [&] { dragoman::libretranslate::parse_translate_file(fields, no_models, limits); });
-    refused_or_parsed([&] { dragoman::libretranslate::parse_explain(fields, no_models, limits); });
-    refused_or_parsed([&] { dragoman::deepl::parse_translate(fields, no_models, limits); });
-    refused_or_parsed([&] { dragoman::deepl::parse_glossary_entries(fields); });
-    dragoman::read_form(fields);
+    const HttpRequest http = request_of({reinterpret_cast<const char*>(bytes), size});
+    const RequestFields fields(http);
+    for (const dragoman::Endpoint& endpoint : endpoints.with_parameters)
+      refused_or_parsed([&] {
+        dragoman::ServerRequest request{.http = http, .fields = fields};
+        endpoint.answer(request);
+      });
     refused_or_parsed([&] { fields.texts("text"); });
     refused_or_parsed([&] { fields.flag("flag"); });
     refused_or_parsed([&] { fields.number("number"); });

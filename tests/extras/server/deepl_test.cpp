@@ -1,5 +1,4 @@
 // DeepL's interface, as a client sees it.
-#include "extras/server/deepl.h"
 
 #include "tests/extras/server/table_server.h"
 #include "tests/model/file/scratch_file.h"

@@ -1,5 +1,4 @@
 // LibreTranslate's interface, as a client sees it.
-#include "extras/server/libretranslate.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
