@@ -52,6 +52,13 @@ std::string languages_of(const std::vector<TextAnswer>& answers, const std::stri
   return join_text(first.source, first.pivot.empty() ? "" : "-", first.pivot, '-', target);
 }
 
+std::size_t bytes_of_markup(const TranslateParameters& parameters) {
+  std::size_t bytes = 0;
+  if (parameters.markup != MarkupFormat::None)
+    for (const std::string& text : parameters.texts) bytes += text.size();
+  return bytes;
+}
+
 /// Texts with markup are read before anything is counted. A catalogue may have a text for several
 /// translations, and so more text than bytes.
 std::vector<TextToTranslate> read_markup(const WantedTexts& wanted, std::int64_t most_characters,
@@ -225,6 +232,11 @@ void TranslationServer::attempt(Pending& request, const Work& work) noexcept {
   }
 }
 
+/// Takes the next step on the thread of PendingTranslations.
+void TranslationServer::post(const PendingPointer& request, Step step) {
+  pending_.post([this, request, step] { attempt(*request, [&] { (this->*step)(request); }); });
+}
+
 /// Notes who asks, for what path and by which interface.
 void TranslationServer::describe(Pending& request) const {
   const HttpRequest& http = request.http;
@@ -248,7 +260,7 @@ void TranslationServer::begin(const PendingPointer& request) {
   const std::string& path = request->http.path;
   if (request->endpoint != nullptr) {
     if (request->endpoint->access == Access::Free) return answer(request);
-    return pending_.post([this, request] { attempt(*request, [&] { answer(request); }); });
+    return post(request, &TranslationServer::answer);
   }
   if (request->methods.empty()) throw HttpError(404, join_text("there is no ", path));
   const std::string method = method_of(request->http);
@@ -329,10 +341,23 @@ void TranslationServer::finish(Pending& request, HttpResponse response) noexcept
 
 // ---- texts to translate or to explain -----------------------------------------------------------
 
+/// A large document is read by a job, so that other requests do not wait for it.
 void TranslationServer::read_texts(const PendingPointer& request) {
-  request->texts = read_markup(request->wanted, config_.limits.characters,
-                               request->interface->refusal_codes().too_large);
-  send_texts(request);
+  const auto read = [this, request] {
+    request->texts = read_markup(request->wanted, config_.limits.characters,
+                                 request->interface->refusal_codes().too_large);
+  };
+  if (bytes_of_markup(request->wanted.parameters) <= kLittleText) {
+    read();
+    return send_texts(request);
+  }
+  long_texts_.post([this, request, read](const std::stop_token& stopping) {
+    attempt(*request, [&] {
+      check_time(*request, stopping);
+      read();
+      post(request, &TranslationServer::send_texts);
+    });
+  });
 }
 
 /// Called again when a model has been loaded.
@@ -354,7 +379,7 @@ bool TranslationServer::loads_model(const PendingPointer& request) {
         attempt(*request, [&] {
           if (stopping.stop_requested()) throw HttpError(503, "the server is stopping", 1);
           model->load();
-          pending_.post([this, request] { attempt(*request, [&] { send_texts(request); }); });
+          post(request, &TranslationServer::send_texts);
         });
       });
       return true;
@@ -426,7 +451,9 @@ void TranslationServer::check_time(const Pending& request, const std::stop_token
   if (stopping.stop_requested()) throw HttpError(503, "the server is stopping", 1);
   if (request.gone.stop_requested()) throw HttpError(kClientGone, "the client is gone");
   if (Clock::now() >= request.begin + config_.request_timeout)
-    throw HttpError(504, "the explanation takes too long; send less text at once");
+    throw HttpError(504,
+                    join_text("the ", request.wanted.explanation ? "explanation" : "translation",
+                              " takes too long; send less text at once"));
 }
 
 }  // namespace dragoman

@@ -40,6 +40,7 @@ class TranslationServer {
  private:
   struct Pending;
   using PendingPointer = std::shared_ptr<Pending>;
+  using Step = void (TranslationServer::*)(const PendingPointer& request);
   struct ServedEndpoint {
     Interface* interface;
     Endpoint endpoint;
@@ -49,6 +50,7 @@ class TranslationServer {
   void begin(const PendingPointer& request);
   void answer(const PendingPointer& request);
   void admit(Pending& request);
+  void post(const PendingPointer& request, Step step);
   void read_texts(const PendingPointer& request);
   void send_texts(const PendingPointer& request);
   bool loads_model(const PendingPointer& request);

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <memory>
 #include <regex>
+#include <thread>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -102,6 +104,33 @@ TEST(ServedMarkup, MarkupThatCannotBeReadIsRefusedAsTheInterfaceSaysIt) {
       json_of(table.post("/v2/translate", deepl({{"text", deep}, {"tag_handling", "html"}})))
           .at("message"),
       testing::StartsWith("Tag handling parsing failed, please check input: html: "));
+}
+
+TEST(ServedMarkup, AnotherThreadReadsALargeDocument) {
+  TableServer table({"en-de"});
+  std::thread::id answering;  // the thread that finds a fault answers
+  table.server = std::make_unique<TranslationServer>(
+      table.models, ServerConfig(),
+      [&](const AnsweredRequest&) { answering = std::this_thread::get_id(); });
+  const auto thread_of = [&](const std::string& path, const json& body, int status) {
+    EXPECT_EQ(table.post(path, body).status, status);
+    return answering;
+  };
+  const auto thread_of_fault = [&](int words) {
+    std::string text = "<a>";
+    for (int i = 0; i < words; ++i) text += "one ";
+    return thread_of("/v2/translate", deepl({{"text", text}}), 400);
+  };
+  const std::thread::id of_requests = thread_of("/detect", {{"q", "one"}}, 200);
+  EXPECT_EQ(thread_of_fault(10), of_requests);
+  EXPECT_NE(thread_of_fault(5'000), of_requests);
+}
+
+TEST(ServedMarkup, ALargeDocumentIsTranslatedToo) {
+  TableServer table({"en-fr", "fr-de"});
+  std::string html;
+  for (int i = 0; i < 500; ++i) html += "<p>one <b>two</b> three</p>\n";
+  EXPECT_EQ(translated(table, {{"q", html}}), html);
 }
 
 TEST(ServedMarkup, TheCharactersOfTextAloneAreBilled) {
