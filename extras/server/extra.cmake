@@ -7,7 +7,7 @@ dragoman_library(NETTLE nettle)
 find_library(CLD2 cld2 REQUIRED)
 dragoman_room(extras/server ROOMS extras/markup extras/report inference inference/search tokenizer base
   PRIVATE PkgConfig::MICROHTTPD PkgConfig::NETTLE ${CLD2})
-dragoman_embed(extras/server extras/server/files extras/server/web_page.h served_file)
-dragoman_embed(extras/server extras/server/page extras/server/web_page.h web_page_file)
+dragoman_embed(extras/server extras/server/files extras/server/own_interface.h served_file)
+dragoman_embed(extras/server extras/server/page extras/server/own_interface.h web_page_file)
 dragoman_room(extras/server/commands
   ROOMS extras/server extras/explanation app/commands app/frame inference/search base)

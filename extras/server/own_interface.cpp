@@ -1,24 +1,94 @@
 // Our own interface: the page for people, explanations of translations, and facts for those who run
 // the server.
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
+#include "base/formatted_text.h"
 #include "base/utf8.h"
 #include "extras/report/translation_pages.h"
 #include "extras/server/access.h"
 #include "extras/server/interface.h"
 #include "extras/server/languages.h"
 #include "extras/server/libretranslate.h"
-#include "extras/server/web_page.h"
+#include "extras/server/own_interface.h"
 
 namespace dragoman {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// ---- the page -----------------------------------------------------------------------------------
+// Without JavaScript it is a form that the server fills; with JavaScript it asks LibreTranslate's
+// interface.
+
+struct PagePart {
+  std::string_view name, type;
+};
+
+constexpr std::array kParts = {PagePart{"page.css", "text/css; charset=utf-8"},
+                               PagePart{"page.js", "text/javascript; charset=utf-8"},
+                               PagePart{"server.js", "text/javascript; charset=utf-8"},
+                               PagePart{"words.js", "text/javascript; charset=utf-8"},
+                               PagePart{"files.js", "text/javascript; charset=utf-8"},
+                               PagePart{"icon.svg", "image/svg+xml"}};
+
+std::vector<std::pair<std::string, std::string>> security_headers() {
+  return {{"Content-Security-Policy",
+           "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+           "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"},
+          {"X-Content-Type-Options", "nosniff"},
+          {"Referrer-Policy", "no-referrer"},
+          {"Cache-Control", "no-cache"}};
+}
+
+std::string option(const std::string& code, const std::string& name, const std::string& selected) {
+  return filled(web_page_file("option.html"), {{"code", escaped(code)},
+                                               {"selected", code == selected ? " selected" : ""},
+                                               {"name", escaped(name)}});
+}
+
+/// A file that the page needs ("page.css"). Throws HttpError (404).
+HttpResponse web_page_part(std::string_view name) {
+  for (const PagePart& part : kParts)
+    if (part.name == name)
+      return {.body = std::string(web_page_file(name)),
+              .type = std::string(part.type),
+              .headers = security_headers()};
+  throw HttpError(404, join_text("there is no /page/", name));
+}
+
+std::string text_or_nothing(const RequestFields& fields, const char* name) {
+  try {
+    return fields.text(name);
+  } catch (const HttpError&) {
+    return {};
+  }
+}
+
+/// The content of the page's form.
+struct WebPageForm {
+  std::string text = {}, source = "auto", target = {}, terms = {};
+  std::string result = {}, status = {}, error = {};
+};
+
+/// The form as it was sent. What is missing or no text stays empty.
+WebPageForm read_form(const RequestFields& fields) {
+  return {.text = text_or_nothing(fields, "q"),
+          .source = text_or_nothing(fields, "source"),
+          .target = text_or_nothing(fields, "target"),
+          .terms = text_or_nothing(fields, "terms")};
+}
+
+// ---- explanations -------------------------------------------------------------------------------
 
 /// The page may run its own script and save figures. It counts as a page of nowhere (sandbox), so
 /// it can ask this server for nothing.
@@ -36,14 +106,6 @@ HttpResponse page_of(const std::string& json) {
                       {"Cache-Control", "private, no-store"}}};
 }
 
-/// Whether a program asks, by `format`, or without it by the header Accept.
-bool asks_for_numbers(const HttpRequest& request, const std::string& format) {
-  if (!format.empty()) return format == "json";
-  const std::string accepted = ascii_lower(request.header("accept"));
-  return accepted.find("application/json") != std::string::npos &&
-         accepted.find("text/html") == std::string::npos;
-}
-
 /// `format` of a request whose fields cannot be read. Pages send no JSON.
 std::string format_of_broken(const HttpRequest& request) {
   const std::string type = ascii_lower(request.header("content-type"));
@@ -56,11 +118,17 @@ std::string format_of_broken(const HttpRequest& request) {
   return "";
 }
 
-/// Whether the answer to POST /explain is numbers instead of a page.
+/// Whether POST /explain is asked by a program: by `format`, or without it by the header Accept.
 bool wants_numbers(const ServerRequest& request) {
-  return asks_for_numbers(request.http, request.fields ? read_form(*request.fields).format
-                                                       : format_of_broken(request.http));
+  const std::string format =
+      request.fields ? text_or_nothing(*request.fields, "format") : format_of_broken(request.http);
+  if (!format.empty()) return format == "json";
+  const std::string accepted = ascii_lower(request.http.header("accept"));
+  return accepted.find("application/json") != std::string::npos &&
+         accepted.find("text/html") == std::string::npos;
 }
+
+// ---- the endpoints ------------------------------------------------------------------------------
 
 class OwnInterface : public Interface {
  public:
@@ -95,12 +163,33 @@ class OwnInterface : public Interface {
   }
 
  private:
+  /// Its headers forbid scripts and styles in the text, and any other server.
   HttpResponse page(const WebPageForm& form, int status = 200) const {
-    return web_page(form, server_.models,
-                    {.version = server_.config.version,
-                     .has_api_keys = server_.config.api_keys != nullptr,
-                     .explained_characters = server_.config.limits.explained_characters},
-                    status);
+    const ServedModels& models = server_.models;
+    const std::int64_t explained_characters = server_.config.limits.explained_characters;
+    const std::string target = form.target.empty() ? models.first_target() : form.target;
+    std::string sources = option("auto", "Auto detect", form.source), targets;
+    for (const std::string& code : models.languages()) {
+      const std::string name = language_name(code);
+      if (models.is_source(code)) sources += option(code, name, form.source);
+      if (models.is_target(code)) targets += option(code, name, target);
+    }
+    return {.status = status,
+            .body = filled(web_page_file("page.html"),
+                           {{"sources", sources},
+                            {"targets", targets},
+                            {"text", escaped(form.text)},
+                            {"result", escaped(form.result)},
+                            {"status", escaped(form.status)},
+                            {"error", escaped(form.error)},
+                            {"terms", escaped(form.terms)},
+                            {"terms_open", form.terms.empty() ? "" : " open"},
+                            {"key_hidden", server_.config.api_keys ? "" : " hidden"},
+                            {"explained_characters", std::to_string(explained_characters)},
+                            {"explain_hidden", explained_characters > 0 ? "" : " hidden"},
+                            {"version", escaped(server_.config.version)}}),
+            .type = "text/html; charset=utf-8",
+            .headers = security_headers()};
   }
 
   /// The page's form, as it is sent without JavaScript.
