@@ -1,14 +1,16 @@
 #include "inference/assemble_translation.h"
 
 #include <algorithm>
-#include <span>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/formatted_text.h"
 #include "base/utf8.h"
 #include "inference/required_text_search.h"
 #include "inference/split.h"
+#include "tokenizer/terms.h"
 #include "tokenizer/tokenizer.h"
 
 namespace dragoman {
@@ -20,7 +22,7 @@ std::string translated_text(const PreparedPart& part, const Hypothesis& hypothes
     text = target.decode(hypothesis.tokens);
   else
     for (const WrittenUnit& unit : place_copies(part, hypothesis, target)) text += unit.text;
-  text = with_exact_texts(std::move(text), part.required, target);
+  text = with_exact_texts(text, part.required, target);
   if (part.prefix_text.empty()) return text;
   const std::string prefix = target.decode(part.prefix.tokens);
   if (text.starts_with(prefix)) text.replace(0, prefix.size(), part.prefix_text);
@@ -29,75 +31,108 @@ std::string translated_text(const PreparedPart& part, const Hypothesis& hypothes
 
 namespace {
 
-/// Appends the words of a part.
-void append_words(const PreparedLine& line, const PreparedPart& part, const Hypothesis& hypothesis,
-                  const Tokenizer& target, std::vector<TranslatedWord>& words) {
-  const std::vector<TokenId>& tokens = hypothesis.tokens;
-  for (std::size_t begin = 0, end; begin < tokens.size(); begin = end) {
-    end = begin + 1;
-    while (end < tokens.size() && !target.piece(tokens[end]).starts_with(kSpaceMark)) ++end;
-    const std::span word(tokens.data() + begin, end - begin);
-    const std::string text = with_exact_texts(target.decode(word), part.required, target);
-    TranslatedWord translated{.text = one_line(std::string(strip(text)))};
-    if (translated.text.empty()) continue;
-    for (std::size_t t = begin; t < end; ++t)
-      translated.sum += static_cast<double>(hypothesis.log_probabilities[t]);
-    if (line.request->reports_attention) {
-      const std::size_t source_length = hypothesis.attention.size() / tokens.size();
-      translated.attention.resize(line.words);
-      for (std::size_t t = begin; t < end; ++t)
-        for (std::size_t position = 0; position < part.words.size(); ++position)
-          translated.attention[part.words[position]] +=
-              hypothesis.attention[t * source_length + position] / static_cast<float>(end - begin);
-    }
-    words.push_back(std::move(translated));
+/// Writes changes of a text into its units. A change that spans several stands in the first of
+/// them.
+void change_units(const std::string& text, const std::vector<TextChange>& changes,
+                  std::vector<WrittenUnit>& units) {
+  const MarkedText changed(text, changes);
+  std::size_t end = 0, written = 0;
+  for (WrittenUnit& unit : units) {
+    end += unit.text.size();
+    const auto within = std::ranges::find_if(changes, [end](const TextChange& change) {
+      return change.begin < end && end < change.end;
+    });
+    const std::size_t until = changed.marked_offset(within == changes.end() ? end : within->end);
+    unit.text = changed.text().substr(written, until - written);
+    written = until;
   }
 }
 
-/// Appends the words of a part with copies. A word that the model has not read attends to its
-/// source, as do the second and later words of a copied name.
-void append_words(const PreparedLine& line, const PreparedPart& part, const Hypothesis& hypothesis,
-                  const std::vector<WrittenUnit>& units, std::vector<TranslatedWord>& words) {
-  const std::size_t first = words.size();
-  std::vector<float> tokens;  // of each word
-  const auto add_tokens = [&](const WrittenUnit& unit) {
-    TranslatedWord& word = words.back();
-    for (std::size_t t = unit.begin; t < unit.end; ++t)
-      word.sum += static_cast<double>(hypothesis.log_probabilities[t]);
-    if (!line.request->reports_attention) return;
-    if (unit.copy && tokens.back() == 0)
-      word.attention[part.unseen.copies[*unit.copy].word] = tokens.back() = 1;
-    tokens.back() += static_cast<float>(unit.end - unit.begin);
-    for (std::size_t t = unit.begin; t < unit.end; ++t)
-      for (std::size_t position = 0; position < part.words.size(); ++position)
-        word.attention[part.words[position]] +=
-            hypothesis
-                .attention[t * (hypothesis.attention.size() / hypothesis.tokens.size()) + position];
-  };
+/// The units of the part's translation, with its copies and exact texts.
+std::vector<WrittenUnit> written_units(const PreparedPart& part, const Hypothesis& hypothesis,
+                                       const Tokenizer& target) {
+  std::vector<WrittenUnit> units = part.unseen.copies.empty()
+                                       ? units_of(hypothesis.tokens, target)
+                                       : place_copies(part, hypothesis, target);
+  if (part.required.empty()) return units;
+  std::string text;
+  for (const WrittenUnit& unit : units) text += unit.text;
+  change_units(text, exact_texts(text, part.required, target), units);
+  return units;
+}
+
+/// A word of a translation: tokens [begin, end) of the hypothesis, and the word of the line that it
+/// is a copy of.
+struct WrittenWord {
+  std::string text = {};
+  std::size_t begin = 0, end = 0;
+  std::optional<std::size_t> source = std::nullopt;
+
+  void add_tokens(const WrittenUnit& unit) {
+    if (unit.begin == unit.end) return;
+    if (begin == end) begin = unit.begin;
+    end = unit.end;
+  }
+};
+
+/// The words between blanks. A copied text may have several. A unit that the model has written has
+/// one: some tokenizers have pieces of several words. A word that the model has not read attends to
+/// its source, as do the second and later words of a copied name.
+std::vector<WrittenWord> words_of(const std::vector<WrittenUnit>& units,
+                                  const std::vector<CopiedText>& copies) {
+  std::vector<WrittenWord> words;
   for (const WrittenUnit& unit : units) {
+    const auto copy = unit.copy ? unit.copy : unit.word;
     std::string_view rest = unit.text;
-    for (std::size_t word = 0; !rest.empty(); ++word) {
+    // All of its text belongs to an exact text that stands in the unit before.
+    if (rest.empty() && !words.empty()) words.back().add_tokens(unit);
+    for (std::size_t number = 0; !rest.empty(); ++number) {
       const std::size_t blanks = std::min(rest.find_first_not_of(' '), rest.size());
-      if (blanks > 0 || words.size() == first) {
-        words.push_back({.text = {}, .attention = std::vector<float>(line.words)});
-        tokens.push_back(0);
-      }
+      if (blanks > 0 || words.empty()) words.emplace_back();
+      WrittenWord& word = words.back();
       rest.remove_prefix(blanks);
-      const std::size_t end = std::min(rest.find(' '), rest.size());
-      words.back().text += rest.substr(0, end);
+      const std::size_t end = copy ? std::min(rest.find(' '), rest.size()) : rest.size();
+      word.text += rest.substr(0, end);
       rest.remove_prefix(end);
-      if (word == 0) {
-        add_tokens(unit);
-      } else if (const auto copy = unit.copy ? unit.copy : unit.word;
-                 copy && line.request->reports_attention) {
-        const std::size_t source = part.unseen.copies[*copy].word + word;
-        words.back().attention[std::min(source, line.words - 1)] = tokens.back() = 1;
+      if (number > 0) {
+        word.source = copies[*copy].word + number;
+        continue;
       }
+      if (unit.copy && word.begin == word.end && !word.source)
+        word.source = copies[*unit.copy].word;
+      word.add_tokens(unit);
     }
   }
-  for (std::size_t w = first; w < words.size(); ++w)
-    for (float& weight : words[w].attention) weight /= std::max(tokens[w - first], 1.0F);
-  std::erase_if(words, [](const TranslatedWord& word) { return word.text.empty(); });
+  return words;
+}
+
+/// The attention of a word to the words of the line: the mean of its tokens, and of its copy.
+std::vector<float> attention_of(const WrittenWord& word, const PreparedPart& part,
+                                const Hypothesis& hypothesis, std::size_t words) {
+  std::vector<float> attention(words);
+  const auto count = static_cast<float>(word.end - word.begin + (word.source ? 1 : 0));
+  if (word.source) attention[std::min(*word.source, words - 1)] = 1 / count;
+  for (std::size_t t = word.begin; t < word.end; ++t) {
+    const std::size_t source_length = hypothesis.attention.size() / hypothesis.tokens.size();
+    for (std::size_t position = 0; position < part.words.size(); ++position)
+      attention[part.words[position]] += hypothesis.attention[t * source_length + position] / count;
+  }
+  return attention;
+}
+
+/// Appends the words of a part's translation.
+void append_words(const PreparedLine& line, const PreparedPart& part, const Hypothesis& hypothesis,
+                  const Tokenizer& target, std::vector<TranslatedWord>& words) {
+  const std::vector<WrittenUnit> units = written_units(part, hypothesis, target);
+  for (const WrittenWord& word : words_of(units, part.unseen.copies)) {
+    TranslatedWord translated{.text = one_line(std::string(strip(word.text)))};
+    if (translated.text.empty()) continue;
+    for (std::size_t t = word.begin; t < word.end; ++t)
+      translated.sum += static_cast<double>(hypothesis.log_probabilities[t]);
+    if (line.request->reports_attention)
+      translated.attention = attention_of(word, part, hypothesis, line.words);
+    words.push_back(std::move(translated));
+  }
 }
 
 /// The part must have hypotheses.
@@ -164,11 +199,7 @@ void append_words(const PreparedLine& line, const PreparedPart& part, std::size_
   append_words(line, part.before, words);
   if (part.hypotheses.empty()) return;
   const std::size_t first = words.size();
-  const Hypothesis& hypothesis = hypothesis_of(part, rank);
-  if (part.unseen.copies.empty())
-    append_words(line, part, hypothesis, target, words);
-  else
-    append_words(line, part, hypothesis, place_copies(part, hypothesis, target), words);
+  append_words(line, part, hypothesis_of(part, rank), target, words);
   if (!is_apart(before, /*at_end=*/true) && first < words.size()) join_words(words, first, first);
   const std::size_t last = words.size();
   append_words(line, part.behind, words);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct WrittenUnit {
   std::optional<std::size_t> copy = std::nullopt;  ///< of a copied sign, in UnseenText::copies
   std::optional<std::size_t> word = std::nullopt;  ///< of the copied word that begins in it
 };
+
+/// The units of a translation without copies.
+std::vector<WrittenUnit> units_of(std::span<const TokenId> tokens, const Tokenizer& target);
 
 /// The translation with the copies of the part: the texts of all units, joined. A copied word
 /// stands in the place of its stand-in: where the translation has the stand-in itself, or otherwise

@@ -58,6 +58,8 @@ bool begins_unit(const std::string& before, const std::string& piece) {
   return piece.starts_with(kSpaceMark) || has_unspaced(piece) || has_unspaced(before);
 }
 
+}  // namespace
+
 std::vector<WrittenUnit> units_of(std::span<const TokenId> tokens, const Tokenizer& target) {
   const std::string whole = target.decode(tokens);
   std::vector<WrittenUnit> units;
@@ -76,6 +78,8 @@ std::vector<WrittenUnit> units_of(std::span<const TokenId> tokens, const Tokeniz
   }
   return units;
 }
+
+namespace {
 
 class CopyPlacer {
  public:

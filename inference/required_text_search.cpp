@@ -198,16 +198,23 @@ std::vector<TokenId> with_words_replaced(const std::vector<RequiredText>& texts,
   return all;
 }
 
-std::string with_exact_texts(std::string translation, const std::vector<RequiredText>& texts,
-                             const Tokenizer& tokenizer) {
+std::vector<TextChange> exact_texts(std::string_view translation,
+                                    const std::vector<RequiredText>& texts,
+                                    const Tokenizer& tokenizer) {
   std::map<std::string, std::size_t>
       done;  // the search resumes here, by the text as the tokenizer writes it
-  const auto is_of_word = [&translation](std::size_t place) {
+  std::vector<TextChange> changes;
+  const auto is_of_word = [translation](std::size_t place) {
     return is_word_character(next_code_point(translation, place));
   };
   const auto is_word = [&](std::size_t begin, std::size_t end) {
     return (begin == 0 || !is_of_word(character_start(translation, begin - 1))) &&
            (end == translation.size() || !is_of_word(end));
+  };
+  const auto is_free = [&changes](std::size_t begin, std::size_t end) {
+    return std::ranges::none_of(changes, [begin, end](const TextChange& change) {
+      return change.begin < end && begin < change.end;
+    });
   };
   for (const RequiredText& text : texts) {
     if (text.inflects) continue;
@@ -218,13 +225,18 @@ std::string with_exact_texts(std::string translation, const std::vector<Required
     std::size_t& from = done[written];
     for (std::size_t at; (at = translation.find(written, from)) != std::string::npos;) {
       from = at + written.size();
-      if (!is_word(at, from)) continue;
-      translation.replace(at, written.size(), text.text);
-      from = at + text.text.size();
+      if (!is_word(at, from) || !is_free(at, from)) continue;
+      changes.push_back({at, from, text.text});
       break;
     }
   }
-  return translation;
+  std::ranges::sort(changes, {}, &TextChange::begin);
+  return changes;
+}
+
+std::string with_exact_texts(std::string_view translation, const std::vector<RequiredText>& texts,
+                             const Tokenizer& tokenizer) {
+  return MarkedText(translation, exact_texts(translation, texts, tokenizer)).text();
 }
 
 // ---- the searches ------------------------------------------------------------------------------

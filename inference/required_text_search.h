@@ -35,9 +35,14 @@ std::vector<TokenId> with_words_replaced(const std::vector<RequiredText>& texts,
                                          const RequiredPhrases& phrases,
                                          const Hypothesis& hypothesis, const Tokenizer& tokenizer);
 
-/// A translation with its copied texts as they are. The tokenizer may have written them
-/// differently: "10⁴" as "104", a no-break space as a blank.
-std::string with_exact_texts(std::string translation, const std::vector<RequiredText>& texts,
+/// The changes that a translation needs to have its copied texts as they are. The tokenizer may
+/// have written them differently: "10⁴" as "104", a no-break space as a blank. They are in the
+/// order of the translation and do not overlap.
+std::vector<TextChange> exact_texts(std::string_view translation,
+                                    const std::vector<RequiredText>& texts,
+                                    const Tokenizer& tokenizer);
+/// The translation with these changes.
+std::string with_exact_texts(std::string_view translation, const std::vector<RequiredText>& texts,
                              const Tokenizer& tokenizer);
 
 /// The terms of a sentence that are searched for have at most this many pieces more than the

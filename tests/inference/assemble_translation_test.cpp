@@ -276,6 +276,49 @@ TEST(AssembleTranslation, WordsHaveTheSumsOfTheirPiecesAndTheMeanOfTheirAttentio
   EXPECT_THAT(words[1].attention, ElementsAre(0.0F, 0.75F));
 }
 
+/// The words that are reported, with blanks between them.
+std::string joined_words(const TranslatedText& text) {
+  std::string all;
+  for (const TranslatedWord& word : text.words) all += (all.empty() ? "" : " ") + word.text;
+  return all;
+}
+
+TEST(AssembleTranslation, TheWordsAreThoseOfTheTextWithItsExactTexts) {
+  struct Case {
+    std::string written;
+    std::vector<std::string> required;
+    std::string text;
+  };
+  // nmt_nfkc writes the narrow no-break space as a blank, and the raised digits as plain ones.
+  for (const Case& each :
+       {Case{"one 1 000, two", {"1\u202F000"}, "one 1\u202F000, two"},
+        Case{"1 000 000", {"1\u202F000\u202F000"}, "1\u202F000\u202F000"},
+        Case{"m2 one m2 two", {"m\u00B2"}, "m\u00B2 one m2 two"},
+        Case{"one 104 m2. (104)",
+             {"10\u2074", "m\u00B2", "10\u2074"},
+             "one 10\u2074 m\u00B2. (10\u2074)"},
+        Case{"one 1 000/104", {"1\u202F000/10\u2074", "10\u2074"}, "one 1\u202F000/10\u2074"}}) {
+    Line line(true);
+    line.words = 2;
+    PreparedPart& part = line.add("a b", "");
+    part.words = {0, 1};
+    for (const std::string& text : each.required) part.required.push_back({0, 1, text});
+    Hypothesis& found = part.hypotheses.emplace_back(hypothesis(each.written, -1));
+    for (std::size_t t = 0; t < found.tokens.size(); ++t)
+      found.attention.insert(found.attention.end(), {0.5F, 0.25F});
+    const TranslatedText text = assemble_translation(line, tokenizer()).n_best.at(0);
+    EXPECT_EQ(text.text, each.text);
+    EXPECT_EQ(joined_words(text), each.text);
+    double sum = 0;
+    for (const TranslatedWord& word : text.words) {
+      sum += word.sum;
+      EXPECT_FLOAT_EQ(word.attention.at(0), 0.5F) << word.text;
+      EXPECT_FLOAT_EQ(word.attention.at(1), 0.25F) << word.text;
+    }
+    EXPECT_DOUBLE_EQ(sum, -0.25 * static_cast<double>(found.tokens.size())) << "no piece is lost";
+  }
+}
+
 TEST(AssembleTranslation, TheBestAloneHasWordsWhereNoOthersAreAskedFor) {
   for (const bool alone : {false, true}) {
     Line line;

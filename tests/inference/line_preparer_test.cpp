@@ -225,6 +225,22 @@ TEST(LinePreparer, TermsAndProtectedTextsAreReadAsTheyAre) {
   EXPECT_TRUE(line.parts[0].unseen.copies.empty());
 }
 
+TEST(LinePreparer, CopiedAndProtectedTextsStandInTheWordsToo) {
+  const LinePreparer knowing = preparer_that_has_seen("onetw. X");
+  PreparedLine line(0, request({}, {.terms = {}, .protects = true}, /*reports_attention=*/true));
+  const auto sentences = knowing.prepare({"10\u2074 one \u041C\u043E two 1\u202F000."}, line);
+  ASSERT_EQ(sentences.size(), 1U);
+  Hypothesis& found = line.parts[0].hypotheses.emplace_back(hypothesis("104 one X two 1 000."));
+  for (std::size_t t = 0; t < found.tokens.size(); ++t)
+    for (std::size_t s = 0; s < sentences[0].tokens.size(); ++s)
+      found.attention.push_back(s == t ? 1 : 0);
+  const TranslatedText text = assemble_translation(line, tokenizer()).n_best[0];
+  EXPECT_EQ(text.text, line.text);
+  std::vector<std::string> words;
+  for (const TranslatedWord& word : text.words) words.push_back(word.text);
+  EXPECT_THAT(words, testing::ElementsAre("10\u2074", "one", "\u041C\u043E", "two", "1\u202F000."));
+}
+
 TEST(LinePreparer, UnseenTextIsNotCopiedIfTheLineHasAPrefixOrMustAvoidIt) {
   const std::string text = "one \u041C two.";
   const LinePreparer knowing = preparer_that_has_seen("onetw. X");

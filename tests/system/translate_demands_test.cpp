@@ -76,6 +76,22 @@ TEST_F(TranslateDemands, TermsAndProtectedTextsStandInTheTranslation) {
   EXPECT_THAT(misuse({"--protect", "--number-format", "de"}), HasSubstr("--number-format de: "));
 }
 
+TEST_F(TranslateDemands, TheWordsOfAProtectedTextAreThoseOfTheTranslation) {
+  // The tokenizer writes "1 000" and "104".
+  const ProcessResult result =
+      run(words({"--protect", "--terms-force", "--json", "--word-scores", "-b", "4"}),
+          R"({"text": "the 1\u202F000 cats 10\u2074"})"
+          "\n");
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  const auto answer = nlohmann::json::parse(result.output);
+  const auto text = answer["translation"].get<std::string>();
+  EXPECT_THAT(text, AllOf(HasSubstr("1\u202F000"), HasSubstr("10\u2074")));
+  std::string joined;
+  for (const auto& word : answer["words"])
+    joined += (joined.empty() ? "" : " ") + word["text"].get<std::string>();
+  EXPECT_EQ(joined, text);
+}
+
 TEST_F(TranslateDemands, AvoidedAndSuppressedTextDoesNotAppear) {
   const std::string plain = translated({}, "the cat sat\n").at(0);
   const std::string avoided = file("avoid", plain + "\n");

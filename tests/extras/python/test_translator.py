@@ -141,6 +141,13 @@ def test_protected_texts_are_met_or_named(translator):
     assert "6.263" in kept.text or kept.unmet == ["6.263"]
 
 
+def test_the_words_of_a_protected_text_are_those_of_the_translation(translator):
+    [kept] = translator.translate(["xx 1\u202f000 yy 10\u2074"], protect=True, terms_force=True, word_scores=True,
+                                  beam_size=4, max_length=40)
+    assert "1\u202f000" in kept.text and "10\u2074" in kept.text
+    assert " ".join(word.text for word in kept.words) == kept.text
+
+
 def test_lines_with_nothing_to_translate_are_copied(translator):
     table = pathlib.Path(__file__).parents[2] / "tokenizer" / "translatable_examples.tsv"
     examples = [line.split("\t", 1) for line in table.read_text(encoding="utf-8").splitlines()]
