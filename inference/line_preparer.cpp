@@ -136,22 +136,24 @@ std::string copy_of(const PreparedLine& line, std::string_view text) {
 
 }  // namespace
 
-LinePreparer::LinePreparer(TokenizerPair tokenizers, const Model& model)
-    : tokenizers_(std::move(tokenizers)),
-      model_(model),
-      knows_terms_(has_term_marks(*tokenizers_.source)) {
-  for (std::string& symbol : tokenizers_.source->user_symbols())
+LineTags::LineTags(const Tokenizer& source) {
+  for (std::string& symbol : source.user_symbols())
     if (is_tag(symbol)) tags_.insert(std::move(symbol));
 }
 
-std::int64_t LinePreparer::most_pieces(const PreparedLine& line) const {
-  return std::min(line.request->settings->config.split_length, model_.max_positions - 1);
-}
-
-/// The tag in front of a text ("<bt> one two"); empty if there is none.
-std::string_view LinePreparer::tag_of(std::string_view text) const {
+std::string_view LineTags::tag_of(std::string_view text) const {
   const std::string_view first = text.substr(0, text.find(' '));
   return first.size() < text.size() && tags_.contains(first) ? first : std::string_view();
+}
+
+LinePreparer::LinePreparer(TokenizerPair tokenizers, const Model& model)
+    : tokenizers_(std::move(tokenizers)),
+      model_(model),
+      tags_(*tokenizers_.source),
+      knows_terms_(has_term_marks(*tokenizers_.source)) {}
+
+std::int64_t LinePreparer::most_pieces(const PreparedLine& line) const {
+  return std::min(line.request->settings->config.split_length, model_.max_positions - 1);
 }
 
 std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine& line,
@@ -161,13 +163,13 @@ std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine&
   std::ranges::replace(line.text, '\0', ' ');
   line.prefix = std::move(input.prefix);
   line.terms = std::move(input.terms);
-  std::string_view text = strip(line.text), tag = tag_of(text);
+  std::string_view text = strip(line.text), tag = tags_.tag_of(text);
   const bool is_copied_whole = copies(line, without_tag(text, tag));
   const std::int64_t long_words =
       is_copied_whole ? 0 : cut_long_words(line.text, *tokenizers_.source);
-  if (long_words > 0) text = strip(line.text), tag = tag_of(text);
+  if (long_words > 0) text = strip(line.text), tag = tags_.tag_of(text);
   if (is_copied_whole)
-    line.parts.push_back({.text = {.text = text, .separator = {}}});
+    line.parts.push_back({.text = {.text = without_tag(text, tag), .separator = {}}});
   else if (!text.empty())
     split(line, text, tag, stop);
   std::vector<std::size_t> words;
@@ -178,12 +180,11 @@ std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine&
   bool is_copied = false;
   for (std::size_t p = 0; p < line.parts.size(); ++p) {
     PreparedPart& part = line.parts[p];
-    copy(line, tag, part);
+    copy(line, part);
     is_copied = is_copied || !part.before.text.empty();
     if (part.text.tokens.empty()) continue;  // or only characters that the tokenizer drops
-    if (p > 0) part.tag = tag;
     part.required = line.request->demands->of(part.text.text, line.terms);
-    find_unseen(line, p == 0 && part.tag.empty() ? tag : std::string_view(), part);
+    find_unseen(line, part);
     if (part.unseen.is_all) {
       is_copied = true;
       continue;
@@ -202,24 +203,28 @@ std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine&
   return sentences;
 }
 
-/// The text of the first part has the tag already. The other parts are encoded with the tag in
-/// front.
+/// All parts are encoded with the tag in front. It belongs to the text of none.
 void LinePreparer::split(PreparedLine& line, std::string_view text, std::string_view tag,
                          const std::stop_token& stop) const {
   const auto cuts =
       splits_sentences(line.request->settings->config.split_sentences, model_.several_sentences)
           ? SentenceCuts::InAllLines
           : SentenceCuts::InLongLines;
+  const auto own_text = [&](std::string_view part) {
+    const bool has_tag = part.data() == text.data() && part.starts_with(tag);
+    return has_tag ? without_tag(part, tag) : part;
+  };
   const auto encode = [&](std::string_view part) {
     if (stop.stop_requested()) throw Stopped();
-    return tokenizers_.source->encode(part.data() == text.data() ? std::string(part)
-                                                                 : tagged(tag, part));
+    return tokenizers_.source->encode(tagged(tag, own_text(part)));
   };
   std::vector<LineStretch> whole;
   for (const RequiredText& required : line.request->demands->of(text, line.terms))
     whole.push_back({required.begin, required.end});
-  for (LinePart& part : split_line(text, cuts, most_pieces(line), encode, whole))
-    line.parts.push_back({.text = std::move(part)});
+  for (LinePart& part : split_line(text, cuts, most_pieces(line), encode, whole)) {
+    part.text = own_text(part.text);
+    line.parts.push_back({.text = std::move(part), .tag = tag});
+  }
 }
 
 /// Whether a text is copied as it is: it has nothing to translate, and nobody asks for more.
@@ -229,19 +234,16 @@ bool LinePreparer::copies(const PreparedLine& line, std::string_view text) const
   return kind && dragoman::copies(*kind, model_.copied_fractions) && !asks_for_more(line, text);
 }
 
-/// Takes copied text out of the part: all of it, or the signs at its ends. The text of the first
-/// part begins with the tag.
-void LinePreparer::copy(const PreparedLine& line, std::string_view tag, PreparedPart& part) const {
+/// Takes copied text out of the part: all of it, or the signs at its ends.
+void LinePreparer::copy(const PreparedLine& line, PreparedPart& part) const {
   if (!may_copy(line)) return;
-  const bool is_first = part.text.text.data() == strip(line.text).data();
-  const std::string_view text = without_tag(part.text.text, is_first ? tag : "");
+  const std::string_view text = part.text.text;
   const auto stretch = [&line](std::string_view whole, std::string copied) {
     return CopiedStretch{std::move(copied),
                          static_cast<std::size_t>(whole.data() - line.text.data())};
   };
   if (copies(line, text)) {
     part.before = stretch(text, copy_of(line, text));
-    part.text.text = text;
     part.text.tokens.clear();
     return;
   }
@@ -251,25 +253,22 @@ void LinePreparer::copy(const PreparedLine& line, std::string_view tag, Prepared
       asks_for_more(line, behind))
     return;
   const std::string_view rest = text.substr(begin, end - begin);
-  std::vector<TokenId> tokens = tokenizers_.source->encode(tagged(tag, rest));
+  std::vector<TokenId> tokens = tokenizers_.source->encode(tagged(part.tag, rest));
   if (tokens.empty()) return;  // the tokenizer drops its characters
   part.before = stretch(before, std::string(before));
   part.behind = stretch(behind, std::string(behind));
   part.text.text = rest;
   part.text.tokens = std::move(tokens);
-  part.tag = tag;
 }
 
-/// `tag` is at the beginning of the part's text. Terms, protected and avoided texts are read as
-/// they are, as is a line with a prefix: somebody has begun to translate it.
-void LinePreparer::find_unseen(const PreparedLine& line, std::string_view tag,
-                               PreparedPart& part) const {
+/// Terms, protected and avoided texts are read as they are, as is a line with a prefix: somebody
+/// has begun to translate it.
+void LinePreparer::find_unseen(const PreparedLine& line, PreparedPart& part) const {
   const DecodeConfig& config = line.request->settings->config;
   if (!model_.seen || config.unknown_words == UnknownWords::Translate || config.sampling ||
       !strip(line.prefix).empty())
     return;
   std::vector<LineStretch> kept;
-  if (!tag.empty()) kept.push_back({0, tag.size()});
   for (const RequiredText& text : part.required) kept.push_back({text.begin, text.end});
   for (const std::string& avoided : line.request->demands->avoided)
     for (std::size_t at = 0;
@@ -309,6 +308,8 @@ std::vector<TokenId> LinePreparer::mark(const PreparedLine& line, PreparedPart& 
     const std::size_t lead = part.tag.empty() ? 0 : part.tag.size() + 1;
     part.pieces = tokenizer.encode_with_offsets(tagged(part.tag, part.marked.text()));
     for (PieceSpan& piece : part.pieces) {
+      const bool is_of_tag = piece.begin < lead && piece.end <= lead;
+      if (is_of_tag) piece.begin = piece.end = lead + part.marked.text().size();
       piece.begin -= std::min(piece.begin, lead);
       piece.end -= std::min(piece.end, lead);
     }

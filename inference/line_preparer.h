@@ -52,9 +52,10 @@ struct PreparedPart {
   std::string_view tag = {};            ///< in front of its text
   UnseenText unseen = {};               ///< the parts of its text that the model has never seen
   MarkedText marked = {};               ///< the text as the model reads it
-  std::vector<PieceSpan> pieces = {};   ///< of `marked`; only with copies
-  RequiredPrefix prefix = {};           ///< of its translation
-  std::string prefix_text = {};         ///< the prefix as it was given
+  /// Of `marked`, with those of the tag, which stand at its end; only with copies.
+  std::vector<PieceSpan> pieces = {};
+  RequiredPrefix prefix = {};               ///< of its translation
+  std::string prefix_text = {};             ///< the prefix as it was given
   std::vector<RequiredText> required = {};  ///< texts that its translation must have
   std::vector<RequiredText> unmet = {};     ///< those that the best of `hypotheses` lacks
   std::vector<RequiredText> searched = {};  ///< texts of `required` that a search got as phrases
@@ -85,6 +86,18 @@ struct PreparedLine {
   std::vector<PreparedPart> parts = {};  ///< none for an empty line
   std::size_t words = 0;                 ///< number of words in `text`; for attention only
   TranslationFacts facts = {};
+};
+
+/// The tags that may stand in front of a line: user-defined pieces such as "<bt>" and ">>fra<<".
+class LineTags {
+ public:
+  explicit LineTags(const Tokenizer& source);
+  /// The tag in front of a text ("<bt> one two"), which has no white space at its start; empty if
+  /// there is none.
+  std::string_view tag_of(std::string_view text) const;
+
+ private:
+  std::set<std::string, std::less<>> tags_;
 };
 
 /// A text after its tag ("<bt> one two"), as training writes it; "": no tag.
@@ -135,21 +148,20 @@ class LinePreparer {
                                       const std::stop_token& stop = {}) const;
 
  private:
-  std::string_view tag_of(std::string_view text) const;
   std::int64_t most_pieces(const PreparedLine& line) const;
   void split(PreparedLine& line, std::string_view text, std::string_view tag,
              const std::stop_token& stop) const;
   bool copies(const PreparedLine& line, std::string_view text) const;
-  void copy(const PreparedLine& line, std::string_view tag, PreparedPart& part) const;
-  void find_unseen(const PreparedLine& line, std::string_view tag, PreparedPart& part) const;
+  void copy(const PreparedLine& line, PreparedPart& part) const;
+  void find_unseen(const PreparedLine& line, PreparedPart& part) const;
   std::vector<TokenId> mark(const PreparedLine& line, PreparedPart& part) const;
   void find_words(std::string_view line, std::span<const std::size_t> starts,
                   PreparedPart& part) const;
   void require_prefix(PreparedLine& line, std::vector<SourceSentence>& sentences) const;
   TokenizerPair tokenizers_;
   Model model_;
-  std::set<std::string, std::less<>> tags_;  // user-defined pieces of the source that are tags
-  bool knows_terms_;                         // whether the model has learned MarkedText
+  LineTags tags_;
+  bool knows_terms_;  // whether the model has learned MarkedText
 };
 
 }  // namespace dragoman

@@ -310,13 +310,14 @@ Json search_json(const TracedTranslation& search, const DecodeConfig& config,
             {"score", rounded(search.greedy_score)}}}};
 }
 
-/// Marks the pieces of characters that are not in the set. If a character is several byte pieces,
-/// the last one has its whole span, and those before it have empty spans.
+/// Marks the pieces of characters that are not in the set. Tags are no text. If a character is
+/// several byte pieces, the last one has its whole span, and those before it have empty spans.
 void mark_unseen(SentenceExplanation& sentence, const Tokenizer& tokenizer,
                  const CharacterSet& seen) {
   const std::string& text = sentence.source;
   const std::vector<PieceSpan> pieces = tokenizer.encode_with_offsets(text);
   for (std::size_t p = 0; p < pieces.size(); ++p) {
+    if (!sentence.source_tokens[p].word) continue;
     std::size_t at = pieces[p].begin;
     do
       if (at < text.size() && !seen.contains(next_code_point(text, at)))

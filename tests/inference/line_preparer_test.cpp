@@ -253,6 +253,112 @@ TEST(LinePreparer, UnseenTextIsNotCopiedIfTheLineHasAPrefixOrMustAvoidIt) {
   EXPECT_EQ(avoiding.facts.unknown, 0);
 }
 
+/// Tokenizers of the same words, with tags.
+const TokenizerPair& tokenizers_with_tags() {
+  static const TokenizerPair trained = [] {
+    TokenizerConfig config;
+    config.vocab_size = 300;
+    config.type = TokenizerType::Bpe;
+    config.user_symbols = {"<2de>", ">>X<<", "<bt>"};
+    const std::vector<std::string> lines(100, "one two three Four five. six,");
+    return both_sides(
+        Tokenizer(train_tokenizer({lines.begin(), lines.end()}, config).model_bytes, "test"));
+  }();
+  return trained;
+}
+
+/// A preparer of a model with these tags, which has seen the letters of "one two", and X.
+const LinePreparer& preparer_with_tags() {
+  static const LinePreparer all = [] {
+    CharacterSet seen;
+    seen.add_all("onetw. X");
+    return LinePreparer(tokenizers_with_tags(),
+                        {.max_positions = 1000,
+                         .several_sentences = 0.0,
+                         .seen = std::make_shared<const CharacterSet>(std::move(seen))});
+  }();
+  return all;
+}
+
+std::vector<TokenId> with_tag_and_end(const std::string& text) {
+  std::vector<TokenId> tokens = tokenizers_with_tags().source->encode(text);
+  tokens.push_back(tokenizers_with_tags().source->eos_id());
+  return tokens;
+}
+
+TEST(LinePreparer, ATagIsNoTextThatCouldBeUnseen) {
+  PreparedLine seen(0, request({}));
+  EXPECT_EQ(preparer_with_tags().prepare({"<2de> one two."}, seen)[0].tokens,
+            with_tag_and_end("<2de> one two."));
+  EXPECT_EQ(seen.facts.unknown, 0);
+
+  PreparedLine copied(1, request({}));
+  const auto sentences = preparer_with_tags().prepare({"<2de> one \u041C two."}, copied);
+  EXPECT_EQ(sentences[0].tokens, with_tag_and_end("<2de> one X two."));
+  EXPECT_EQ(copied.facts.unknown, 1);
+
+  PreparedLine with_stand_in(2, request({}));
+  EXPECT_EQ(preparer_with_tags().prepare({">>X<< one \u041C two."}, with_stand_in)[0].tokens,
+            with_tag_and_end(">>X<< one X two."))
+      << "the X of the tag is not in the text";
+}
+
+TEST(LinePreparer, ATagBeforeTextThatIsUnseenIsNotCopiedWithIt) {
+  PreparedLine line(0, request({}));
+  EXPECT_THAT(preparer_with_tags().prepare({"<2de> \u041C\u043E"}, line), IsEmpty());
+  const Translation translation = assemble_translation(line, *tokenizers_with_tags().target);
+  EXPECT_EQ(translation.n_best[0].text, "\u041C\u043E");
+  EXPECT_THAT(translation.unknown, testing::ElementsAre("\u041C\u043E"));
+  EXPECT_EQ(translation.facts.copied, 1);
+}
+
+TEST(LinePreparer, ATagIsNotProtected) {
+  PreparedLine line(0, request({}, {.terms = terms("bt", "six"), .protects = true}));
+  preparer_with_tags().prepare({"<bt> one 7. two <bt> 8"}, line);
+  ASSERT_EQ(line.parts.size(), 2U);
+  const auto texts_of = [&line](std::size_t part) {
+    std::vector<std::string> texts;
+    for (const RequiredText& text : line.parts[part].required) texts.push_back(text.text);
+    return texts;
+  };
+  EXPECT_THAT(texts_of(0), testing::ElementsAre("7"));
+  EXPECT_THAT(texts_of(1), testing::ElementsAre("six", "8")) << "in the text it is one";
+}
+
+/// The translation of a line with a tag. Word i of `text` attends to word `sources[i]` of the text
+/// that is read, and more to word 0, which is the tag.
+std::string translated_with_tag(const std::string& source, const std::string& text,
+                                const std::vector<std::size_t>& sources) {
+  const Tokenizer& with_tags = *tokenizers_with_tags().source;
+  const auto words_of = [&with_tags](const std::vector<TokenId>& tokens) {
+    std::vector<std::size_t> words;
+    for (const TokenId token : tokens) {
+      const bool begins = words.empty() || with_tags.piece(token).starts_with(kSpaceMark);
+      words.push_back(words.empty() ? 0 : words.back() + (begins ? 1U : 0U));
+    }
+    return words;
+  };
+  PreparedLine line(0, request({}));
+  const auto sentences = preparer_with_tags().prepare({source}, line);
+  Hypothesis& found = line.parts[0].hypotheses.emplace_back(hypothesis(""));
+  found.tokens = with_tags.encode(text);
+  for (const std::size_t word : words_of(found.tokens))
+    for (const std::size_t other : words_of(sentences[0].tokens))
+      found.attention.push_back(other == 0                  ? 0.6F
+                                : sources.at(word) == other ? 0.5F
+                                                            : 0.01F * static_cast<float>(other));
+  return assemble_translation(line, with_tags).n_best[0].text;
+}
+
+TEST(LinePreparer, CopiesFindTheirPlacesAsIfThereWereNoTag) {
+  EXPECT_EQ(translated_with_tag("<2de> \u00A7 one two", "two one", {0, 1}), "\u00A7 two one")
+      << "the tag is no word that it follows";
+  EXPECT_EQ(translated_with_tag("<2de> one \u041C two", "three six two", {1, 2, 3}),
+            "three \u041C two");
+  EXPECT_EQ(translated_with_tag("<2de> \u041C two", "six three", {0, 2}), "\u041C six three")
+      << "what looks at the tag does not look at the first word";
+}
+
 TEST(LinePreparer, PiecesKnowTheirWords) {
   PreparedLine line(0, request({}, {}, true));
   preparer().prepare({"one two. three"}, line);

@@ -11,6 +11,12 @@
 
 namespace dragoman {
 
+inline std::shared_ptr<const CpuModel> weights_of(const SmallModel& model) {
+  const ScratchFile file("explained.safetensors");
+  write_model_file(file.path(), model.contents);
+  return std::make_shared<CpuModel>(ModelFileReader(file.path()), ComputeType::Float32);
+}
+
 /// The weights are multiplied by `sharpness`. With 1, no token of a step is much more probable than
 /// another.
 inline std::shared_ptr<const CpuModel> weights_of_small_model(
@@ -22,9 +28,7 @@ inline std::shared_ptr<const CpuModel> weights_of_small_model(
   model.fill();
   for (auto& values : model.values)
     for (float& value : values) value *= sharpness;
-  const ScratchFile file("explained.safetensors");
-  write_model_file(file.path(), model.contents);
-  return std::make_shared<CpuModel>(ModelFileReader(file.path()), ComputeType::Float32);
+  return weights_of(model);
 }
 
 }  // namespace dragoman

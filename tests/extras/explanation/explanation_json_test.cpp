@@ -247,6 +247,27 @@ TEST(ExplanationJson, UnseenCharactersAreMarked) {
   EXPECT_EQ(marked(), "<0xD0><0x9C><0xD0><0xBE>");
 }
 
+TEST(ExplanationJson, ATagIsNotUnseen) {
+  TokenizerConfig config;
+  config.vocab_size = 300;
+  config.type = TokenizerType::Bpe;
+  config.user_symbols = {"<2de>"};
+  const std::vector<std::string> lines(100, "one two three");
+  const TokenizerPair tokenizers = both_sides(
+      Tokenizer(train_tokenizer({lines.begin(), lines.end()}, config).model_bytes, "test"));
+  ExplainedModel model{.program_version = "1",
+                       .name = "run/",
+                       .weights = weights_of(SmallModel(tokenizers.source->size())),
+                       .search = kSearch};
+  model.characters.emplace().source.add_all("onetw ");
+  const Json json =
+      Json::parse(explain_all(model, tokenizers, {{.source = "<2de> one \u041C"}}, {}).json);
+  std::string pieces;
+  for (const Json& token : json["sentences"][0]["source_tokens"])
+    if (token.contains("unseen")) pieces += token["piece"];
+  EXPECT_EQ(pieces, "<0xD0><0x9C>");
+}
+
 TEST(ExplanationJson, TheWayThroughTheStacksIsThere) {
   const Json json = json_of("Four five. six,");
   const Json& sentence = json["sentences"][0];
