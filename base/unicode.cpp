@@ -138,6 +138,12 @@ void CharacterSet::join(const CharacterSet& other) {
   for (std::size_t word = 0; word < other.words_.size(); ++word) words_[word] |= other.words_[word];
 }
 
+void CharacterSet::intersect(const CharacterSet& other) {
+  words_.resize(std::min(words_.size(), other.words_.size()));
+  for (std::size_t word = 0; word < words_.size(); ++word) words_[word] &= other.words_[word];
+  while (!words_.empty() && words_.back() == 0) words_.pop_back();
+}
+
 bool CharacterSet::contains_all(std::string_view text) const {
   for (std::size_t offset = 0; offset < text.size();)
     if (!contains(next_code_point(text, offset))) return false;

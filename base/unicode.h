@@ -37,6 +37,7 @@ class CharacterSet {
   void add(char32_t c);
   void add_all(std::string_view text);  ///< valid UTF-8
   void join(const CharacterSet& other);
+  void intersect(const CharacterSet& other);
 
   bool contains(char32_t c) const {
     const std::size_t word = c / 64;

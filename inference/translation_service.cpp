@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/formatted_text.h"
 #include "base/mutex.h"
+#include "base/unicode.h"
 #include "base/utf8.h"
 #include "inference/assemble_translation.h"
 
@@ -256,12 +257,13 @@ TranslationService::TranslationService(const std::vector<Engine*>& engines,
                                        const TokenizerPair& tokenizers, const ServiceConfig& config)
     : engine_(*engines.front()),
       target_(tokenizers.target),
-      preparer_(tokenizers, {.max_positions = engine_.max_positions(),
-                             .several_sentences = config.several_sentences,
-                             .copied_fractions = config.copied_fractions,
-                             .seen = config.characters ? std::make_shared<const CharacterSet>(
-                                                             config.characters->source)
-                                                       : nullptr}),
+      preparer_(tokenizers,
+                {.max_positions = engine_.max_positions(),
+                 .several_sentences = config.record.several_sentences,
+                 .copied_fractions = config.record.copied_fractions,
+                 .seen = config.record.characters ? std::make_shared<const CharacterSet>(
+                                                        config.record.characters->source)
+                                                  : nullptr}),
       required_texts_(tokenizers),
       edges_(token_edges(*target_)),
       cache_(config.cache_bytes),

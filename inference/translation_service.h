@@ -30,7 +30,6 @@
 #include <stop_token>
 #include <vector>
 
-#include "base/unicode.h"
 #include "inference/line_preparer.h"
 #include "inference/required_text_search.h"
 #include "inference/search/engine.h"
@@ -38,8 +37,8 @@
 #include "inference/sentence_cache.h"
 #include "inference/translation.h"
 #include "inference/workers.h"
+#include "model/file/model_file.h"
 #include "tokenizer/tokenizer.h"
-#include "tokenizer/translatable.h"
 
 namespace dragoman {
 
@@ -83,11 +82,7 @@ class TranslationAnswers {
 
 struct ServiceConfig {
   Workers::Limits limits = {};
-  /// The fraction of the model's training pairs with several sentences, for splits_sentences().
-  std::optional<double> several_sentences = std::nullopt;
-  CopiedFractions copied_fractions = {};  ///< of the model's training pairs, for copies()
-  /// The characters that the model has seen; see LinePreparer::Model.
-  std::optional<SeenCharacters> characters = std::nullopt;
+  TextRecord record = {};        ///< of the model
   std::int64_t cache_bytes = 0;  ///< of SentenceCache; 0: no cache
 };
 

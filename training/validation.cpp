@@ -194,10 +194,11 @@ ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weigh
   const auto engines =
       engines_of(model, weights, data_.tokenizers.target->never_emitted(), result.fewer_rows);
   result.attention = recorder_.record(*engines.front());
-  TranslationService service(pointers_to(engines), data_.tokenizers,
-                             {.several_sentences = data_.report.several_sentences_fraction(),
-                              .copied_fractions = data_.report.copied_fractions(),
-                              .characters = data_.characters});
+  TranslationService service(
+      pointers_to(engines), data_.tokenizers,
+      {.record = {.several_sentences = data_.report.several_sentences_fraction(),
+                  .copied_fractions = data_.report.copied_fractions(),
+                  .characters = data_.characters}});
   result.translations =
       best_texts(translate_lines(service, set_.source_lines, {.config = decode}, stop));
   if (result.translations.size() == set_.target_lines.size()) {

@@ -61,9 +61,7 @@ OpenedTranslator facts_of(const ModelFileReader& file, const TokenizerPair& toke
           .decode_defaults = file.decode_defaults(),
           .updates = file.provenance().updates,
           .run = run_of(file),
-          .several_sentences = file.provenance().several_sentences,
-          .copied_fractions = file.provenance().copied_fractions,
-          .characters = file.provenance().characters};
+          .record = file.provenance()};
 }
 
 }  // namespace
@@ -98,6 +96,7 @@ OpenedTranslator open_translator(const std::vector<std::string>& models, const E
     const TokenizerPair tokenizers = load_tokenizers(file);
     if (members.empty()) opened = facts_of(file, tokenizers);
     require_same(opened.tokenizers, tokenizers, models.front(), model);
+    opened.record = common_record(opened.record, file.provenance());
     ModelEngines made = engines_of(file, choice, tokenizers.target->never_emitted(), device_engine);
     opened.is_on_gpu = made.is_on_gpu;
     members.push_back(std::move(made.engines));
@@ -129,11 +128,7 @@ TranslationService OpenedTranslator::service(const Workers::Limits& limits,
                                              std::int64_t cache_bytes) const {
   return {pointers_to(engines),
           tokenizers,
-          {.limits = limits,
-           .several_sentences = several_sentences,
-           .copied_fractions = copied_fractions,
-           .characters = characters,
-           .cache_bytes = cache_bytes}};
+          {.limits = limits, .record = record, .cache_bytes = cache_bytes}};
 }
 
 OpenedScorer open_cpu_scorer(const ScorerChoice& choice) {
@@ -144,7 +139,7 @@ OpenedScorer open_cpu_scorer(const ScorerChoice& choice) {
   const ForcedBatches batches{.max_tokens = choice.max_tokens};
   return {
       .tokenizers = opened->tokenizers,
-      .several_sentences = opened->several_sentences,
+      .record = opened->record,
       .max_positions = opened->engines.front()->max_positions(),
       .threads = static_cast<int>(opened->engines.size()),
       .score = [opened, batches](std::span<const SentencePair> pairs, const std::stop_token& stop) {

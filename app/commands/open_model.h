@@ -75,9 +75,7 @@ struct OpenedTranslator {
   /// The same text for all checkpoints of one run: its folder, or beside other models in a folder
   /// the settings, too.
   std::string run;
-  std::optional<double> several_sentences;                  ///< see Provenance
-  CopiedFractions copied_fractions = {};                    ///< see Provenance
-  std::optional<SeenCharacters> characters = std::nullopt;  ///< see Provenance
+  TextRecord record;  ///< of an ensemble: common_record()
 
   DecodeConfig search_with(const DecodeConfig& flags, const Origins& origins) const {
     return dragoman::search_with(flags, origins, decode_defaults);
@@ -142,9 +140,9 @@ struct ScorerChoice : HardwareChoice {
 
 struct OpenedScorer {
   TokenizerPair tokenizers;
-  std::optional<double> several_sentences;  ///< see Provenance
-  std::int64_t max_positions;               ///< of a sentence and of its translation, in tokens
-  int threads;                              ///< of the CPU
+  TextRecord record;
+  std::int64_t max_positions;  ///< of a sentence and of its translation, in tokens
+  int threads;                 ///< of the CPU
   PairScorer score;
 };
 

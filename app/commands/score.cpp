@@ -110,8 +110,9 @@ class ScoreRun {
       : config_(config),
         texts_(texts),
         model_(model),
-        pairing_{.by_sentence = splits_sentences(config.split_sentences, model.several_sentences),
-                 .threads = model.threads} {}
+        pairing_{
+            .by_sentence = splits_sentences(config.split_sentences, model.record.several_sentences),
+            .threads = model.threads} {}
 
   Totals run() {
     std::optional<Progress> progress;  // no bar if results go to the terminal

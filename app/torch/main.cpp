@@ -85,7 +85,7 @@ OpenedScorer open_torch_scorer(const ScorerChoice& choice) {
   const int threads = use_threads(choice.threads);
   const ModelFileReader file(resolve_model_path(choice.model));
   return {.tokenizers = load_tokenizers(file),
-          .several_sentences = file.provenance().several_sentences,
+          .record = file.provenance(),
           .max_positions = file.config().longest_sentence(),
           .threads = threads,
           .score = [model = load_transformer(file, device), tokens = choice.max_tokens](

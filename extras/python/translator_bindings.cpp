@@ -93,9 +93,7 @@ class ResidentModel {
   const int process_;
   TokenizerPair tokenizers_;
   DecodeDefaults decode_defaults_;
-  std::optional<double> several_sentences_;
-  CopiedFractions copied_fractions_;
-  std::optional<SeenCharacters> characters_;
+  TextRecord record_;
   std::vector<std::shared_ptr<const CpuModel>> members_;
   std::vector<std::unique_ptr<Engine>> engines_;
   std::unique_ptr<TranslationService> service_;  // last: its threads use all above
@@ -112,23 +110,18 @@ ResidentModel::ResidentModel(const ResidentConfig& config)
     if (members_.empty()) {
       tokenizers_ = tokenizers;
       decode_defaults_ = file.decode_defaults();
-      several_sentences_ = file.provenance().several_sentences;
-      copied_fractions_ = file.provenance().copied_fractions;
-      characters_ = file.provenance().characters;
+      record_ = file.provenance();
     }
     require_same(tokenizers_, tokenizers, config.models.front(), model);
+    record_ = common_record(record_, file.provenance());
     members_.push_back(std::make_shared<CpuModel>(file, config.compute_type));
   }
   engines_ = make_engines();
   // Each caller bounds the lines that it submits.
   const Workers::Limits limits{.rows = config.batch_size,
                                .waiting = std::numeric_limits<std::int64_t>::max()};
-  service_ =
-      std::make_unique<TranslationService>(pointers_to(engines_), tokenizers_,
-                                           ServiceConfig{.limits = limits,
-                                                         .several_sentences = several_sentences_,
-                                                         .copied_fractions = copied_fractions_,
-                                                         .characters = characters_});
+  service_ = std::make_unique<TranslationService>(
+      pointers_to(engines_), tokenizers_, ServiceConfig{.limits = limits, .record = record_});
 }
 
 ResidentModel::~ResidentModel() {
@@ -172,7 +165,7 @@ std::vector<std::vector<float>> ResidentModel::score(const std::vector<std::stri
   const PairScorer scorer = [&](std::span<const SentencePair> pairs, const std::stop_token& token) {
     return forced_scores(workers, pairs, {}, token);
   };
-  const Pairing pairing{.by_sentence = splits_sentences(split, several_sentences_),
+  const Pairing pairing{.by_sentence = splits_sentences(split, record_.several_sentences),
                         .threads = threads_};
   constexpr std::size_t kWindow = 2'000;  // lines that are held as tokens at one time
   std::vector<std::vector<float>> scores;

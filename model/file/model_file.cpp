@@ -236,6 +236,21 @@ std::optional<SeenCharacters> joined_characters(const std::optional<SeenCharacte
   return joined;
 }
 
+TextRecord common_record(const TextRecord& one, const TextRecord& other) {
+  TextRecord common = one;
+  // A model without a fraction splits lines, as one with the smallest does.
+  common.several_sentences = std::min(one.several_sentences, other.several_sentences);
+  for (const auto& [kind, fraction] : other.copied_fractions) {
+    const auto [known, is_new] = common.copied_fractions.emplace(kind, fraction);
+    if (!is_new) known->second = std::min(known->second, fraction);
+  }
+  if (!other.characters) common.characters.reset();
+  if (!common.characters) return common;
+  common.characters->source.intersect(other.characters->source);
+  common.characters->target.intersect(other.characters->target);
+  return common;
+}
+
 std::string to_json(const Provenance& provenance) {
   std::map<std::string, double> scores = provenance.scores;
   std::erase_if(scores, [](const auto& score) { return !std::isfinite(score.second); });

@@ -80,24 +80,29 @@ QuantizedRows quantize_rows(std::span<const float> values, std::int64_t columns)
 /// The beginning of the names of tensors that belong to a checkpoint's optimizer, not to the model.
 inline constexpr std::string_view kTrainingPrefix = "training.";
 
+/// The facts about a model's training text that translation depends on.
+struct TextRecord {
+  /// Fraction of the training pairs that have several sentences on a side, if it was recorded.
+  std::optional<double> several_sentences = std::nullopt;
+  /// Fraction of copies among the training pairs whose source has nothing to translate, by its kind
+  /// ("number"), for the kinds that occur several times in the training text.
+  std::map<std::string, double, std::less<>> copied_fractions = {};
+  /// The characters that the model has seen in training, if they were recorded: those of the text
+  /// as people wrote it, and those that the tokenizers made of them.
+  std::optional<SeenCharacters> characters = std::nullopt;
+  bool operator==(const TextRecord&) const = default;
+};
+
 /// How a model was made.
-struct Provenance {
+struct Provenance : TextRecord {
   std::string command;        ///< the command line
   std::string configuration;  ///< effective configuration, TOML
   std::int64_t seed = 0;
   std::int64_t updates = 0;                     ///< optimizer steps that made these weights
   std::map<std::string, std::string> data;      ///< "training-text", "init-from" -> hash
   std::map<std::string, std::string> versions;  ///< "dragoman", "libtorch", "processor", ...
-  /// Fraction of the training pairs that have several sentences on a side, if it was recorded.
-  std::optional<double> several_sentences;
-  /// Fraction of copies among the training pairs whose source has nothing to translate, by its kind
-  /// ("number"), for the kinds that occur several times in the training text.
-  std::map<std::string, double, std::less<>> copied_fractions;
-  /// The characters that the model has seen in training, if they were recorded: those of the text
-  /// as people wrote it, and those that the tokenizers made of them.
-  std::optional<SeenCharacters> characters;
-  std::map<std::string, double> scores;    ///< metric -> value: "valid-bleu", "valid-loss"
-  std::vector<std::string> averaged_from;  ///< files, when the weights are an average
+  std::map<std::string, double> scores;         ///< metric -> value: "valid-bleu", "valid-loss"
+  std::vector<std::string> averaged_from;       ///< files, when the weights are an average
   bool operator==(const Provenance&) const = default;
 };
 
@@ -105,6 +110,11 @@ struct Provenance {
 /// them; none are known if one of the models has no record.
 std::optional<SeenCharacters> joined_characters(const std::optional<SeenCharacters>& one,
                                                 const std::optional<SeenCharacters>& other);
+
+/// The record of an ensemble of two models: what holds for both. Its lines are split if one of the
+/// models needs that, a kind of text is copied if both would copy it, and a character is seen if
+/// both have seen it; none are known if one of the models has no record.
+TextRecord common_record(const TextRecord& one, const TextRecord& other);
 
 /// JSON, one line; scores that are not finite are left out.
 std::string to_json(const Provenance& provenance);

@@ -78,6 +78,14 @@ TEST(CharacterSet, OtherTextsAreNoRanges) {
     EXPECT_THROW(CharacterSet::from_ranges(text), Error) << text;
 }
 
+TEST(CharacterSet, AnIntersectionHasWhatBothHave) {
+  CharacterSet set = characters_of("ab猫");
+  set.intersect(characters_of("b\U0001F600"));
+  EXPECT_EQ(set, characters_of("b"));
+  set.intersect(characters_of("猫"));
+  EXPECT_EQ(set, CharacterSet());
+}
+
 TEST(CharacterSet, SetsAreJoined) {
   CharacterSet set = characters_of("ab"), other = characters_of("b猫");
   CharacterSet turned = other;

@@ -209,7 +209,7 @@ TEST(TranslateText, SentencesAreTranslatedOneByOneWhereTheModelWasTrainedOnSingl
   const std::vector<std::string> lines = {"One two five.  Three Four five. Six", "one two"};
   const auto admitted = [&](SplitSentences choice, std::optional<double> several_sentences) {
     Copier copier({.config = {.beam_size = 1, .split_sentences = choice}}, 1'000'000,
-                  {.several_sentences = several_sentences});
+                  {.record = {.several_sentences = several_sentences}});
     const auto texts = best_texts(copier.translate(lines));
     const bool split = copier.engine.admitted > 2;
     EXPECT_EQ(texts[0], split ? lines[0] : "One two five. Three Four five. Six");

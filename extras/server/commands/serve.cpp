@@ -126,8 +126,8 @@ class ModelFiles {
                                          .tokenizers = opened.tokenizers,
                                          .weights = std::move(weights),
                                          .search = search,
-                                         .several_sentences = opened.several_sentences,
-                                         .characters = opened.characters};
+                                         .several_sentences = opened.record.several_sentences,
+                                         .characters = opened.record.characters};
     return [translator](const std::string& text, ExplanationUse use, const OnStep& on_step) {
       const ExplanationForm form =
           use == ExplanationUse::Page ? ExplanationForm::Page : ExplanationForm::Packed;

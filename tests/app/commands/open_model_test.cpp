@@ -41,6 +41,30 @@ TEST(OpenTranslator, OnAGpuThereIsOneEngineAndNoChoiceOfTheNumberType) {
               ThrowsMessage<UsageError>(HasSubstr("--compute-type: on a GPU it is auto")));
 }
 
+TEST(OpenTranslator, AnEnsembleHasTheCommonRecordOfItsModels) {
+  const ScratchFile first("first.safetensors"), second("second.safetensors");
+  SmallModel model(small_tokenizer().size());
+  model.contents.tokenizer_source = small_tokenizer().model_bytes();
+  Provenance& provenance = model.contents.provenance;
+  provenance.several_sentences = 0.5;
+  provenance.characters.emplace().source.add_all("ab");
+  write_model_file(first.path(), model.contents);
+  const TextRecord one = provenance;
+  provenance.several_sentences = 0.25;
+  provenance.copied_fractions = {{"number", 0.25}};
+  provenance.characters.emplace().source.add_all("bc");
+  write_model_file(second.path(), model.contents);
+  const TextRecord two = provenance;
+  EngineChoice choice;
+  choice.threads = 1;
+  const auto record = [&choice](const std::vector<std::string>& models) {
+    return open_translator(models, choice, no_device_engine).record;
+  };
+  EXPECT_EQ(record({second.path().string()}), two);
+  EXPECT_EQ(record({first.path().string(), second.path().string()}), common_record(one, two));
+  EXPECT_NE(common_record(one, two), one);
+}
+
 TEST(OpenTranslator, WhatIsNotSearchedForOnTheGpuIsSaid) {
   OpenedTranslator opened{};
   Demands terms;

@@ -83,7 +83,7 @@ class TableServer {
         std::make_shared<TranslationService>(
             std::vector<Engine*>{engines.back().get()}, tokenizer_pair(),
             ServiceConfig{.limits = {.waiting = waiting, .order = QueueOrder::Turns},
-                          .several_sentences = several_sentences,
+                          .record = {.several_sentences = several_sentences},
                           .cache_bytes = cache_bytes_}),
         DecodeConfig{.beam_size = 2}, ServedModel::Facts{.checksum = "c0ffee", .updates = 7},
         std::move(explain)));

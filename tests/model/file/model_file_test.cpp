@@ -112,6 +112,37 @@ TEST(ModelFile, ProvenanceKeepsEveryFieldAndTakesAnyText) {
   EXPECT_EQ(reader.progress(), "\xEF\xBF\xBD");
 }
 
+/// The record of a model that has seen these characters.
+TextRecord record_of(std::string_view source, std::string_view target) {
+  TextRecord record;
+  record.characters.emplace().source.add_all(source);
+  record.characters->target.add_all(target);
+  return record;
+}
+
+TEST(TextRecord, AnEnsembleHasSeenWhatAllItsModelsHaveSeen) {
+  const TextRecord one = record_of("abc", "xy"), other = record_of("bcd", "yz");
+  EXPECT_EQ(common_record(one, other), record_of("bc", "y"));
+  EXPECT_EQ(common_record(one, one), one);
+  EXPECT_FALSE(common_record(one, {}).characters);
+  EXPECT_FALSE(common_record({}, one).characters);
+}
+
+TEST(TextRecord, AnEnsembleCopiesTheKindsThatAllItsModelsCopy) {
+  const TextRecord one = {.copied_fractions = {{"number", 0.9}, {"signs", 0.1}}};
+  const TextRecord other = {.copied_fractions = {{"number", 0.2}, {"url", 0.3}}};
+  const TextRecord both = {.copied_fractions = {{"number", 0.2}, {"signs", 0.1}, {"url", 0.3}}};
+  EXPECT_EQ(common_record(one, other), both);
+  EXPECT_EQ(common_record(other, one), both);
+}
+
+TEST(TextRecord, AnEnsembleSplitsLinesIfOneOfItsModelsNeedsThat) {
+  const TextRecord one = {.several_sentences = 0.5}, other = {.several_sentences = 0.01};
+  EXPECT_EQ(common_record(one, other), other);
+  EXPECT_EQ(common_record(other, one), other);
+  EXPECT_FALSE(common_record(one, {}).several_sentences) << "as that model does";
+}
+
 TEST(ModelFile, WrongContentsAreNotWrittenAndTheOldFileStays) {
   const SmallModel good;
   const ScratchFile file("kept.safetensors", "the old file");
