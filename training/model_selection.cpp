@@ -37,8 +37,8 @@ ModelSelection::ModelSelection(const TrainingRun& run, TrainingModel& model, Run
       model_(model),
       log_(log),
       observer_(observer),
-      validator_(run.data, run.data.valid, run.config),
-      keep_validator_(run.data, run.data.keep_valid, run.config) {}
+      validator_(run.data, run.data.valid, run.config, run.attachments.provenance),
+      keep_validator_(run.data, run.data.keep_valid, run.config, run.attachments.provenance) {}
 
 void ModelSelection::require_memory() const {
   validator_.require_memory(model_, "validation text");

@@ -165,9 +165,11 @@ std::vector<std::unique_ptr<Engine>> engines_of(TrainingModel& model, const torc
 
 }  // namespace
 
-Validator::Validator(const PreparedData& data, const ValidSet& set, const TrainConfig& config)
+Validator::Validator(const PreparedData& data, const ValidSet& set, const TrainConfig& config,
+                     const TextRecord& record)
     : data_(data),
       set_(set),
+      record_(record),
       beam_size_(config.valid_beam_size),
       batches_(all_batches(set.tokens, config.max_tokens, end_ids(data.tokenizers))),
       recorder_(data.tokenizers, set.source_lines, set.target_lines) {}
@@ -194,11 +196,7 @@ ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weigh
   const auto engines =
       engines_of(model, weights, data_.tokenizers.target->never_emitted(), result.fewer_rows);
   result.attention = recorder_.record(*engines.front());
-  TranslationService service(
-      pointers_to(engines), data_.tokenizers,
-      {.record = {.several_sentences = data_.report.several_sentences_fraction(),
-                  .copied_fractions = data_.report.copied_fractions(),
-                  .characters = data_.characters}});
+  TranslationService service(pointers_to(engines), data_.tokenizers, {.record = record_});
   result.translations =
       best_texts(translate_lines(service, set_.source_lines, {.config = decode}, stop));
   if (result.translations.size() == set_.target_lines.size()) {

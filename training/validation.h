@@ -15,6 +15,7 @@
 #include "data/batch_stream.h"
 #include "data/prepare.h"
 #include "inference/search/engine.h"
+#include "model/file/model_file.h"
 #include "tokenizer/tokenizer.h"
 #include "training/progress_record.h"
 #include "training/stopping.h"
@@ -116,8 +117,10 @@ class AttentionRecorder {
 
 class Validator {
  public:
-  /// `set` is one of the data's validation sets. Both must outlive the validator.
-  Validator(const PreparedData& data, const ValidSet& set, const TrainConfig& config);
+  /// `set` is one of the data's validation sets. Both must outlive the validator. `record` is that
+  /// of the run's model files, so lines are translated as they are with these.
+  Validator(const PreparedData& data, const ValidSet& set, const TrainConfig& config,
+            const TextRecord& record);
 
   const ValidSet& set() const { return set_; }
   bool empty() const { return set_.source_lines.empty(); }
@@ -131,6 +134,7 @@ class Validator {
  private:
   const PreparedData& data_;
   const ValidSet& set_;
+  const TextRecord record_;
   std::int64_t beam_size_;
   std::vector<PackedBatch> batches_;
   AttentionRecorder recorder_;

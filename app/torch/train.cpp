@@ -158,7 +158,8 @@ std::optional<SeenCharacters> seen_characters(const PreparedData& data,
 }
 
 ModelAttachments attachments_of(RunConfig config, const Invocation& invocation,
-                                const PreparedData& data, InitialModel initial) {
+                                const PreparedData& data, InitialModel initial,
+                                const std::optional<FoundCheckpoint>& found) {
   ModelAttachments attachments;
   attachments.tokenizer_source = data.tokenizers.source->model_bytes();
   if (data.tokenizers.target != data.tokenizers.source)
@@ -170,7 +171,7 @@ ModelAttachments attachments_of(RunConfig config, const Invocation& invocation,
   attachments.provenance.several_sentences = data.report.several_sentences_fraction();
   attachments.provenance.copied_fractions = data.report.copied_fractions();
   attachments.provenance.copied_fractions.merge(initial.copied_fractions);  // of other kinds
-  attachments.provenance.characters = data.characters;
+  attachments.provenance.characters = seen_characters(data, config.train.init_from, initial, found);
   if (!initial.checksum.empty()) attachments.provenance.data[kInitFrom] = initial.checksum;
   attachments.provenance.versions = {{"dragoman", DRAGOMAN_VERSION}, {"libtorch", TORCH_VERSION}};
   attachments.decode_defaults = std::move(initial.decode_defaults);
@@ -250,15 +251,12 @@ void train(TrainOptions& options, Communicator& ranks) {
   const auto own_found = start.has_begun() ? own_checkpoint(point, folder, ranks) : std::nullopt;
   start.find_models(own_found);
   const Workplace place{folder, device, ranks.size(), stop};
-  PreparedData data = prepare(start, place, ranks);
+  const PreparedData data = prepare(start, place, ranks);
   const Precision precision = resolve_precision(start.run().config.train.precision, device);
   const MachineFacts machine = machine_facts(precision, threads, ranks.size());
   start.learn(&StartFacts::machine, machine);
 
   const SettledRun settled = start.run();
-  const std::string& init_from = settled.config.train.init_from;
-  const InitialModel initial = initial_model(init_from, own_found);
-  data.characters = seen_characters(data, init_from, initial, own_found);
   if (ranks.leads()) {
     if (!start.has_begun()) keep_given_config(folder);
     write_file(folder.config(), config_toml(settled.config, settled.settings));
@@ -270,7 +268,9 @@ void train(TrainOptions& options, Communicator& ranks) {
       .precision = precision,
       .device = device,
       .folder = folder,
-      .attachments = attachments_of(settled.config, *options.invocation, data, initial),
+      .attachments =
+          attachments_of(settled.config, *options.invocation, data,
+                         initial_model(settled.config.train.init_from, own_found), own_found),
       .data = data,
       .threads = threads,
       .updates_ahead = updates_ahead(device),

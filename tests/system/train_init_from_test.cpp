@@ -9,7 +9,9 @@
 namespace dragoman {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 /// A run to start from: its model has had 20 updates.
 class TrainInitFrom : public Train {
@@ -72,6 +74,43 @@ TEST_F(TrainInitFrom, ARunStartsWithTheWeightsTokenizerAndArchitectureOfTheModel
   ASSERT_EQ(tuned.exit_code, 0) << tuned.errors;
   EXPECT_FALSE(weights("tuned/model.safetensors") == weights("first/model.safetensors"));
   EXPECT_EQ(ModelFileReader(path("tuned/model.safetensors")).config().dropout, 0.3);
+}
+
+/// Writes the model of the first run, as if it had learned to write numbers in words.
+void write_model_of_numbers(const std::string& first, const std::string& path) {
+  const ModelFileReader file(first);
+  ModelContents contents{
+      .config = file.config(),
+      .tokenizer_source = file.tokenizer_source(),
+      .tokenizer_target = file.has_two_tokenizers() ? file.tokenizer_target() : "",
+      .provenance = file.provenance(),
+      .parameters = {},
+      .training = {},
+      .progress = {}};
+  contents.provenance.copied_fractions = {{"number", 0.0}};
+  for (const std::string& name : file.names()) contents.parameters.push_back(file.tensor(name));
+  write_model_file(path, contents);
+}
+
+TEST_F(TrainInitFrom, ValidationCopiesWhatTheNewModelCopies) {
+  write_model_of_numbers(path("first/model.safetensors"), path("numbers.safetensors"));
+  write_file(path("numbers.en"), "42\n" + read_file(sample("valid.en")));
+  write_file(path("numbers.de"), "42\n" + read_file(sample("valid.de")));
+  const auto tune = [](const char* folder, const std::string& model) {
+    auto words = fine_tuning(folder, {"--init-from", model, "--max-updates", "1"});
+    std::ranges::replace(words, sample("valid.en"), path("numbers.en"));
+    std::ranges::replace(words, sample("valid.de"), path("numbers.de"));
+    const auto tuned = run(words, "", kLimit);
+    EXPECT_EQ(tuned.exit_code, 0) << tuned.errors;
+    return read_file(path(join_text(folder, "/log.jsonl")));
+  };
+  const std::string copied = R"("source":"42","translation":"42")";
+  const std::string other = R"("source":"42","translation":)";
+  EXPECT_THAT(tune("copies-numbers", path("first")), HasSubstr(copied));
+  EXPECT_THAT(tune("writes-numbers", path("numbers.safetensors")),
+              AllOf(HasSubstr(other), Not(HasSubstr(copied))));
+  const Provenance written = ModelFileReader(path("writes-numbers/model.safetensors")).provenance();
+  EXPECT_EQ(written.copied_fractions.at("number"), 0);
 }
 
 TEST_F(TrainInitFrom, AModelThatTrainingOnlyMakesWorseIsKept) {
