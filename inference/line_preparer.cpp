@@ -146,6 +146,20 @@ std::string_view LineTags::tag_of(std::string_view text) const {
   return first.size() < text.size() && tags_.contains(first) ? first : std::string_view();
 }
 
+UnseenLines unseen_lines(const Tokenizer& source, const CharacterSet& seen,
+                         std::span<const std::string> lines) {
+  const LineTags tags(source);
+  UnseenLines found;
+  for (std::size_t line = 0; line < lines.size(); ++line) {
+    const std::string_view text = strip(lines[line]);
+    const std::string read = source.decode(source.encode(without_tag(text, tags.tag_of(text))));
+    const UnseenText unseen = unseen_text(read, seen);
+    if (unseen.changes.empty() && unseen.copies.empty()) continue;
+    if (found.count++ == 0) found.first = static_cast<std::int64_t>(line) + 1;
+  }
+  return found;
+}
+
 LinePreparer::LinePreparer(TokenizerPair tokenizers, const Model& model)
     : tokenizers_(std::move(tokenizers)),
       model_(model),

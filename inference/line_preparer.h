@@ -100,6 +100,15 @@ class LineTags {
   std::set<std::string, std::less<>> tags_;
 };
 
+/// Lines of a source text with characters that the model has never seen.
+struct UnseenLines {
+  std::int64_t count = 0;
+  std::int64_t first = 0;  ///< from 1
+};
+/// The lines whose text, as the tokenizer reads it, is not all in `seen`. Their tags are no text.
+UnseenLines unseen_lines(const Tokenizer& source, const CharacterSet& seen,
+                         std::span<const std::string> lines);
+
 /// A text after its tag ("<bt> one two"), as training writes it; "": no tag.
 std::string tagged(std::string_view tag, std::string_view text);
 /// The sentence to search for: a part of the line whose source has these pieces.

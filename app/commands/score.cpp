@@ -22,6 +22,7 @@
 #include "base/formatted_text.h"
 #include "base/lines.h"
 #include "base/machine.h"
+#include "inference/line_preparer.h"
 #include "inference/search/decode_config.h"
 #include "tokenizer/tokenizer.h"
 
@@ -194,10 +195,23 @@ void tell_of_changed_lines(const Tokenizer& target, const std::vector<std::strin
                           changed.first, ": ", changed.example));
 }
 
+/// Says which lines have characters that the model has never seen. Translation reads or copies them
+/// in another way, but the scores are those of the lines as they are.
+void tell_of_unseen_lines(const OpenedScorer& model, const std::vector<std::string>& lines) {
+  if (!model.record.characters) return;
+  const UnseenLines unseen =
+      unseen_lines(*model.tokenizers.source, model.record.characters->source, lines);
+  if (unseen.count > 0)
+    log_warning(join_text("the model has never seen characters of ", with_separators(unseen.count),
+                          " of ", counted(std::ssize(lines), "line"),
+                          " of --src, and scores the lines as they are: line ", unseen.first));
+}
+
 int run_score(const ScoreConfig& config, const OpenScorer& open_scorer) {
   config.check();
   const Texts texts = read_texts(config);
   const OpenedScorer model = open_scorer(config.model);
+  tell_of_unseen_lines(model, texts.source);
   tell_of_changed_lines(*model.tokenizers.target, texts.target);
   const Stopwatch watch;
   const Totals totals = ScoreRun(config, texts, model).run();

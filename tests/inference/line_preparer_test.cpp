@@ -325,6 +325,19 @@ TEST(LinePreparer, ATagIsNotProtected) {
   EXPECT_THAT(texts_of(1), testing::ElementsAre("six", "8")) << "in the text it is one";
 }
 
+TEST(UnseenLines, TheyHaveCharactersThatTheModelHasNotSeenAfterTheirTag) {
+  CharacterSet seen;
+  seen.add_all("onetw1");
+  const auto unseen = [&seen](const std::vector<std::string>& lines) {
+    return unseen_lines(*tokenizers_with_tags().source, seen, lines);
+  };
+  EXPECT_EQ(unseen({"<2de> one two", "", "one  two \uFF11", "<2de>"}).count, 1)
+      << "a tag alone is text";
+  const UnseenLines found = unseen({"<2de> one", "one <x> two", "tw\u00F2", "\u2713 one"});
+  EXPECT_EQ(found.count, 3);
+  EXPECT_EQ(found.first, 2);
+}
+
 /// The translation of a line with a tag. Word i of `text` attends to word `sources[i]` of the text
 /// that is read, and more to word 0, which is the tag.
 std::string translated_with_tag(const std::string& source, const std::string& text,

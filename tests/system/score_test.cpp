@@ -14,6 +14,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 std::vector<double> numbers_of(const std::string& output) {
   std::istringstream numbers(output);
@@ -67,6 +68,32 @@ TEST_P(Score, EachLineHasALineOfScores) {
     EXPECT_LT(sum, 0);
   }
   EXPECT_EQ(score({"--src", "-", "--tgt", target}, read_file(source)).output, plain.output);
+}
+
+TEST_P(Score, LinesThatHaveUnseenCharactersAreCounted) {
+  const auto score = [&] {
+    return run({"score", "-m", run_.path(), "--device", "cpu", "--src", run_ / "a.en", "--tgt",
+                run_ / "a.de"});
+  };
+  write_file(run_ / "a.en", "the cat\n１２ mat\nthe \u041C cat\nth\u00E9 cat\n\u2713\n");
+  write_file(run_ / "a.de", "mat 7\non\non\non\non\n");
+  const auto without_record = score();
+  EXPECT_THAT(without_record.errors, Not(HasSubstr("--src")));
+
+  SmallModel model(Tokenizer(tokenizer_, "tokenizer").size());
+  model.contents.tokenizer_source = tokenizer_;
+  model.contents.provenance.characters.emplace().source.add_all("the cat number 0123456789 on mat");
+  write_model_file(this->model(), model.contents);
+  const auto scored = score();
+  EXPECT_EQ(scored.exit_code, 0) << scored.errors;
+  EXPECT_EQ(scored.output, without_record.output);
+  EXPECT_THAT(scored.errors,
+              HasSubstr("the model has never seen characters of 3 of 5 lines of --src, "
+                        "and scores the lines as they are: line 3\n"))
+      << "the tokenizer makes plain digits of the wide ones";
+
+  write_file(run_ / "a.en", "the cat\nmat\n\non\nnumber 1\n");
+  EXPECT_THAT(score().errors, Not(HasSubstr("--src")));
 }
 
 TEST_P(Score, LinesThatTheModelCannotWriteAreCountedAndOneIsShown) {
