@@ -7,7 +7,7 @@ import threading
 
 
 def train(program, folder, source, target):
-    """A model that has seen a few updates; what it says means little."""
+    """A model that has learned to write words; what it says means little."""
     sample, run = folder / "sample", folder / f"{source}-{target}"
     if not sample.exists():
         subprocess.run([program, "sample", "-o", sample, "--train-size", "500", "--valid-size", "20", "--test-size", "20"],
@@ -15,7 +15,7 @@ def train(program, folder, source, target):
     subprocess.run([program, "train", "-o", run, "--preset", "tiny", "--train-src", sample / f"train.{source}",
                     "--train-tgt", sample / f"train.{target}", "--valid-src", sample / f"valid.{source}", "--valid-tgt",
                     sample / f"valid.{target}", "--vocab-size", "300", "--d-model", "32", "--heads", "2", "--d-ff", "64",
-                    "--encoder-layers", "1", "--decoder-layers", "1", "--max-updates", "20"],
+                    "--encoder-layers", "1", "--decoder-layers", "1", "--max-updates", "250"],
                    check=True, capture_output=True)
     return run
 
