@@ -317,7 +317,9 @@ void mark_unseen(SentenceExplanation& sentence, const Tokenizer& tokenizer,
   const std::string& text = sentence.source;
   const std::vector<PieceSpan> pieces = tokenizer.encode_with_offsets(text);
   for (std::size_t p = 0; p < pieces.size(); ++p) {
-    if (!sentence.source_tokens[p].word) continue;
+    const bool is_mark_alone =  // in front of the text, which does not have it
+        pieces[p].begin == pieces[p].end && sentence.source_tokens[p].piece == kSpaceMark;
+    if (!sentence.source_tokens[p].word || is_mark_alone) continue;
     std::size_t at = pieces[p].begin;
     do
       if (at < text.size() && !seen.contains(next_code_point(text, at)))
