@@ -53,8 +53,8 @@ struct RuledRow {
 bool rules_look_back(const DecodeConfig& config, const TargetTokens& tokens);
 
 /// Appends the row's adjustments: suppressed tokens, ends of avoided sequences and of n-grams that
-/// are in its history already (DecodeConfig::no_repeat_ngram_size), </s> if the text must continue, and
-/// tokens of its history by DecodeConfig::repetition_penalty. No token comes twice.
+/// are in its history already (DecodeConfig::no_repeat_ngram_size), </s> if the text must continue,
+/// and tokens of its history by DecodeConfig::repetition_penalty. No token comes twice.
 void append_adjustments(const RuledRow& row, const DecodeConfig& config, const TargetTokens& tokens,
                         std::vector<Adjustment>& adjustments);
 

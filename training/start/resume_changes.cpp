@@ -93,7 +93,8 @@ std::map<std::string, std::string> expected_hashes(const std::vector<Field>& fie
       const auto [known, added] = expected.emplace(now[i], hash->second);
       if (!added && known->second != hash->second)
         throw UsageError("--", field.info.name, ": ", now[i], " is another text of this run, not ",
-                         before[i], "; give the same text to resume, or another -o for another run");
+                         before[i],
+                         "; give the same text to resume, or another -o for another run");
     }
   }
   return expected;
