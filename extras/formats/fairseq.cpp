@@ -71,7 +71,10 @@ ForeignOptions fairseq_options(const CheckpointFile& file) {
                       has_groups ? *cfg : file.get("args", "checkpoint of fairseq"));
   options.spell([has_groups](const ForeignOptions::Values& values, const std::string& name) {
     const std::size_t dot = name.find('.'), end = name.find('_', dot + 1);
-    if (!has_groups) return name.starts_with("generation.") ? name : name.substr(dot + 1);
+    // In "args", _name is that of the model, which arch has, too.
+    if (!has_groups)
+      return name.starts_with("generation.") || name.ends_with("._name") ? name
+                                                                         : name.substr(dot + 1);
     const auto has_value = [&values](const std::string& option) {
       const auto found = values.find(option);
       return found != values.end() && !found->second.empty() && found->second.front() != "~";
@@ -101,10 +104,12 @@ void check_fairseq(const ForeignOptions& options) {
   options.require(
       model, is_of_kind(name),
       join_text("\"", name, "\" cannot be imported; the architecture \"transformer\" can"));
-  options.choice(kind_option(options, "task"), "translation", {"translation"});
-  // Other programs cut words or pieces.
-  options.choice(kind_option(options, "bpe"), "sentencepiece", {"sentencepiece"});
-  options.choice(kind_option(options, "tokenizer"), "space", {"space"});
+  // Of another bpe or tokenizer another program cuts words or pieces.
+  for (const auto& [group, kind] :
+       {std::pair{"task", "translation"}, {"bpe", "sentencepiece"}, {"tokenizer", "space"}}) {
+    const std::string option = kind_option(options, group);
+    if (!options.text(option, "").empty()) options.choice(option, kind, {kind});
+  }
   options.require_off(kFairseqFeatures);
 }
 

@@ -19,6 +19,9 @@ namespace fs = std::filesystem;
 
 /// Names of options and their opcodes.
 const Options kModel = {{"arch", text_op("transformer_iwslt_de_en")},
+                        {"_name", text_op("transformer")},  // of the model, in "args", too
+                        {"bpe", text_op("")},
+                        {"tokenizer", "N"},
                         {"encoder_embed_dim", number_op(16)},
                         {"encoder_ffn_embed_dim", number_op(24)},
                         {"encoder_attention_heads", number_op(2)},
