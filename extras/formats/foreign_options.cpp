@@ -128,7 +128,7 @@ std::string ForeignOptions::spelled(const std::string& name) const {
 
 template <class Get>
 auto ForeignOptions::same_of_both(const std::string& name, Get&& get) const {
-  const auto value = get(of_side(name, "encoder"));
+  auto value = get(of_side(name, "encoder"));
   const std::string second = of_side(name, "decoder");
   require(second, get(second) == value, "is not that of the encoder");
   return value;

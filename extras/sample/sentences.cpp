@@ -102,7 +102,7 @@ SamplePair draw_determiner(RandomStream& random, const std::string& kind, bool p
 /// "the old man", "a red car", "my keys".
 NounPhrase draw_noun(RandomStream& random, const std::string& kinds, const SamplePair& owner) {
   static const Table nouns = read(kNouns), adjectives = read(kAdjectives), endings = read(kEndings);
-  static const std::array<SamplePair, 4> kPossessives = {
+  static const std::array<SamplePair, 4> possessives = {
       SamplePair{"his", "sein"}, {"her", "ihr"}, {"", ""}, {"their", "ihr"}};
   const auto& [kind, noun] = draw(random, nouns, kinds);
   const bool plural = random.chance(0.25), is_weak = noun[2] == "w";
@@ -116,7 +116,7 @@ NounPhrase draw_noun(RandomStream& random, const std::string& kinds, const Sampl
   NounPhrase phrase{.english = joined({is_an ? "an" : determiner.source, words}),
                     .english_object = "",
                     .person = plural ? Plural : Third,
-                    .possessive = kPossessives[gender],
+                    .possessive = possessives[gender],
                     .is_indefinite = is_a};
   phrase.english_object = phrase.english;
   const std::string stem =
@@ -191,13 +191,13 @@ Form draw_form(RandomStream& random, const Fields& verb, Person person, bool is_
   const std::string prefix = dash == std::string::npos ? "" : verb[3].substr(0, dash);
   const std::string bare = verb[3].substr(dash + 1), infinitive = prefix + bare;
   const std::array<std::string, 3> present = {bare.substr(0, bare.size() - 1), verb[4], bare};
-  static const std::array<std::string, 3> kHave = {"habe", "hat", "haben"},
-                                          kAm = {"bin", "ist", "sind"},
-                                          kShall = {"werde", "wird", "werden"},
-                                          kCan = {"kann", "kann", "können"},
-                                          kShould = {"soll", "soll", "sollen"},
-                                          kMust = {"muss", "muss", "müssen"};
-  const auto& perfect = verb.size() > 6 ? kAm : kHave;
+  static const std::array<std::string, 3> have = {"habe", "hat", "haben"},
+                                          am = {"bin", "ist", "sind"},
+                                          shall = {"werde", "wird", "werden"},
+                                          can = {"kann", "kann", "können"},
+                                          should = {"soll", "soll", "sollen"},
+                                          must = {"muss", "muss", "müssen"};
+  const auto& perfect = verb.size() > 6 ? am : have;
   const std::string now = is_third ? third_person(verb[0]) : verb[0];
   switch (random.below(8)) {
     case 0:
@@ -209,12 +209,12 @@ Form draw_form(RandomStream& random, const Fields& verb, Person person, bool is_
     case 4:
       return {"", is_third ? "has" : "have", verb[2], "", perfect[person], verb[5]};
     case 5:
-      return {"future", "will", verb[0], "", kShall[person], infinitive};
+      return {"future", "will", verb[0], "", shall[person], infinitive};
     case 6:
-      return {"", "can", verb[0], "", kCan[person], infinitive};
+      return {"", "can", verb[0], "", can[person], infinitive};
     default:  // "must not" is no "muss nicht"
-      if (is_negated) return {"", "should", verb[0], "", kShould[person], infinitive};
-      return {"", "must", verb[0], "", kMust[person], infinitive};
+      if (is_negated) return {"", "should", verb[0], "", should[person], infinitive};
+      return {"", "must", verb[0], "", must[person], infinitive};
   }
 }
 
