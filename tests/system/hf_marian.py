@@ -81,9 +81,10 @@ def make_random_model(folder, corpus, d_model, heads, activation, layers, is_liv
 
 
 def load(folder):
+    """In float64: the rounding of float32 turns beams of transformers, too, which then differ from its own of float64."""
     import transformers
     return (transformers.MarianTokenizer.from_pretrained(folder),
-            transformers.MarianMTModel.from_pretrained(folder).eval())
+            transformers.MarianMTModel.from_pretrained(folder).double().eval())
 
 
 def random_lines(vocabulary, count):
@@ -273,7 +274,7 @@ def main():
             make_random_model(theirs, corpus, d_model, heads, activation, layers, True)
             run(program, "import", theirs, "-o", folder / "in.safetensors")
             same_bits_after_a_round_trip(program, folder / "in.safetensors", folder / f"again-{activation}")
-            same_translations(program, theirs, folder / "in.safetensors", sources[203:403], 0.6)
+            same_translations(program, theirs, folder / "in.safetensors", sources[3:203], 0.6)
             same_search_by_default(program, theirs, sources[3:203])
         fine_tuning.use(program, folder / "in.safetensors", corpus, folder / "use")
         same_bits_of_older_files(program, folder / "quiet-relu", folder / "in.safetensors")
@@ -283,7 +284,7 @@ def main():
             if not is_lively:
                 same_log_probabilities(program, folder / name, folder / "in.safetensors", sources[3:103], targets[3:103])
         same_bits_after_a_round_trip(program, folder / "in.safetensors", folder / "two-again")
-        same_translations(program, folder / "lively-two", folder / "in.safetensors", sources[203:403], 0.6)
+        same_translations(program, folder / "lively-two", folder / "in.safetensors", sources[3:203], 0.6)
         model_file = train(program, corpus, folder / "run", "--vocab-size", 500, "--max-updates", 600)
         compare_ours(program, model_file, folder / "ours", sources[3:], targets[3:])
         for source, target, tying in ((300, 420, "two-way"), (420, 300, "none")):
