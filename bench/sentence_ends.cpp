@@ -1,4 +1,4 @@
-// Prints the sentences of each line of standard input, one on a line, and a blank line behind each
+// Prints the sentences of each line of standard input, one on a line, and a blank line after each
 // line's sentences. For bench/compare_sentence_ends.
 #include <iostream>
 #include <string>

@@ -52,7 +52,7 @@ struct PreparedPart {
   std::string_view tag = {};            ///< in front of its text
   UnseenText unseen = {};               ///< the parts of its text that the model has never seen
   MarkedText marked = {};               ///< the text as the model reads it
-  /// Of `marked`, with those of the tag, which stand at its end; only with copies.
+  /// Those of `marked`, then those of the tag; only with copies.
   std::vector<PieceSpan> pieces = {};
   RequiredPrefix prefix = {};               ///< of its translation
   std::string prefix_text = {};             ///< the prefix as it was given

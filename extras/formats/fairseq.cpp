@@ -104,7 +104,7 @@ void check_fairseq(const ForeignOptions& options) {
   options.require(
       model, is_of_kind(name),
       join_text("\"", name, "\" cannot be imported; the architecture \"transformer\" can"));
-  // Of another bpe or tokenizer another program cuts words or pieces.
+  // With another bpe or tokenizer, another program cuts the words or pieces.
   for (const auto& [group, kind] :
        {std::pair{"task", "translation"}, {"bpe", "sentencepiece"}, {"tokenizer", "space"}}) {
     const std::string option = kind_option(options, group);

@@ -42,9 +42,9 @@ struct RunHistory {
   std::size_t damaged_lines = 0;                ///< skipped: cut off, or not a line of such a log
 
   bool empty() const { return updates.empty() && validations.empty(); }
-  /// Of the last start; empty if it is not known.
+  /// A setting of the last start; empty if it is not known.
   std::string setting(const std::string& name) const;
-  /// Of the last validation that has one; null: none has.
+  /// That of the last validation that has one; null: none has.
   const AttentionLine* last_attention() const;
 };
 

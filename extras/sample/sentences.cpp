@@ -134,7 +134,7 @@ NounPhrase draw_noun(RandomStream& random, const std::string& kinds, const Sampl
   return phrase;
 }
 
-/// Of the kinds; a person may be a name or a pronoun. It is not `other`, who may own it.
+/// A noun of these kinds; a person may be a name or a pronoun. It is never `other`, who may own it.
 NounPhrase draw_phrase(RandomStream& random, const std::string& kinds,
                        const NounPhrase& other = {}) {
   static const Table persons = read(kPersons);

@@ -50,7 +50,7 @@ struct TextsToTranslate {
 struct TranslatedTexts {
   std::vector<std::vector<std::string>> texts;  ///< of each text the best first, then alternatives
   std::int64_t target_tokens = 0;               ///< of the best ones
-  /// Of the best translation of each text; empty if they were not asked for.
+  /// The words of each text's best translation; empty if they were not asked for.
   std::vector<std::vector<ReportedWord>> words = {};
 };
 

@@ -31,7 +31,7 @@ TEST_P(FuzzCases, EveryCaseIsReadToTheEnd) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     SCOPED_TRACE(entry.path().filename());
     const std::string text = read_file(entry.path());
-    // In memory of just its size, so that AddressSanitizer sees a byte read behind it.
+    // In memory of just its size, so that AddressSanitizer sees a byte read after it.
     const std::vector<std::uint8_t> bytes(text.begin(), text.end());
     EXPECT_EQ(GetParam().read(bytes.data(), bytes.size()), 0);
     ++cases;

@@ -1,4 +1,4 @@
-// The files of dragoman evaluate: translations, then behind lines of "==" one or two files of
+// The files of dragoman evaluate: translations, then after lines of "==" one or two files of
 // references, plain or compressed. What is read is scored, line by line.
 #include <array>
 #include <cmath>

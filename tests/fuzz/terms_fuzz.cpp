@@ -1,4 +1,4 @@
-// A glossary; then, behind a line of "==", a source line that is searched for its terms.
+// A glossary; then, after a line of "==", a source line that is searched for its terms.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -41,7 +41,7 @@ class Linear : public InferenceKernelsTest {
     return result;
   }
 
-  /// Of `y_stride` outputs a row; what only int8 has is missing.
+  /// With `y_stride` outputs a row, and without what only int8 has.
   static LinearArguments arguments_of(const Shape& shape, const void* x, const void* packed,
                                       const std::vector<float>& bias, std::vector<float>& y,
                                       std::int64_t y_stride) {

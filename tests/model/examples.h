@@ -41,7 +41,7 @@ PackedPairs packed(const std::vector<Pair>& pairs, std::int64_t heads, RowKeys r
 struct HiddenStates {
   torch::Tensor memory, hidden;  ///< of one sentence: [S, D], [T, D]
 };
-/// Of each pair, computed as one batch.
+/// Those of each pair, computed as one batch.
 std::vector<HiddenStates> hidden_states(Transformer& model, const std::vector<Pair>& pairs,
                                         RowKeys row_keys);
 

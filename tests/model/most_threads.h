@@ -10,7 +10,7 @@
 
 namespace dragoman {
 
-/// Of all operations of the process while it lives; one at a time.
+/// Counts the threads of all operations of the process while it lives. One at a time.
 class MostThreads {
  public:
   MostThreads() {

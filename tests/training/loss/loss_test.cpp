@@ -55,7 +55,7 @@ TEST_P(LossInChunks, TheLossEqualsCrossEntropyOfAllLogitsInValueAndGradients) {
 
 INSTANTIATE_TEST_SUITE_P(Chunks, LossInChunks, testing::Values(0, 1, 5, 36, 37, 512));
 
-/// Of hidden, weight and bias, if there is one, as fp32 leaves.
+/// Hidden, weight and, if there is one, bias, as leaves in fp32.
 struct Fp32Example {
   explicit Fp32Example(const Example& e)
       : hidden(e.hidden.detach().to(torch::kFloat32).requires_grad_()),

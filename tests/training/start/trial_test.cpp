@@ -37,7 +37,7 @@ double speed_of(const ModelConfig& model, std::stop_token stop = {}, double r_dr
        .stop = std::move(stop)});
 }
 
-/// Of several measurements: other work on the machine slows some of them.
+/// The best of several measurements: other work on the machine slows some of them.
 double best_speed_of(const ModelConfig& model, double r_drop = 0) {
   double best = 0;
   for (int i = 0; i < 5; ++i) best = std::max(best, speed_of(model, {}, r_drop));
