@@ -2,13 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
-#include <functional>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "tests/app/commands/output_folder.h"
 
 namespace dragoman {
 
@@ -31,31 +30,9 @@ TEST(StandardInput, TheFlagsThatReadItAreNamed) {
   }
 }
 
-class OutputFile : public testing::Test {
+class OutputFile : public OutputFolder {
  protected:
-  OutputFile() {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_ / "run" / "checkpoints");
-  }
-  ~OutputFile() override { fs::remove_all(folder_); }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  std::string file(const std::string& name, const std::string& text) const {
-    write_file(folder_ / name, text);
-    return path(name);
-  }
-
-  static std::string refusal(const std::function<void()>& check) {
-    try {
-      check();
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "accepted";
-  }
-
-  const fs::path folder_ =
-      fs::path(testing::TempDir()) / ("output_file_" + std::to_string(getpid()));
+  OutputFile() { fs::create_directories(folder_ / "run" / "checkpoints"); }
 };
 
 TEST_F(OutputFile, AFileThatIsReadIsNoOutput) {
@@ -134,14 +111,8 @@ TEST_F(OutputFile, AModelReplacesOnlyModels) {
   EXPECT_THAT(said("text"), HasSubstr("text is there and is no model"));
 }
 
-class PartFileTest : public testing::Test {
+class PartFileTest : public OutputFolder {
  protected:
-  PartFileTest() {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  ~PartFileTest() override { fs::remove_all(folder_); }
-
   PartFile part(std::uint64_t work, bool is_numbered = false) const {
     return {
         .path = path_, .work = work, .is_numbered = is_numbered, .expects_last_lines_again = false};
@@ -159,10 +130,6 @@ class PartFileTest : public testing::Test {
     output->flush();
   }
 
-  /// Tests run side by side.
-  const fs::path folder_ =
-      fs::path(testing::TempDir()) /
-      (std::string("line_files_") + testing::UnitTest::GetInstance()->current_test_info()->name());
   const fs::path path_ = folder_ / "out";
 };
 

@@ -2,14 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
-#include <functional>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "extras/report/html_page.h"
+#include "tests/app/commands/output_folder.h"
 
 namespace dragoman {
 namespace {
@@ -17,32 +16,7 @@ namespace {
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
-class PageOutput : public testing::Test {
- protected:
-  PageOutput() {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  ~PageOutput() override { fs::remove_all(folder_); }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  std::string file(const std::string& name, const std::string& text) const {
-    write_file(folder_ / name, text);
-    return path(name);
-  }
-
-  static std::string refusal(const std::function<void()>& check) {
-    try {
-      check();
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "accepted";
-  }
-
-  const fs::path folder_ =
-      fs::path(testing::TempDir()) / ("page_output_" + std::to_string(getpid()));
-};
+using PageOutput = OutputFolder;
 
 TEST_F(PageOutput, APageReplacesOnlyAPageOfThisProgram) {
   const auto said = [this](const std::string& name) {
