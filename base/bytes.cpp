@@ -15,6 +15,18 @@ std::string hex16(std::uint64_t hash) {
   return text;
 }
 
+std::string with_checksum(std::string bytes) {
+  bytes += little_endian(xxh3(bytes));
+  return bytes;
+}
+
+std::optional<std::string_view> without_checksum(std::string_view stored) {
+  if (stored.size() < sizeof(std::uint64_t)) return std::nullopt;
+  const std::string_view bytes = stored.substr(0, stored.size() - sizeof(std::uint64_t));
+  if (!stored.ends_with(little_endian(xxh3(bytes)))) return std::nullopt;
+  return bytes;
+}
+
 std::string base64(std::span<const std::byte> bytes) {
   constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

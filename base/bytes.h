@@ -24,6 +24,11 @@ inline std::uint64_t xxh3(std::string_view text, std::uint64_t seed = 0) {
 /// 16 lower-case hexadecimal digits.
 std::string hex16(std::uint64_t hash);
 
+/// The bytes, and after them their xxh3() in 8 bytes.
+std::string with_checksum(std::string bytes);
+/// The bytes of with_checksum(); nothing if they are not those that were written.
+std::optional<std::string_view> without_checksum(std::string_view stored);
+
 /// RFC 4648, section 4.
 std::string base64(std::span<const std::byte> bytes);
 

@@ -4,7 +4,8 @@
 // A configuration struct names its fields in a member template:
 //
 //   template <class Visit> void for_each_field(Visit&& visit) {
-//     visit({.name = "max-tokens", .help = "...", .group = "Batches"}, max_tokens);
+//     const auto field = fields_under("Batches", visit);
+//     field("max-tokens", max_tokens, "...", {.aliases = "mini-batch-words"});
 //   }
 //
 // and `fields_of(config)` turns that into a list of type-erased Field objects. Field types: bool,
@@ -39,14 +40,26 @@ enum class OnResume {
 };
 
 struct FieldInfo {
-  std::string_view name;          ///< flag without dashes and TOML key: "max-tokens"
-  std::string_view help;          ///< one line, with unit and default if not obvious
+  std::string_view name = "";     ///< flag without dashes and TOML key: "max-tokens"
+  std::string_view help = "";     ///< one line, with unit and default if not obvious
   std::string_view group = "";    ///< heading in --help
   std::string_view aliases = "";  ///< other spellings, comma separated: "mini-batch-words,b"
   OnResume on_resume = OnResume::Refused;
   /// The value in --help, "FILE" or "FOLDER"; empty: by the kind of the field ("TEXT", "N").
   std::string_view placeholder = "";
 };
+
+/// Visits fields that stand below one heading in --help: field(name, value, help, more).
+template <class Visit>
+auto fields_under(std::string_view heading, Visit& visit) {
+  return [heading, &visit](std::string_view name, auto& value, std::string_view help,
+                           FieldInfo more = {}) {
+    more.name = name;
+    more.help = help;
+    more.group = heading;
+    visit(more, value);
+  };
+}
 
 struct Field {
   enum class Kind { Flag, Integer, Number, Text, Choice, List };

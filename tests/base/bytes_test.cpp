@@ -20,6 +20,19 @@ TEST(Base64, TheStandardsExamplesAreReproduced) {
   EXPECT_EQ(of("\xFF\xFE\xFD"), "//79");
 }
 
+TEST(Checksum, OnlyTheBytesThatWereWrittenComeBack) {
+  for (const std::string text : {"", "some bytes"}) {
+    const std::string stored = with_checksum(text);
+    EXPECT_EQ(without_checksum(stored), text);
+    for (std::size_t i = 0; i < stored.size(); ++i) {
+      EXPECT_EQ(without_checksum(std::string_view(stored).substr(0, i)), std::nullopt);
+      std::string changed = stored;
+      changed[i] ^= 1;
+      EXPECT_EQ(without_checksum(changed), std::nullopt) << i;
+    }
+  }
+}
+
 template <class Json>
 Json parsed(std::size_t depth) {
   return Json::parse(std::string(depth, '[') + std::string(depth, ']'), check_json_depth<Json>,

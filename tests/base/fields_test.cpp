@@ -58,6 +58,22 @@ TEST(Field, EachKindReadsTheTextThatItWrites) {
   EXPECT_EQ(copy.colour, Colour::Blue);
 }
 
+TEST(Field, FieldsUnderAHeadingHaveItAndWhatElseIsSaid) {
+  std::int64_t number = 0;
+  FieldInfo seen;
+  const auto visit = [&seen](const FieldInfo& info, std::int64_t& value) {
+    seen = info;
+    value = 7;
+  };
+  fields_under("Numbers", visit)("n", number, "a number", {.aliases = "m", .placeholder = "N"});
+  EXPECT_EQ(number, 7);
+  EXPECT_EQ(seen.name, "n");
+  EXPECT_EQ(seen.help, "a number");
+  EXPECT_EQ(seen.group, "Numbers");
+  EXPECT_EQ(seen.aliases, "m");
+  EXPECT_EQ(seen.placeholder, "N");
+}
+
 TEST(Field, AnErrorNamesTheFlagAndTheText) {
   Settings settings;
   const auto fields = fields_of(settings);
