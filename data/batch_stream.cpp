@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <iterator>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -118,13 +119,10 @@ PackedBatch BatchPacker::pack(std::span<const std::uint32_t> pairs, Turn turn) c
   batch.sentences.assign(pairs.begin(), pairs.end());
   batch.source.starts.push_back(0);
   batch.target.starts.push_back(0);
-  const auto append = [](PackedSide& side, const std::vector<TokenId>& tokens) {
-    side.tokens.insert(side.tokens.end(), tokens.begin(), tokens.end());
-  };
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     if (fresh[i]) {
-      append(batch.source, fresh[i]->source);
-      append(batch.target, fresh[i]->target);
+      std::ranges::copy(fresh[i]->source, std::back_inserter(batch.source.tokens));
+      std::ranges::copy(fresh[i]->target, std::back_inserter(batch.target.tokens));
     } else {
       corpus_.append_source(pairs[i], batch.source.tokens);
       corpus_.append_target(pairs[i], batch.target.tokens);
@@ -161,9 +159,9 @@ struct Place {
 };
 
 struct ReadyBatch {
-  PackedBatch batch;
-  Place first;  ///< of the `size` batches that it belongs to
-  Place after;  ///< of the first batch after them
+  PackedBatch batch = {};
+  Place first;       ///< of the `size` batches that it belongs to
+  Place after = {};  ///< of the first batch after them
 };
 
 }  // namespace
@@ -200,7 +198,7 @@ struct BatchStream::Producer {
       };
       for (;;) {
         if (!enter()) return;
-        ReadyBatch next{.batch = {}, .first = {at, plan.batches()}, .after = {}};
+        ReadyBatch next{.first = {at, plan.batches()}};
         for (std::int64_t i = 0; i < share.size; ++i, ++at.batch) {
           if (!enter()) return;
           if (i == share.rank)

@@ -1,10 +1,12 @@
 #include "data/corpus.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <ranges>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -21,14 +23,15 @@ constexpr std::size_t kSourceSide = 0, kTargetSide = 1;
 constexpr std::size_t kPairsPerStoredBlock = 1024;
 constexpr std::size_t kStretchBytes = std::size_t{1} << 20;  ///< hashed by itself, on any thread
 
+constexpr std::array<char, 8> kMagic = {'d', 'r', 'a', 'g', 'c', 'o', 'r', '1'};
+
 struct Trailer {
-  char magic[8];
-  std::uint64_t pairs, table, json, json_size;
-  std::uint64_t wide;                 ///< 0: tokens are uint16, 1: uint32
-  std::uint64_t checksum_of_rest;     ///< of the hashes of kStretchBytes each before the trailer
-  std::uint64_t checksum_of_trailer;  ///< of the fields above
+  std::array<char, 8> magic = kMagic;
+  std::uint64_t pairs = 0, table = 0, json = 0, json_size = 0;
+  std::uint64_t wide = 0;              ///< 0: tokens are uint16, 1: uint32
+  std::uint64_t checksum_of_rest = 0;  ///< of the hashes of kStretchBytes each before the trailer
+  std::uint64_t checksum_of_trailer = 0;  ///< of the fields above
 };
-constexpr char kMagic[8] = {'d', 'r', 'a', 'g', 'c', 'o', 'r', '1'};
 
 std::uint64_t checksum(const Trailer& trailer) {
   return xxh3(&trailer, offsetof(Trailer, checksum_of_trailer));
@@ -156,15 +159,7 @@ void CorpusWriter::write_block() {
 
 void CorpusWriter::finish(const CorpusFacts& facts) {
   if (!lines_.empty()) write_block();
-  Trailer trailer{.magic = {},
-                  .pairs = pairs_,
-                  .table = size_,
-                  .json = 0,
-                  .json_size = 0,
-                  .wide = wide_,
-                  .checksum_of_rest = 0,
-                  .checksum_of_trailer = 0};
-  std::copy(std::begin(kMagic), std::end(kMagic), trailer.magic);
+  Trailer trailer{.pairs = pairs_, .table = size_, .wide = wide_};
   write(table_.data(), table_.size() * sizeof table_[0]);
   const std::string json = json_of(facts);
   trailer.json = size_;
@@ -198,12 +193,11 @@ void Corpus::Storage::check(const std::string& name, int threads) {
   if (bytes_.size() < sizeof trailer) throw Error(name, ": is cut short");
   const std::string_view rest = bytes_.substr(0, bytes_.size() - sizeof trailer);
   std::memcpy(&trailer, bytes_.data() + rest.size(), sizeof trailer);
-  if (!std::equal(std::begin(kMagic), std::end(kMagic), trailer.magic) ||
-      trailer.checksum_of_trailer != checksum(trailer))
+  if (trailer.magic != kMagic || trailer.checksum_of_trailer != checksum(trailer))
     throw Error(name, ": is cut short or its end is damaged");
   // An empty last stretch is hashed too, as the writer does.
   std::vector<std::uint64_t> hashes(rest.size() / kStretchBytes + 1);
-  parallel_for(static_cast<std::int64_t>(hashes.size()), threads, [&](std::int64_t i) {
+  parallel_for(std::ssize(hashes), threads, [&](std::int64_t i) {
     const auto stretch = static_cast<std::size_t>(i);
     hashes[stretch] = xxh3(rest.substr(stretch * kStretchBytes, kStretchBytes));
   });
@@ -284,15 +278,9 @@ std::int64_t Corpus::line(std::int64_t pair) const {
 }
 
 std::int64_t Corpus::first_pair_from(std::int64_t line) const {
-  std::int64_t begin = 0, end = pairs();
-  while (begin < end) {
-    const std::int64_t middle = begin + (end - begin) / 2;
-    if (this->line(middle) < line)
-      begin = middle + 1;
-    else
-      end = middle;
-  }
-  return begin;
+  const auto all = std::views::iota(std::int64_t{0}, pairs());
+  return std::ranges::partition_point(all, [&](std::int64_t p) { return this->line(p) < line; }) -
+         all.begin();
 }
 
 }  // namespace dragoman

@@ -100,7 +100,7 @@ class Corpus {
 /// The contents of the file beside the pairs.
 struct CorpusFacts {
   CorpusReport report;
-  std::vector<std::string> held_out_source, held_out_target;  ///< valid UTF-8
+  std::vector<std::string> held_out_source = {}, held_out_target = {};  ///< valid UTF-8
   std::vector<std::int64_t> held_out_lines = {};  ///< from 1; none in a file of an earlier version
   /// The characters of the pairs; see PreparedData. Older files have none.
   std::optional<SeenCharacters> characters = std::nullopt;

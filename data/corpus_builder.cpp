@@ -50,8 +50,8 @@ struct EncodedBlock {
 };
 
 bool surely_too_long(std::string_view line, std::int64_t max_length) {
-  return max_length > 0 && static_cast<std::int64_t>(line.size()) >
-                               std::max(kLongestLine, kMostBytesPerPiece * max_length);
+  return max_length > 0 &&
+         std::ssize(line) > std::max(kLongestLine, kMostBytesPerPiece * max_length);
 }
 
 void append_encoded(const Tokenizer& tokenizer, std::string_view line,
@@ -116,8 +116,7 @@ class PairFilter {
       ++report_.duplicates;
     } else if (is_too_long(block, pair, data_.max_length)) {
       ++report_.too_long;
-    } else if (!passes_ratio(static_cast<std::int64_t>(source.size()),
-                             static_cast<std::int64_t>(target.size()), data_.max_ratio)) {
+    } else if (!passes_ratio(std::ssize(source), std::ssize(target), data_.max_ratio)) {
       ++report_.ratio;
     } else if (fate == Fate::HoldOut) {
       ++report_.held_out;
@@ -132,8 +131,8 @@ class PairFilter {
         copies += pair.is_copy ? 1 : 0;
       }
       count_change(pair);
-      report_.source_tokens += static_cast<std::int64_t>(source.size());
-      report_.target_tokens += static_cast<std::int64_t>(target.size());
+      report_.source_tokens += std::ssize(source);
+      report_.target_tokens += std::ssize(target);
       characters_.source.add_all(pair.source_text);
       characters_.target.add_all(pair.target_text);
       writer_.add(pair.line, source, target);
@@ -179,7 +178,7 @@ struct BlockEncoder {
            std::string_view target) const {
     EncodedPair& pair = block.pairs.emplace_back();
     pair.line = line;
-    if (!text.all_valid() && !(is_valid_line(source) && is_valid_line(target))) {
+    if (!text.is_valid(source, target)) {
       pair.state = EncodedPair::State::Invalid;
       return;
     }
@@ -268,8 +267,6 @@ void build_corpus(const std::filesystem::path& path, const ParallelText& text,
   if (filter.report().kept == 0) throw Error(nothing_left(filter.report()));
 
   CorpusFacts facts{.report = filter.report(),
-                    .held_out_source = {},
-                    .held_out_target = {},
                     .characters = SeenCharacters{
                         .source = with_normalised(filter.characters().source, *tokenizers.source),
                         .target = with_normalised(filter.characters().target, *tokenizers.target)}};
@@ -290,7 +287,7 @@ Corpus encode_lines(const std::vector<std::string>& source, const std::vector<st
   std::string bytes;
   CorpusWriter writer([&bytes](std::string_view part) { bytes += part; },
                       larger_vocabulary(tokenizers));
-  const auto pairs = static_cast<std::int64_t>(source.size());
+  const auto pairs = std::ssize(source);
   for_each_block(
       pairs, context,
       [&](std::int64_t first, std::int64_t last) {

@@ -15,9 +15,9 @@ constexpr double kMostWeight = 1000;
 void check_file_lists(std::string_view split, const std::vector<std::string>& source,
                       const std::vector<std::string>& target) {
   if (source.size() != target.size())
-    throw UsageError("--", split, "-src names ",
-                     counted(static_cast<std::int64_t>(source.size()), "file"), " but --", split,
-                     "-tgt names ", target.size(), "; each source file needs its target file");
+    throw UsageError("--", split, "-src names ", counted(std::ssize(source), "file"), " but --",
+                     split, "-tgt names ", target.size(),
+                     "; each source file needs its target file");
 }
 
 void check_one_for_each_file(std::string_view flag, std::size_t values, std::size_t files) {
@@ -29,13 +29,6 @@ void check_one_for_each_file(std::string_view flag, std::size_t values, std::siz
 
 void check_fraction(std::string_view flag, double value) {
   if (!(value >= 0 && value <= 1)) throw UsageError("--", flag, " ", value, ": is not from 0 to 1");
-}
-
-bool has_space(const std::string& text) {
-  std::size_t offset = 0;
-  while (offset < text.size())
-    if (is_space(next_code_point(text, offset))) return true;
-  return false;
 }
 
 }  // namespace
@@ -66,7 +59,7 @@ void DataConfig::check() const {
   check_one_for_each_file("guided-alignment", guided_alignment.size(), train_source.size());
   weights();
   for (const std::string& tag : corpus_tags)
-    if (find_invalid_utf8(tag) != tag.npos || has_space(tag))
+    if (find_invalid_utf8(tag) != tag.npos || std::ranges::any_of(code_points(tag), is_space))
       throw UsageError("--corpus-tags ", replace_invalid_utf8(tag),
                        ": must be UTF-8 without white space");
   for (const std::string& tag : corpus_tags)

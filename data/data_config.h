@@ -81,7 +81,6 @@ struct DataConfig {
   template <class Visit>
   void for_each_field(Visit&& visit) {
     text_fields(visit);
-    validation_fields(visit);
     filter_fields(visit);
     augmentation_fields(visit);
   }
@@ -89,160 +88,93 @@ struct DataConfig {
  private:
   template <class Visit>
   void text_fields(Visit& visit) {
-    visit({.name = "train-src",
-           .help = "training text of the source side, one sentence a line; one file or more",
-           .group = "Data",
-           .aliases = "source,train-source",
+    const auto field = fields_under("Data", visit);
+    field(
+        "train-src", train_source,
+        "training text of the source side, one sentence a line; one file or more",
+        {.aliases = "source,train-source", .on_resume = OnResume::Allowed, .placeholder = "FILE"});
+    field(
+        "train-tgt", train_target,
+        "training text of the target side: line i translates line i of --train-src",
+        {.aliases = "target,train-target", .on_resume = OnResume::Allowed, .placeholder = "FILE"});
+    field("corpus-weights", corpus_weights,
+          "for each training file, how often its pairs are seen in an epoch; 0.5: in every second "
+          "epoch; default: once");
+    field("corpus-tags", corpus_tags,
+          "for each training file, a tag in front of its source lines, which is never split, for "
+          "example '' '<bt>'; '': no tag");
+    field("guided-alignment", guided_alignment,
+          "for each training file, a file in Pharaoh format with the links between the words of "
+          "each pair, like 0-0 1-2; they teach the decoder's attention",
+          {.on_resume = OnResume::Allowed, .placeholder = "FILE"});
+    field("valid-src", valid_source,
+          "validation text of the source side; without it some of the training pairs are held out",
+          {.aliases = "validation-source,valid-source",
            .on_resume = OnResume::Allowed,
-           .placeholder = "FILE"},
-          train_source);
-    visit({.name = "train-tgt",
-           .help = "training text of the target side: line i translates line i of --train-src",
-           .group = "Data",
-           .aliases = "target,train-target",
+           .placeholder = "FILE"});
+    field("valid-tgt", valid_target, "validation text of the target side",
+          {.aliases = "validation-target,valid-target",
            .on_resume = OnResume::Allowed,
-           .placeholder = "FILE"},
-          train_target);
-    visit({.name = "corpus-weights",
-           .help = "for each training file, how often its pairs are seen in an epoch; 0.5: in "
-                   "every second epoch; default: once",
-           .group = "Data"},
-          corpus_weights);
-    visit({.name = "corpus-tags",
-           .help = "for each training file, a tag in front of its source lines, which is never "
-                   "split, for example '' '<bt>'; '': no tag",
-           .group = "Data"},
-          corpus_tags);
-    visit({.name = "guided-alignment",
-           .help = "for each training file, a file in Pharaoh format with the links between the "
-                   "words of each pair, like 0-0 1-2; they teach the decoder's attention",
-           .group = "Data",
-           .on_resume = OnResume::Allowed,
-           .placeholder = "FILE"},
-          guided_alignment);
-  }
-
-  template <class Visit>
-  void validation_fields(Visit& visit) {
-    visit({.name = "valid-src",
-           .help = "validation text of the source side; without it some of the training pairs are "
-                   "held out",
-           .group = "Data",
-           .aliases = "validation-source,valid-source",
-           .on_resume = OnResume::Allowed,
-           .placeholder = "FILE"},
-          valid_source);
-    visit({.name = "valid-tgt",
-           .help = "validation text of the target side",
-           .group = "Data",
-           .aliases = "validation-target,valid-target",
-           .on_resume = OnResume::Allowed,
-           .placeholder = "FILE"},
-          valid_target);
-    visit({.name = "keep-valid-src",
-           .help = "with --init-from: validation text of the domain that the model came from; an "
-                   "update that makes its score worse by more than --keep-tolerance is not taken "
-                   "as the model",
-           .group = "Data",
-           .on_resume = OnResume::Allowed,
-           .placeholder = "FILE"},
-          keep_valid_source);
-    visit({.name = "keep-valid-tgt",
-           .help = "target side of --keep-valid-src",
-           .group = "Data",
-           .on_resume = OnResume::Allowed,
-           .placeholder = "FILE"},
-          keep_valid_target);
-    visit(
-        {.name = "valid-fraction",
-         .help = "fraction of the pairs that is held out without --valid-src, 100 to 2,000 pairs; "
-                 "of fewer than 1,000 pairs a tenth, or this fraction if it is larger; 0: none",
-         .group = "Data"},
-        valid_fraction);
-    visit({.name = "valid-overlap",
-           .help = "validation pairs that stand in the training text too, or nearly so: unscored: "
-                   "left out of the validation; untrained: those of --valid-src are left out of "
-                   "the training; ignored: neither",
-           .group = "Data"},
-          valid_overlap);
+           .placeholder = "FILE"});
+    field("keep-valid-src", keep_valid_source,
+          "with --init-from: validation text of the domain that the model came from; an update "
+          "that makes its score worse by more than --keep-tolerance is not taken as the model",
+          {.on_resume = OnResume::Allowed, .placeholder = "FILE"});
+    field("keep-valid-tgt", keep_valid_target, "target side of --keep-valid-src",
+          {.on_resume = OnResume::Allowed, .placeholder = "FILE"});
+    field("valid-fraction", valid_fraction,
+          "fraction of the pairs that is held out without --valid-src, 100 to 2,000 pairs; of "
+          "fewer than 1,000 pairs a tenth, or this fraction if it is larger; 0: none");
+    field("valid-overlap", valid_overlap,
+          "validation pairs that stand in the training text too, or nearly so: unscored: left out "
+          "of the validation; untrained: those of --valid-src are left out of the training; "
+          "ignored: neither");
   }
 
   template <class Visit>
   void filter_fields(Visit& visit) {
-    visit({.name = "max-length",
-           .help = "most pieces on a side; longer training pairs are left out; 0: no limit",
-           .group = "Data",
-           .aliases = "max-seq-len,max-source-positions,src-seq-length"},
-          max_length);
-    visit({.name = "max-ratio",
-           .help = "largest ratio of the lengths of a pair's sides, where the longer one has more "
-                   "than 10 pieces; other training pairs are left out; 0: no limit",
-           .group = "Data"},
-          max_ratio);
-    visit({.name = "keep-empty", .help = "train on pairs with an empty side too", .group = "Data"},
-          keep_empty);
-    visit({.name = "keep-duplicates",
-           .help = "train on each copy of a pair, not on the first alone",
-           .group = "Data"},
-          keep_duplicates);
-    visit({.name = "pair-identity",
-           .help = "pairs that are copies: text: equal after normalisation, whatever their case "
-                   "and white space; bytes: equal byte for byte",
-           .group = "Data"},
-          pair_identity);
-    visit({.name = "invalid",
-           .help = "pairs with invalid UTF-8 or NUL: an error, or skip and count them",
-           .group = "Data"},
-          invalid);
+    const auto field = fields_under("Data", visit);
+    field("max-length", max_length,
+          "most pieces on a side; longer training pairs are left out; 0: no limit",
+          {.aliases = "max-seq-len,max-source-positions,src-seq-length"});
+    field("max-ratio", max_ratio,
+          "largest ratio of the lengths of a pair's sides, where the longer one has more than 10 "
+          "pieces; other training pairs are left out; 0: no limit");
+    field("keep-empty", keep_empty, "train on pairs with an empty side too");
+    field("keep-duplicates", keep_duplicates,
+          "train on each copy of a pair, not on the first alone");
+    field("pair-identity", pair_identity,
+          "pairs that are copies: text: equal after normalisation, whatever their case and white "
+          "space; bytes: equal byte for byte");
+    field("invalid", invalid, "pairs with invalid UTF-8 or NUL: an error, or skip and count them");
   }
 
   template <class Visit>
   void augmentation_fields(Visit& visit) {
-    visit(
-        {.name = "subword-sampling",
-         .help =
-             "cut training pairs into pieces again in each epoch: with bpe the probability that a "
-             "merge is left out (for example 0.1), with unigram alpha (for example 0.2; "
-             "smaller is more random); 0: never",
-         .group = "Augmentation",
-         .aliases = "subword-alpha,bpe-dropout"},
-        subword_sampling);
-    visit({.name = "subword-sampling-side",
-           .help = "the side that is cut again",
-           .group = "Augmentation"},
-          subword_sampling_side);
-    visit({.name = "train-terms",
-           .help = "glossary in the format of translate --terms: in pairs that have a term and its "
-                   "translation, the translation is written after the term, and the model learns "
-                   "to use it",
-           .group = "Augmentation",
-           .on_resume = OnResume::Allowed,
-           .placeholder = "FILE"},
-          train_terms);
-    visit({.name = "train-terms-share",
-           .help = "probability that such a pair is changed so, drawn again in each epoch",
-           .group = "Augmentation"},
-          train_terms_share);
-    visit({.name = "augment-upper-case",
-           .help =
-               "probability that a training pair is seen in upper case, drawn again in each epoch",
-           .group = "Augmentation"},
-          augment_upper_case);
-    visit({.name = "augment-title-case",
-           .help = "probability that a training pair is seen with Every Word Capitalised, drawn "
-                   "again in each epoch",
-           .group = "Augmentation"},
-          augment_title_case);
-    visit({.name = "augment-drop-end-punctuation",
-           .help = "probability that a training pair is seen without the full stop, question or "
-                   "exclamation mark at the end, drawn again in each epoch",
-           .group = "Augmentation"},
-          augment_drop_end_punctuation);
-    visit({.name = "augment-join",
-           .help = "probability that a training pair is seen with another pair of its file after "
-                   "it, as two sentences on a line, drawn again in each epoch",
-           .group = "Augmentation"},
-          augment_join);
+    const auto field = fields_under("Augmentation", visit);
+    field("subword-sampling", subword_sampling,
+          "cut training pairs into pieces again in each epoch: with bpe the probability that a "
+          "merge is left out (for example 0.1), with unigram alpha (for example 0.2; smaller is "
+          "more random); 0: never",
+          {.aliases = "subword-alpha,bpe-dropout"});
+    field("subword-sampling-side", subword_sampling_side, "the side that is cut again");
+    field("train-terms", train_terms,
+          "glossary in the format of translate --terms: in pairs that have a term and its "
+          "translation, the translation is written after the term, and the model learns to use it",
+          {.on_resume = OnResume::Allowed, .placeholder = "FILE"});
+    field("train-terms-share", train_terms_share,
+          "probability that such a pair is changed so, drawn again in each epoch");
+    field("augment-upper-case", augment_upper_case,
+          "probability that a training pair is seen in upper case, drawn again in each epoch");
+    field("augment-title-case", augment_title_case,
+          "probability that a training pair is seen with Every Word Capitalised, drawn again in "
+          "each epoch");
+    field("augment-drop-end-punctuation", augment_drop_end_punctuation,
+          "probability that a training pair is seen without the full stop, question or exclamation "
+          "mark at the end, drawn again in each epoch");
+    field("augment-join", augment_join,
+          "probability that a training pair is seen with another pair of its file after it, as two "
+          "sentences on a line, drawn again in each epoch");
   }
 };
 

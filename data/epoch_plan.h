@@ -35,7 +35,7 @@ std::int64_t times_seen(double weight, std::uint64_t seed, std::int64_t epoch, s
 
 class EpochPlan {
  public:
-  std::int64_t batches() const { return static_cast<std::int64_t>(ranges_.size()); }
+  std::int64_t batches() const { return std::ssize(ranges_); }
   /// The corpus numbers of the pairs of a batch, which have similar lengths.
   std::span<const std::uint32_t> batch(std::int64_t index) const;
   /// The round of the batch: how often its pairs have been seen earlier in this epoch. Only pairs

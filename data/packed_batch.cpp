@@ -24,7 +24,7 @@ std::vector<BatchView> shares_of(const BatchView& part, std::int64_t threads) {
   const std::int64_t first = tokens_before(0), tokens = tokens_before(sentences) - first;
   std::vector<BatchView> shares;
   for (std::size_t begin = 0, end = 0; begin < sentences; begin = end) {
-    const auto number = static_cast<std::int64_t>(shares.size()) + 1;
+    const auto number = std::ssize(shares) + 1;
     for (end = begin + 1; end < sentences; ++end)
       if ((tokens_before(end) - first) * count >= tokens * number) break;
     shares.emplace_back(part, begin, end);
@@ -93,7 +93,7 @@ PackedSide filled_side(const SideView& side, std::int64_t rows, std::int64_t fil
 }  // namespace
 
 BatchShape shape_for(const BatchView& batch, ShapeUse use, std::int64_t longest_allowed) {
-  const auto sentences = static_cast<std::int64_t>(batch.sentences.size());
+  const auto sentences = std::ssize(batch.sentences);
   BatchShape shape{.sentences = sentences};
   const auto fits = [](std::int64_t filler_sentences, const SideView& side,
                        const SideShape& filled) {
@@ -111,7 +111,7 @@ BatchShape shape_for(const BatchView& batch, ShapeUse use, std::int64_t longest_
 }
 
 PackedBatch filled(const BatchView& batch, const BatchShape& shape) {
-  const auto sentences = static_cast<std::int64_t>(batch.sentences.size());
+  const auto sentences = std::ssize(batch.sentences);
   const std::int64_t filler_sentences = shape.sentences - sentences;
   PackedBatch result{.source = filled_side(batch.source, shape.source.rows, filler_sentences),
                      .target = filled_side(batch.target, shape.target.rows, filler_sentences),
@@ -146,7 +146,7 @@ PackedBatch random_batch(const RandomText& text, std::uint64_t seed, std::uint64
         static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(2 * text.spread + 1)));
     append_sentence(text, length, random, batch.source);
     append_sentence(text, length, random, batch.target);
-    batch.sentences.push_back(static_cast<std::int64_t>(batch.sentences.size()));
+    batch.sentences.push_back(std::ssize(batch.sentences));
   }
   return batch;
 }

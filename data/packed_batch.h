@@ -18,8 +18,8 @@ struct PackedSide {
   std::vector<TokenId> tokens;       ///< [N]
   std::vector<std::int32_t> starts;  ///< [B+1]; sentence b is tokens[starts[b]..starts[b+1])
 
-  std::int64_t size() const { return static_cast<std::int64_t>(tokens.size()); }
-  std::int64_t sentences() const { return static_cast<std::int64_t>(starts.size()) - 1; }
+  std::int64_t size() const { return std::ssize(tokens); }
+  std::int64_t sentences() const { return std::ssize(starts) - 1; }
 };
 
 /// A target piece that should attend to a source piece, by their positions in the sentence. The
@@ -46,7 +46,7 @@ struct SideView {
                                 static_cast<std::size_t>(side.starts[end] - side.starts[begin]))),
         starts(side.starts.subspan(begin, end - begin + 1)) {}
 
-  std::int64_t size() const { return static_cast<std::int64_t>(tokens.size()); }
+  std::int64_t size() const { return std::ssize(tokens); }
 
   std::span<const TokenId> tokens;  ///< [N]
   /// [B+1] as in PackedSide, counted from the batch's first token: sentence b is

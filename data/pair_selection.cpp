@@ -67,10 +67,6 @@ namespace {
 constexpr std::int64_t kFewestHeldOut = 100, kMostHeldOut = 2000;
 constexpr std::uint64_t kHoldOutOrder = 0x686F6C64;  ///< random numbers for this use of the seed
 
-std::uint64_t hold_out_key(std::uint64_t seed, std::uint64_t hash) {
-  return random_bits(seed, kHoldOutOrder, hash);
-}
-
 bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t") == line.npos || strip(line).empty();
 }
@@ -140,8 +136,8 @@ PairSelection::PairSelection(const ParallelText& text, const DataConfig& data, s
       [&](std::int64_t first, std::int64_t last) {
         std::vector<std::uint64_t> hashes;
         text.for_each_pair(first, last, [&](std::int64_t pair, auto source, auto target) {
-          const bool valid = text.all_valid() || (is_valid_line(source) && is_valid_line(target));
-          if (valid && (data.keep_empty || !(is_blank(source) || is_blank(target))))
+          const bool is_empty = is_blank(source) || is_blank(target);
+          if (text.is_valid(source, target) && (data.keep_empty || !is_empty))
             hashes.push_back(pair_hash(data.pair_identity, source, target) |
                              (may_be_held_out(pair) ? 0 : kStays));
         });
@@ -165,7 +161,7 @@ void PairSelection::find_copies_and_held_out(SortedHashes& hashes, double fracti
     last = hash;
     if ((marked & kStays) != 0) return;
     ++different;
-    if (fraction > 0) held_out.add(hold_out_key(seed, hash), hash);
+    if (fraction > 0) held_out.add(random_bits(seed, kHoldOutOrder, hash), hash);
   });
   copied_.shrink_to_fit();
   seen_.resize(copied_.size());

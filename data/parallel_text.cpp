@@ -65,8 +65,7 @@ void append(TextIndex& index, const ScannedStretch& stretch) {
   if (stretch.problem && !index.first_problem)
     index.first_problem =
         TextIndex::Problem{index.lines + stretch.problem->line, stretch.problem->fault};
-  index.stretches.push_back(
-      {.first_line = index.lines, .first_start = static_cast<std::int64_t>(index.starts.size())});
+  index.stretches.push_back({.first_line = index.lines, .first_start = std::ssize(index.starts)});
   index.starts.insert(index.starts.end(), stretch.starts.begin(), stretch.starts.end());
   index.lines += stretch.lines;
 }
@@ -166,17 +165,13 @@ std::string stored_index(const TextIndex& index, const FileStamp& stamp) {
   packer.add_all(index.first_problem ? index.first_problem->fault : std::string());
   packer.add_all(index.stretches);
   packer.add_all(index.starts);
-  packer.add(xxh3(packer.bytes));
-  return std::move(packer.bytes);
+  return with_checksum(std::move(packer.bytes));
 }
 
 std::optional<TextIndex> read_index(std::string_view stored, const FileStamp& stamp) {
-  std::uint64_t checksum;
-  if (stored.size() < sizeof checksum) return std::nullopt;
-  const std::string_view bytes = stored.substr(0, stored.size() - sizeof checksum);
-  std::memcpy(&checksum, stored.data() + bytes.size(), sizeof checksum);
-  if (checksum != xxh3(bytes)) return std::nullopt;
-  Unpacker unpacker(bytes);
+  const auto bytes = without_checksum(stored);
+  if (!bytes) return std::nullopt;
+  Unpacker unpacker(*bytes);
   if (unpacker.take<std::uint64_t>() != kIndexVersion) return std::nullopt;
   if (unpacker.take<FileStamp>() != stamp) return std::nullopt;
   TextIndex index;
@@ -220,7 +215,7 @@ MappedFile decompressed(Decompressor& decompressor, std::string_view bytes,
     decompressor.add(stretch,
                      [&text](std::string_view more) { text.append(more.data(), more.size()); });
     bytes.remove_prefix(stretch.size());
-    reading.report(static_cast<std::int64_t>(stretch.size()));
+    reading.report(std::ssize(stretch));
   }
   decompressor.finish();
   return text.map();

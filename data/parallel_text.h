@@ -65,12 +65,9 @@ struct TextIndex {
 /// Reads the whole text once, on all threads. Throws PreparationStopped.
 TextIndex index_of(std::string_view text, const TextReading& reading);
 
-/// The path of a stored index.
+/// The path and the bytes of a stored index.
 std::filesystem::path index_path(const std::filesystem::path& folder, const std::string& file);
-
-/// The bytes of a stored index, for read_index().
 std::string stored_index(const TextIndex& index, const FileStamp& stamp);
-
 /// Returns nothing if the bytes are damaged, or belong to another state of the text than `stamp`.
 std::optional<TextIndex> read_index(std::string_view stored, const FileStamp& stamp);
 
@@ -133,7 +130,11 @@ class ParallelText {
                InvalidLines invalid, const TextReading& reading);
 
   std::int64_t pairs() const { return first_pairs_.back(); }
-  bool all_valid() const { return all_valid_; }
+  /// Whether the lines of a pair, or a line, are valid (is_valid_line()).
+  template <class... Lines>
+  bool is_valid(const Lines&... lines) const {
+    return all_valid_ || (is_valid_line(lines) && ...);
+  }
   std::uint64_t hash() const { return hash_; }  ///< of the bytes of all files
   const std::vector<TextFile>& source_files() const { return source_; }
   const std::vector<TextFile>& target_files() const { return target_; }

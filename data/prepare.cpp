@@ -62,11 +62,27 @@ TextReading reading_of(const PreparationWork& work) {
       .index_folder = work.cache_folder};
 }
 
+/// The files of texts and of an alignment, which may be null.
+std::vector<const TextFile*> files_of(std::initializer_list<const ParallelText*> texts,
+                                      const AlignmentFiles* alignment = nullptr) {
+  std::vector<const TextFile*> files;
+  const auto add = [&files](const std::vector<TextFile>& more) {
+    for (const TextFile& file : more) files.push_back(&file);
+  };
+  for (const ParallelText* text : texts) {
+    add(text->source_files());
+    add(text->target_files());
+  }
+  if (alignment != nullptr) add(alignment->files());
+  return files;
+}
+
 /// Writes the new indexes of text files into the cache folder.
-void store_indexes(const PreparationWork& work, const std::vector<TextFile>& files) {
-  for (const TextFile& file : files)
-    if (file.new_index())
-      write_file(index_path(work.cache_folder, file.path()), *file.new_index(), Links::Replace);
+void store_indexes(const PreparationWork& work, const std::vector<const TextFile*>& files) {
+  create_folders(work.cache_folder);
+  for (const TextFile* file : files)
+    if (file->new_index())
+      write_file(index_path(work.cache_folder, file->path()), *file->new_index(), Links::Replace);
 }
 
 /// Part of every file name, so that files of other versions of this code are not found.
@@ -81,7 +97,7 @@ std::vector<std::string_view> sample_of(const ParallelText& text, TextSide side,
   std::vector<std::string_view> sample;
   const auto add = [&](std::string_view line) {
     if (line.empty() || (fraction < 1 && uniform_of(sample_key(line)) >= fraction)) return;
-    if (text.all_valid() || is_valid_line(line)) sample.push_back(line);
+    if (text.is_valid(line)) sample.push_back(line);
   };
   text.for_each_pair(0, text.pairs(),
                      [&](std::int64_t, std::string_view source, std::string_view target) {
@@ -113,8 +129,7 @@ std::uint64_t tokenizer_hash(TokenizerConfig config, const ParallelText& text) {
   return xxh3(inputs);
 }
 
-/// The tokenizer of a side in the cache folder. The file holds the SentencePiece model and 8 bytes
-/// of its checksum.
+/// The tokenizer of a side in the cache folder: the SentencePiece model with its checksum.
 class StoredTokenizer {
  public:
   StoredTokenizer(const PreparationWork& work, const ParallelText& text, TextSide side)
@@ -125,22 +140,13 @@ class StoredTokenizer {
   /// The bytes of the model; empty if it isn't there, or is damaged.
   std::string read() const {
     if (!fs::exists(path_)) return "";
-    std::string bytes = read_file(path_);
-    const std::size_t size = bytes.size() - std::min<std::size_t>(bytes.size(), 8);
-    if (bytes.substr(size) != checksum(std::string_view(bytes).substr(0, size))) return "";
-    bytes.resize(size);
-    return bytes;
+    return std::string(without_checksum(read_file(path_)).value_or(""));
   }
   void write(const std::string& bytes) const {
-    write_file(path_, bytes + checksum(bytes), Links::Replace);
+    write_file(path_, with_checksum(bytes), Links::Replace);
   }
 
  private:
-  static std::string checksum(std::string_view bytes) {
-    const std::uint64_t hash = xxh3(bytes);
-    return std::string(reinterpret_cast<const char*>(&hash), sizeof hash);
-  }
-
   fs::path path_;
 };
 
@@ -179,36 +185,24 @@ JointTokenizers trained_models(const PreparationWork& work, const ParallelText& 
 
 TokenizerPair tokenizers_of(const PreparationWork& work, const ParallelText& text) {
   const TokenizerConfig& config = work.tokenizer;
-  const auto make_shared_tokenizer = [](Tokenizer tokenizer) {
-    return std::make_shared<const Tokenizer>(std::move(tokenizer));
-  };
-  TokenizerPair tokenizers;
-  tokenizers.source_eos = config.source_eos;
+  std::optional<Tokenizer> source, target;
   if (!config.source_bytes.empty()) {
-    tokenizers.source =
-        make_shared_tokenizer(Tokenizer(config.source_bytes, "the source tokenizer"));
-    tokenizers.target =
-        config.target_bytes.empty()
-            ? tokenizers.source
-            : make_shared_tokenizer(Tokenizer(config.target_bytes, "the target tokenizer"));
+    source.emplace(config.source_bytes, "the source tokenizer");
+    if (!config.target_bytes.empty()) target.emplace(config.target_bytes, "the target tokenizer");
   } else if (!config.source_model.empty()) {
-    tokenizers.source = make_shared_tokenizer(Tokenizer::from_file(config.source_model));
-    tokenizers.target = tokenizers.source;
-    if (!config.target_model.empty()) {
-      auto target = make_shared_tokenizer(Tokenizer::from_file(config.target_model));
-      if (target->model_bytes() != tokenizers.source->model_bytes()) tokenizers.target = target;
-    }
+    source = Tokenizer::from_file(config.source_model);
+    if (!config.target_model.empty()) target = Tokenizer::from_file(config.target_model);
   } else {
     JointTokenizers models = trained_models(work, text);
-    const bool is_one = models.source == models.target;
-    tokenizers.source =
-        make_shared_tokenizer(Tokenizer(std::move(models.source), "the trained tokenizer"));
-    tokenizers.target =
-        is_one
-            ? tokenizers.source
-            : make_shared_tokenizer(Tokenizer(std::move(models.target), "the trained tokenizer"));
+    if (models.target != models.source)
+      target.emplace(std::move(models.target), "the trained tokenizer");
+    source.emplace(std::move(models.source), "the trained tokenizer");
   }
-  return tokenizers;
+  const bool is_one = !target || target->model_bytes() == source->model_bytes();
+  const auto of_source = std::make_shared<const Tokenizer>(std::move(*source));
+  return {.source = of_source,
+          .target = is_one ? of_source : std::make_shared<const Tokenizer>(std::move(*target)),
+          .source_eos = config.source_eos};
 }
 
 /// A validation line without the tag in front of it, if it has one of the training text's.
@@ -296,7 +290,7 @@ std::shared_ptr<const SurveyedText> survey_of(const PreparationWork& work, const
 void add_valid_lines(const ParallelText& text, ValidSet& valid) {
   text.for_each_pair(0, text.pairs(),
                      [&](std::int64_t pair, std::string_view source, std::string_view target) {
-                       if (text.all_valid() || (is_valid_line(source) && is_valid_line(target))) {
+                       if (text.is_valid(source, target)) {
                          valid.source_lines.emplace_back(source);
                          valid.target_lines.emplace_back(target);
                          valid.line_numbers.push_back(pair + 1);
@@ -309,7 +303,7 @@ void add_valid_lines(const ParallelText& text, ValidSet& valid) {
 void encode_valid(const PreparationWork& work, const TokenizerPair& tokenizers, ValidSet& valid) {
   valid.tokens = encode_lines(valid.source_lines, valid.target_lines, tokenizers, work.data,
                               work.context("encoding the validation set"));
-  valid.too_long = static_cast<std::int64_t>(valid.source_lines.size()) - valid.tokens.pairs();
+  valid.too_long = std::ssize(valid.source_lines) - valid.tokens.pairs();
 }
 
 /// The alignments of the training text, checked; null if none are given.
@@ -319,20 +313,6 @@ std::shared_ptr<const AlignmentFiles> alignment_files(
   if (work.data.guided_alignment.empty()) return nullptr;
   return std::make_shared<const AlignmentFiles>(text, work.data, reading,
                                                 work.context("checking the alignments"));
-}
-
-std::vector<const TextFile*> files_of(std::initializer_list<const ParallelText*> texts,
-                                      const AlignmentFiles* alignment) {
-  std::vector<const TextFile*> files;
-  const auto add = [&files](const std::vector<TextFile>& more) {
-    for (const TextFile& file : more) files.push_back(&file);
-  };
-  for (const ParallelText* text : texts) {
-    add(text->source_files());
-    add(text->target_files());
-  }
-  if (alignment != nullptr) add(alignment->files());
-  return files;
 }
 
 /// Adds the hashes of all files; throws Error if one has changed since the run was started.
@@ -382,7 +362,7 @@ double fraction_with_terms(const DataConfig& data, const ParallelText& text) {
   std::int64_t seen = 0, found = 0;
   for (std::int64_t line = 0; line < text.pairs(); line += step) {
     const auto [source, target] = text.lines(line);
-    if (!is_valid_line(source) || !is_valid_line(target)) continue;
+    if (!text.is_valid(source, target)) continue;
     const auto here = terms.find(source);
     ++seen;
     found += unmet_texts(here, target).size() < here.size();
@@ -492,12 +472,7 @@ PreparedData prepare_data(const Preparation& preparation) {
   take_hashes(work, files, prepared);
 
   if (!data.train_terms.empty()) prepared.pairs_with_terms = fraction_with_terms(data, text);
-  create_folders(work.cache_folder);
-  for (const ParallelText* each : {&text, &valid_text, &keep_valid_text}) {
-    store_indexes(work, each->source_files());
-    store_indexes(work, each->target_files());
-  }
-  if (alignment) store_indexes(work, alignment->files());
+  store_indexes(work, files);
   prepared.text_hash = hex16(text.hash());
   prepared.asked_vocab_size = work.tokenizer.vocab_size;
   prepared.tokenizers_trained = work.tokenizer.trains();
@@ -530,9 +505,7 @@ TextSize measure_text(const Preparation& preparation) {
   work.data.check();
   const ParallelText text(work.data.train_source, work.data.train_target, work.data.invalid,
                           reading_of(work));
-  create_folders(work.cache_folder);
-  store_indexes(work, text.source_files());
-  store_indexes(work, text.target_files());
+  store_indexes(work, files_of({&text}));
   TextSize size{.pairs = text.pairs()};
   text.for_each_pair(
       0, text.pairs(), [&size](std::int64_t, std::string_view, std::string_view target) {

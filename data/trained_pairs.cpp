@@ -41,16 +41,12 @@ HashFilter::HashFilter(std::int64_t hashes)
     : words_((static_cast<std::size_t>(std::max<std::int64_t>(hashes, 1)) * kBits + 63) / 64) {}
 
 HashFilter::HashFilter(std::string_view bytes, const std::string& name) {
-  constexpr std::size_t kWord = sizeof(std::uint64_t);
-  const std::size_t around = kFilterMagic.size() + kWord;
-  std::uint64_t checksum = 0;
-  const bool is_long = bytes.size() > around && (bytes.size() - around) % kWord == 0;
-  if (is_long) std::memcpy(&checksum, bytes.data() + bytes.size() - kWord, kWord);
-  if (!is_long || !bytes.starts_with(kFilterMagic) ||
-      checksum != xxh3(bytes.substr(0, bytes.size() - kWord)))
+  const std::string_view written = without_checksum(bytes).value_or("");
+  const std::size_t words = written.size() - std::min(written.size(), kFilterMagic.size());
+  if (!written.starts_with(kFilterMagic) || words == 0 || words % sizeof words_[0] != 0)
     throw Error(name, ": is damaged, or no filter of trained pairs");
-  words_.resize((bytes.size() - around) / kWord);
-  std::memcpy(words_.data(), bytes.data() + kFilterMagic.size(), words_.size() * kWord);
+  words_.resize(words / sizeof words_[0]);
+  std::memcpy(words_.data(), written.data() + kFilterMagic.size(), words);
 }
 
 template <class Visit>
@@ -82,8 +78,7 @@ bool HashFilter::contains(std::uint64_t hash) const {
 std::string HashFilter::bytes() const {
   std::string bytes(kFilterMagic);
   bytes.append(reinterpret_cast<const char*>(words_.data()), words_.size() * sizeof words_[0]);
-  const std::uint64_t checksum = xxh3(bytes);
-  return bytes.append(reinterpret_cast<const char*>(&checksum), sizeof checksum);
+  return with_checksum(std::move(bytes));
 }
 
 namespace {
@@ -233,12 +228,6 @@ class Surveyor {
   Scripts source_scripts_, target_scripts_;
 };
 
-constexpr std::size_t kNumber = sizeof(std::uint64_t);
-
-std::string number_bytes(std::uint64_t number) {
-  return {reinterpret_cast<const char*>(&number), kNumber};
-}
-
 /// Visits the kinds of pairs with their names.
 template <class Survey, class Visit>
 void for_each_kind(Survey& survey, Visit&& visit) {
@@ -280,26 +269,20 @@ std::string to_bytes(const SurveyedText& surveyed) {
     json[name] = {{"pairs", found.pairs}, {"lines", found.lines}};
   });
   const std::string text = json.dump();
-  const std::string bytes = number_bytes(text.size()) + text + surveyed.trained.bytes();
-  return bytes + number_bytes(xxh3(bytes));
+  return with_checksum(little_endian(std::uint64_t{text.size()}) + text + surveyed.trained.bytes());
 }
 
 SurveyedText surveyed_from_bytes(std::string_view bytes, const std::string& name) {
-  const auto number_at = [bytes](std::size_t at) {
-    std::uint64_t number = 0;
-    std::memcpy(&number, bytes.data() + at, kNumber);
-    return number;
-  };
-  if (bytes.size() < 2 * kNumber ||
-      number_at(bytes.size() - kNumber) != xxh3(bytes.substr(0, bytes.size() - kNumber)))
-    throw Error(name, ": is damaged");
-  const auto json_size = static_cast<std::size_t>(number_at(0));
-  bytes = bytes.substr(kNumber, bytes.size() - 2 * kNumber);
-  if (json_size > bytes.size()) throw Error(name, ": is damaged");
+  std::string_view rest = without_checksum(bytes).value_or("");
+  std::uint64_t json_size = 0;
+  const std::size_t number = std::min(rest.size(), sizeof json_size);
+  std::memcpy(&json_size, rest.data(), number);
+  rest.remove_prefix(number);
+  if (number < sizeof json_size || json_size > rest.size()) throw Error(name, ": is damaged");
   const auto json =
-      nlohmann::json::parse(bytes.substr(0, json_size), check_json_depth<nlohmann::json>);
+      nlohmann::json::parse(rest.substr(0, json_size), check_json_depth<nlohmann::json>);
   SurveyedText surveyed{.survey = {.pairs = json.at("pairs").get<std::int64_t>()},
-                        .trained = HashFilter(bytes.substr(json_size), name)};
+                        .trained = HashFilter(rest.substr(json_size), name)};
   for_each_kind(surveyed.survey, [&json](const char* kind, PairsFound& found) {
     json.at(kind).at("pairs").get_to(found.pairs);
     json.at(kind).at("lines").get_to(found.lines);
