@@ -21,6 +21,15 @@ inline std::uint64_t xxh3(std::string_view text, std::uint64_t seed = 0) {
   return xxh3(text.data(), text.size(), seed);
 }
 
+/// With std::equal_to<>, lets an unordered map by texts find a view.
+template <class Character>
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::basic_string_view<Character> text) const {
+    return std::hash<std::basic_string_view<Character>>()(text);
+  }
+};
+
 /// 16 lower-case hexadecimal digits.
 std::string hex16(std::uint64_t hash);
 
