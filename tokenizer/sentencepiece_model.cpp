@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cstdint>
+#include <cstring>
 #include <map>
 #include <set>
-#include <vector>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -28,13 +26,30 @@ PieceKind piece_kind(std::uint64_t number) {
   return static_cast<PieceKind>(number);
 }
 
-PieceKind read_kind(std::string_view piece) {
+struct Piece {
+  std::string text;
+  float score = 0;
   PieceKind kind = PieceKind::Normal;
-  WireReader reader(piece);
+  bool is_added = false;  ///< text must be segmented as if it were not there
+};
+
+float float_of(std::string_view bytes) {
+  float number = 0;
+  if (bytes.size() != sizeof number) throw MalformedMessage();
+  std::memcpy(&number, bytes.data(), sizeof number);
+  return number;
+}
+
+Piece read_piece(std::string_view message) {
+  Piece piece;
+  WireReader reader(message);
   while (const auto field = reader.next()) {
-    if (field->number == kKind) kind = piece_kind(field->value);
+    if (field->number == kText) piece.text = field->bytes;
+    if (field->number == kScore) piece.score = float_of(field->bytes);
+    if (field->number == kKind) piece.kind = piece_kind(field->value);
+    if (field->number == kAdded) piece.is_added = field->value != 0;
   }
-  return kind;
+  return piece;
 }
 
 void read_trainer_spec(std::string_view spec, TokenizerFacts& facts) {
@@ -68,7 +83,7 @@ TokenizerFacts read_facts(std::string_view model_bytes) {
   WireReader model(model_bytes);
   while (const auto field = model.next()) {
     if (field->number == kPieces) {
-      facts.kinds.push_back(read_kind(field->bytes));
+      facts.kinds.push_back(read_piece(field->bytes).kind);
       facts.pieces_hash = xxh3(field->bytes, facts.pieces_hash);
     }
     if (field->number == kVocabularyField) facts.vocabulary = field->value;
@@ -81,48 +96,27 @@ TokenizerFacts read_facts(std::string_view model_bytes) {
   return facts;
 }
 
-}  // namespace
-
-// ---- facts ----
-
-TokenizerFacts tokenizer_facts(std::string_view model_bytes, const std::string& name) {
+/// The result of work() on the bytes of a model. Throws Error if they are no protocol buffer.
+template <class Work>
+auto on_model(const std::string& name, Work&& work) {
   try {
-    return read_facts(model_bytes);
+    return work();
   } catch (const MalformedMessage&) {
     throw Error(name, ": not a SentencePiece model");
   }
 }
 
+}  // namespace
+
+// ---- facts ----
+
+TokenizerFacts tokenizer_facts(std::string_view model_bytes, const std::string& name) {
+  return on_model(name, [&] { return read_facts(model_bytes); });
+}
+
 // ---- other numbers and other pieces ----
 
 namespace {
-
-struct Piece {
-  std::string text;
-  float score = 0;
-  PieceKind kind = PieceKind::Normal;
-  bool is_added = false;  ///< text must be segmented as if it were not there
-};
-
-float float_of(std::string_view bytes) {
-  if (bytes.size() != 4) throw MalformedMessage();
-  std::uint32_t bits = 0;
-  for (std::size_t i = 0; i < 4; ++i)
-    bits |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
-  return std::bit_cast<float>(bits);
-}
-
-Piece read_piece(std::string_view message) {
-  Piece piece;
-  WireReader reader(message);
-  while (const auto field = reader.next()) {
-    if (field->number == kText) piece.text = field->bytes;
-    if (field->number == kScore) piece.score = float_of(field->bytes);
-    if (field->number == kKind) piece.kind = piece_kind(field->value);
-    if (field->number == kAdded) piece.is_added = field->value != 0;
-  }
-  return piece;
-}
 
 std::string message_of(const Piece& piece) {
   WireWriter message;
@@ -205,7 +199,11 @@ std::string renumber(std::string_view model_bytes, std::span<const std::string> 
   return written.message() + model.rest;
 }
 
-std::string restrict(const Model& model, std::span<const std::string> pieces) {
+}  // namespace
+
+std::string restricted_tokenizer(std::string_view model_bytes, std::span<const std::string> pieces,
+                                 const std::string& name) {
+  const Model model = on_model(name, [&] { return read_model(model_bytes); });
   const std::set<std::string_view> allowed(pieces.begin(), pieces.end());
   WireWriter written;
   for (Piece piece : model.pieces) {
@@ -218,43 +216,24 @@ std::string restrict(const Model& model, std::span<const std::string> pieces) {
   return written.message() + model.rest;
 }
 
-}  // namespace
-
 std::string renumbered_tokenizer(std::string_view model_bytes, std::span<const std::string> pieces,
                                  const std::string& name) {
-  try {
-    return renumber(model_bytes, pieces, name);
-  } catch (const MalformedMessage&) {
-    throw Error(name, ": not a SentencePiece model");
-  }
+  return on_model(name, [&] { return renumber(model_bytes, pieces, name); });
 }
 
 std::string without_added_pieces(std::string_view model_bytes, const std::string& name) {
-  try {
-    const Model model = read_model(model_bytes);
-    if (std::ranges::none_of(model.pieces, &Piece::is_added)) return "";
-    WireWriter written;
-    for (const Piece& piece : model.pieces)
-      if (!piece.is_added) written.bytes(kPieces, message_of(piece));
-    return written.message() + model.rest;
-  } catch (const MalformedMessage&) {
-    throw Error(name, ": not a SentencePiece model");
-  }
+  const Model model = on_model(name, [&] { return read_model(model_bytes); });
+  if (std::ranges::none_of(model.pieces, &Piece::is_added)) return "";
+  WireWriter written;
+  for (const Piece& piece : model.pieces)
+    if (!piece.is_added) written.bytes(kPieces, message_of(piece));
+  return written.message() + model.rest;
 }
 
 std::string without_tag_space(const std::string& piece) {
   const bool is_tag =
       piece.starts_with(kSpaceMark) && is_language_tag(piece.substr(kSpaceMark.size()));
   return is_tag ? piece.substr(kSpaceMark.size()) : piece;
-}
-
-std::string restricted_tokenizer(std::string_view model_bytes, std::span<const std::string> pieces,
-                                 const std::string& name) {
-  try {
-    return restrict(read_model(model_bytes), pieces);
-  } catch (const MalformedMessage&) {
-    throw Error(name, ": not a SentencePiece model");
-  }
 }
 
 }  // namespace dragoman

@@ -8,41 +8,8 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
-
-void PieceTrie::add(std::string_view piece, TokenId id) {
-  std::uint32_t node = kRoot;
-  for (const char byte : piece) {
-    std::uint32_t next = child(node, byte);
-    if (next == kNoNode) {
-      if (2 * ids_.size() > edges_.size()) grow();
-      next = static_cast<std::uint32_t>(ids_.size());
-      ids_.push_back(kNoPiece);
-      const std::uint64_t edge = edge_of(node, byte);
-      edges_[index_of(edge)] = {edge, next};
-    }
-    node = next;
-  }
-  ids_[node] = id;
-}
-
-std::optional<TokenId> PieceTrie::find(std::string_view piece) const {
-  std::uint32_t node = kRoot;
-  for (const char byte : piece) {
-    node = child(node, byte);
-    if (node == kNoNode) return std::nullopt;
-  }
-  return ids_[node] == kNoPiece ? std::nullopt : std::optional(ids_[node]);
-}
-
-void PieceTrie::grow() {
-  std::vector<Edge> before(2 * edges_.size());
-  std::swap(before, edges_);
-  for (const Edge& edge : before)
-    if (edge.child != kNoNode) edges_[index_of(edge.from)] = edge;
-}
 
 // ---- BPE-dropout ----
 
@@ -96,7 +63,7 @@ std::vector<std::string_view> bpe_with_dropout(const ScoredPieces& pieces, std::
   const auto consider = [&](int left, int right) {
     if (left < 0 || right < 0) return;
     const std::string_view both = together(left, right);
-    if (const auto id = pieces.trie.find(both))
+    if (const auto id = pieces.table.find(both))
       merges.push({pieces.scores[static_cast<std::size_t>(*id)], left, right, both.size()});
   };
   for (int i = 1; i < std::ssize(parts); ++i) consider(i - 1, i);
@@ -151,7 +118,7 @@ class Lattice {
       if (begin > 0) forward[begin] = sum_of_nodes(begin);
       next_code_point(text, end);
       bool known = false;
-      pieces.trie.for_each_prefix(text.substr(begin), [&](std::size_t size, TokenId id) {
+      pieces.table.for_each_prefix(text.substr(begin), [&](std::size_t size, TokenId id) {
         known |= begin + size == end;
         add(begin, begin + size,
             forward[begin] + alpha * pieces.scores[static_cast<std::size_t>(id)]);
@@ -168,7 +135,7 @@ class Lattice {
       parts.push_back(text_.substr(begin, end - begin));
       end = begin;
     }
-    std::reverse(parts.begin(), parts.end());
+    std::ranges::reverse(parts);
     return parts;
   }
 
@@ -230,7 +197,7 @@ SubwordSampler::SubwordSampler(std::shared_ptr<const Tokenizer> tokenizer, doubl
     switch (facts.kinds[static_cast<std::size_t>(id)]) {
       case PieceKind::Normal:
         text = piece;
-        pieces_.trie.add(piece, id);
+        pieces_.table.add(piece, id);
         pieces_.lowest_score = std::min(pieces_.lowest_score, pieces_.scores.back());
         break;
       case PieceKind::Byte:
@@ -279,7 +246,7 @@ void SubwordSampler::append_sample(std::string_view text, RandomStream& random,
                                    std::vector<TokenId>& tokens) const {
   for (const std::string_view part : bpe_ ? bpe_with_dropout(pieces_, text, strength_, random)
                                           : unigram_sample(pieces_, text, strength_, random)) {
-    if (const auto id = pieces_.trie.find(part))
+    if (const auto id = pieces_.table.find(part))
       tokens.push_back(*id);
     else if (!bytes_.empty())
       for (const char byte : part) tokens.push_back(bytes_[static_cast<unsigned char>(byte)]);

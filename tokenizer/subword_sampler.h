@@ -6,67 +6,50 @@
 // step. So it cuts words into more pieces.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/random.h"
 #include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 
-/// The pieces of a vocabulary in a trie, to find all pieces that a text starts with.
-class PieceTrie {
+/// The pieces of a vocabulary by their texts.
+class PieceTable {
  public:
-  void add(std::string_view piece, TokenId id);
-  std::optional<TokenId> find(std::string_view piece) const;
+  void add(const std::string& piece, TokenId id) {
+    ids_[piece] = id;
+    longest_ = std::max(longest_, piece.size());
+  }
+  std::optional<TokenId> find(std::string_view piece) const {
+    const auto found = ids_.find(piece);
+    return found == ids_.end() ? std::nullopt : std::optional(found->second);
+  }
 
   /// Calls visit(bytes, id) for each piece that `text` starts with, the shortest first.
   template <class Visit>
   void for_each_prefix(std::string_view text, Visit&& visit) const {
-    std::uint32_t node = kRoot;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      node = child(node, text[i]);
-      if (node == kNoNode) return;
-      if (ids_[node] != kNoPiece) visit(i + 1, ids_[node]);
-    }
+    for (std::size_t size = 1; size <= std::min(longest_, text.size()); ++size)
+      if (const auto id = find(text.substr(0, size))) visit(size, *id);
   }
 
  private:
-  static constexpr std::uint32_t kRoot = 1, kNoNode = 0;
-  static constexpr TokenId kNoPiece = -1;
-  /// An edge of the trie in the hash table; free if `child` is kNoNode.
-  struct Edge {
-    std::uint64_t from = 0;  ///< node and byte
-    std::uint32_t child = kNoNode;
-  };
-
-  static std::uint64_t edge_of(std::uint32_t node, char byte) {
-    return std::uint64_t{node} << 8 | static_cast<unsigned char>(byte);
-  }
-  /// The index of an edge, or the free index where it belongs.
-  std::size_t index_of(std::uint64_t edge) const {
-    std::size_t index = mix64(edge) & (edges_.size() - 1);
-    while (edges_[index].child != kNoNode && edges_[index].from != edge)
-      index = (index + 1) & (edges_.size() - 1);
-    return index;
-  }
-  std::uint32_t child(std::uint32_t node, char byte) const {
-    return edges_[index_of(edge_of(node, byte))].child;
-  }
-  void grow();
-
-  std::vector<TokenId> ids_ = {kNoPiece, kNoPiece};  ///< [nodes]
-  std::vector<Edge> edges_ = std::vector<Edge>(64);  ///< a power of two, at most half of it in use
+  std::unordered_map<std::string, TokenId, TextHash<char>, std::equal_to<>> ids_;
+  std::size_t longest_ = 0;  ///< bytes of a piece
 };
 
 /// The pieces that text can be made of, and their scores.
 struct ScoredPieces {
-  PieceTrie trie;
+  PieceTable table;
   std::vector<double> scores;  ///< [V]
   double lowest_score = 0;
 };

@@ -2,12 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
-#include <iterator>
 #include <map>
-#include <string>
-#include <tuple>
-#include <utility>
 
 #include "base/error.h"
 #include "base/formatted_text.h"
@@ -95,7 +90,6 @@ Terms::Terms(const std::filesystem::path& file) {
                   "' has another target term in line ", first->second.first, "; keep one of them");
     add(source, target);
   }
-  sort();
 }
 
 Terms::Terms(const std::vector<std::pair<std::string, std::string>>& terms) {
@@ -108,68 +102,25 @@ Terms::Terms(const std::vector<std::pair<std::string, std::string>>& terms) {
                   "' has a NUL or a line end");
     add(strip(source), strip(target));
   }
-  sort();
 }
 
 void Terms::add(std::string_view source, std::string_view target) {
-  std::u32string characters = code_points(source);
-  std::u32string folded = lower(characters);
-  terms_.push_back({.lower = std::move(folded),
-                    .source = std::move(characters),
-                    .target = std::string(target),
-                    .number = terms_.size()});
-}
-
-/// The first of equal source terms stays.
-void Terms::sort() {
-  std::ranges::sort(
-      terms_, {}, [](const Term& term) { return std::tie(term.lower, term.source, term.number); });
-  const auto again = std::ranges::unique(terms_, {}, &Term::source);
-  terms_.erase(again.begin(), again.end());
-  std::vector<std::size_t> beginnings;  // of the term before, the shortest last
-  for (std::size_t t = 0; t < terms_.size(); ++t) {
-    Term& term = terms_[t];
-    const bool is_respelled = t > 0 && terms_[t - 1].lower == term.lower;
-    term.first_spelling = is_respelled ? terms_[t - 1].first_spelling : t;
-    if (is_respelled) continue;
-    while (!beginnings.empty() && !term.lower.starts_with(terms_[beginnings.back()].lower))
-      beginnings.pop_back();
-    if (!beginnings.empty()) term.shorter = beginnings.back();
-    beginnings.push_back(t);
-  }
-}
-
-/// The term in the spelling of the text or in the one without capitals, whichever comes first.
-const Terms::Term* Terms::spelled(std::size_t first, std::u32string_view text) const {
-  const auto begin = terms_.begin() + static_cast<std::ptrdiff_t>(first);
-  const auto end = std::upper_bound(
-      begin, terms_.end(), begin->lower,
-      [](const std::u32string& lower, const Term& term) { return lower < term.lower; });
-  const Term* found = nullptr;
-  for (const std::u32string_view spelling : {text, std::u32string_view(begin->lower)}) {
-    const auto term = std::lower_bound(
-        begin, end, spelling,
-        [](const Term& each, std::u32string_view source) { return each.source < source; });
-    if (term == end || term->source != spelling) continue;
-    if (found == nullptr || term->number < found->number) found = &*term;
-  }
-  return found;
+  const std::u32string characters = code_points(source);
+  std::vector<Term>& spellings = terms_[lower(characters)];
+  if (std::ranges::find(spellings, characters, &Term::source) != spellings.end()) return;
+  spellings.push_back({characters, std::string(target)});
+  sizes_.insert(characters.size());
 }
 
 const Terms::Term* Terms::longest_at(std::u32string_view text, std::u32string_view folded,
                                      std::size_t begin) const {
-  const std::u32string_view rest = folded.substr(begin);
-  const auto after = std::ranges::upper_bound(
-      terms_, rest, {}, [](const Term& term) { return std::u32string_view(term.lower); });
-  if (after == terms_.begin()) return nullptr;
-  // Terms that `rest` begins with are the last one before it, or beginnings of that one.
-  const Term& last = *std::prev(after);
-  const auto common =
-      static_cast<std::size_t>(std::ranges::mismatch(last.lower, rest).in1 - last.lower.begin());
-  for (std::size_t t = last.first_spelling; t != kNone; t = terms_[t].shorter) {
-    const std::size_t size = terms_[t].lower.size();
-    if (size > common || !is_boundary(text, begin + size)) continue;
-    if (const Term* term = spelled(t, text.substr(begin, size))) return term;
+  for (const std::size_t size : sizes_) {  // the longest first
+    if (size > text.size() - begin || !is_boundary(text, begin + size)) continue;
+    const auto found = terms_.find(folded.substr(begin, size));
+    if (found == terms_.end()) continue;
+    // In the spelling of the text or without capitals, whichever comes first.
+    for (const Term& term : found->second)
+      if (term.source == text.substr(begin, size) || term.source == found->first) return &term;
   }
   return nullptr;
 }

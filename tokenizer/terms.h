@@ -4,13 +4,16 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <limits>
+#include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "base/bytes.h"
 #include "tokenizer/tokenizer.h"
 
 namespace dragoman {
@@ -40,27 +43,23 @@ class Terms {
   bool empty() const { return terms_.empty(); }
   /// The terms that `source` has as whole words. If several begin at one word, the longest
   /// counts; terms do not overlap. A source term without capitals is found in upper and lower case.
-  /// The first in the file of equal source terms counts. A word takes the time of a binary search,
+  /// The first in the file of equal source terms counts. A word takes the time of some look-ups,
   /// however many terms begin with it.
   std::vector<RequiredText> find(std::string_view source) const;
 
  private:
-  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
   struct Term {
-    std::u32string lower, source;
+    std::u32string source;
     std::string target;
-    std::size_t number;              // in the order of the file
-    std::size_t first_spelling = 0;  // the first term with the same `lower`
-    std::size_t shorter = kNone;     // the longest first spelling that this one begins with
   };
   void add(std::string_view source, std::string_view target);
-  void sort();
-  const Term* spelled(std::size_t first, std::u32string_view text) const;
   /// Null if there is none. `folded` is the text in lower case.
   const Term* longest_at(std::u32string_view text, std::u32string_view folded,
                          std::size_t begin) const;
 
-  std::vector<Term> terms_;  // sorted by `lower`, then by `source`
+  // By the source in lower case: its spellings, in the order of the file.
+  std::unordered_map<std::u32string, std::vector<Term>, TextHash<char32_t>, std::equal_to<>> terms_;
+  std::set<std::size_t, std::greater<>> sizes_;  // of the sources, in characters
 };
 
 /// The texts of `required` that the translation does not have as whole words as often as it should.

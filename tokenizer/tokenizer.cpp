@@ -3,18 +3,14 @@
 #include <sentencepiece_processor.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdio>
-#include <memory>
-#include <optional>
 #include <utility>
 
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/files.h"
 #include "base/utf8.h"
-#include "tokenizer/sentencepiece_model.h"
 #include "tokenizer/terms.h"
 
 namespace dragoman {

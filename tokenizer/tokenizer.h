@@ -95,10 +95,8 @@ struct EndIds {
 };
 
 struct TokenizerPair {
-  std::shared_ptr<const Tokenizer> source;
-  std::shared_ptr<const Tokenizer>
-      target;              ///< the same object as `source` if their bytes are equal
-  bool source_eos = true;  ///< ModelConfig::source_eos
+  std::shared_ptr<const Tokenizer> source, target;  ///< one object if their bytes are equal
+  bool source_eos = true;                           ///< ModelConfig::source_eos
 
   /// Whether both sides have one vocabulary. Their rules for text (TextRule) may differ.
   bool joint() const {

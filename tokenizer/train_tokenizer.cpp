@@ -14,7 +14,6 @@
 #include <set>
 #include <span>
 #include <unordered_map>
-#include <utility>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -23,7 +22,6 @@
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "tokenizer/terms.h"
-#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 
@@ -68,7 +66,7 @@ void append_lines(const std::vector<std::string_view>& texts, TextSide side,
 }
 
 void keep_sample(std::vector<SideLine>& lines, std::int64_t sample_lines) {
-  if (static_cast<std::int64_t>(lines.size()) <= sample_lines) return;
+  if (std::ssize(lines) <= sample_lines) return;
   const auto by_key = [](const SideLine& a, const SideLine& b) {
     const std::uint64_t a_key = sample_key(a.text), b_key = sample_key(b.text);
     if (a_key != b_key) return a_key < b_key;
@@ -115,7 +113,7 @@ std::vector<std::string_view> training_lines(const std::vector<std::string_view>
     }
     append_parts(line, parts);
   }
-  std::sort(parts.begin(), parts.end());
+  std::ranges::sort(parts);
   return parts;
 }
 
@@ -194,26 +192,22 @@ bool is_character(char32_t code_point) {
   return code_point != 0 && category != "Cn" && category != "Cs" && category != "Co";
 }
 
-std::u32string nfc(std::u32string_view text) {
-  return code_points(normalised(to_utf8(text), NormalForm::Nfc));
-}
-
-std::u32string nfd(std::u32string_view text) {
-  return code_points(normalised(to_utf8(text), NormalForm::Nfd));
+std::u32string in_form(NormalForm form, std::u32string_view text) {
+  return code_points(normalised(to_utf8(text), form));
 }
 
 /// Canonically equivalent spellings of a character: itself, decomposed with its marks in any order
 /// that means the same, and with only the last of these marks decomposed.
 std::set<std::u32string> spellings(char32_t character) {
   std::set<std::u32string> all = {std::u32string(1, character)};
-  const std::u32string parts = nfd(*all.begin());
+  const std::u32string parts = in_form(NormalForm::Nfd, *all.begin());
   if (parts.size() < 2) return all;
   std::u32string order = parts;
   std::sort(order.begin() + 1, order.end());
   do {
-    if (nfd(order) != parts) continue;
+    if (in_form(NormalForm::Nfd, order) != parts) continue;
     for (std::size_t composed = 1; composed < order.size(); ++composed)
-      all.insert(nfc(order.substr(0, composed)) + order.substr(composed));
+      all.insert(in_form(NormalForm::Nfc, order.substr(0, composed)) + order.substr(composed));
   } while (std::next_permutation(order.begin() + 1, order.end()));
   return all;
 }
@@ -356,10 +350,9 @@ class Normaliser {
 /// the process.
 bool has_characters(const std::vector<std::string_view>& lines, Normalization built_in) {
   const Normaliser normalise(TextRule{built_in});
-  return std::any_of(lines.begin(), lines.end(), [&normalise](std::string_view line) {
-    for (const char32_t c : code_points(normalise(line)))
-      if (!is_space(c) && c != U'\0') return true;
-    return false;
+  return std::ranges::any_of(lines, [&normalise](std::string_view line) {
+    return std::ranges::any_of(code_points(normalise(line)),
+                               [](char32_t c) { return !is_space(c) && c != U'\0'; });
   });
 }
 
@@ -413,9 +406,7 @@ TrainedTokenizer train_pieces(const TrainingText& text, const TokenizerConfig& c
   std::string problem;
   // If the vocabulary cannot hold all characters, the rare ones are left to the byte pieces.
   for (const double coverage : {1.0, 0.9999, 0.9995, 0.999, 0.995, 0.99, kSmallestCoverage}) {
-    TrainedTokenizer trained{.model_bytes = {},
-                             .vocab_size = 0,
-                             .character_coverage = std::min(coverage, config.character_coverage)};
+    TrainedTokenizer trained{.character_coverage = std::min(coverage, config.character_coverage)};
     problem =
         train(text.lines(), trainer_options(config, trained.character_coverage, text.built_in()),
               trained.model_bytes);
@@ -449,7 +440,7 @@ bool is_reserved_piece(std::string_view piece) {
 }
 
 void TokenizerConfig::check() const {
-  const auto symbols = static_cast<std::int64_t>(user_symbols.size());
+  const auto symbols = std::ssize(user_symbols);
   if (vocab_size <= kReservedPieces + symbols)
     throw UsageError("--vocab-size ", vocab_size, ": at least ", kReservedPieces + symbols + 1,
                      " are needed (256 bytes, 3 special pieces, --user-symbols and a character)");
@@ -466,7 +457,7 @@ void TokenizerConfig::check() const {
       throw UsageError("--user-symbols: empty, with a line end, or not UTF-8");
     if (is_reserved_piece(symbol))
       throw UsageError("--user-symbols ", symbol, ": is a piece of every vocabulary");
-    if (std::count(user_symbols.begin(), user_symbols.end(), symbol) > 1)
+    if (std::ranges::count(user_symbols, symbol) > 1)
       throw UsageError("--user-symbols ", symbol, ": given twice");
   }
   if (source_model.empty() && !target_model.empty())

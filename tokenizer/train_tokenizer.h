@@ -45,72 +45,40 @@ struct TokenizerConfig {
   /// Tokenizers may have other names on resume: they are compared with those of the checkpoint.
   template <class Visit>
   void for_each_field(Visit&& visit) {
-    visit({.name = "vocab-size",
-           .help = "pieces of the vocabulary; auto: 500 to 32,000, by the amount of text",
-           .group = "Tokenizer",
-           .aliases = "dim-vocabs,num-words"},
-          vocab_size);
-    visit({.name = "tokenizer-type",
-           .help = "kind of SentencePiece model",
-           .group = "Tokenizer",
-           .aliases = "model-type"},
-          type);
-    visit({.name = "joint-vocab",
-           .help = "one tokenizer for both sides",
-           .group = "Tokenizer",
-           .aliases = "joined-dictionary,share-vocab,shared-vocab"},
-          joint);
-    visit({.name = "character-coverage",
-           .help = "fraction of the text's characters that become pieces of their own",
-           .group = "Tokenizer"},
-          character_coverage);
-    visit({.name = "source-normalization",
-           .help = "how the source is written before it is cut into pieces; nmt_nfkc: NFKC, and a "
-                   "run of white space is one space",
-           .group = "Tokenizer"},
-          source_normalization);
-    visit({.name = "target-normalization",
-           .help = "the same for the target; none: the model learns what the text has, byte for "
-                   "byte",
-           .group = "Tokenizer"},
-          target_normalization);
-    visit({.name = "lowercase",
-           .help = "both sides are also lower-cased, so that the model reads and writes lower case "
-                   "alone",
-           .group = "Tokenizer"},
-          lowercase);
-    visit({.name = "user-symbols",
-           .help = "pieces that are never split",
-           .group = "Tokenizer",
-           .aliases = "user-defined-symbols"},
-          user_symbols);
-    visit({.name = "tokenizer-lines",
-           .help = "most lines that a tokenizer is trained on",
-           .group = "Tokenizer",
-           .aliases = "input-sentence-size"},
-          sample_lines);
-    visit({.name = "tokenizer",
-           .help = "existing SentencePiece model, for the source or both sides",
-           .group = "Tokenizer",
-           .aliases = "source-tokenizer,spm",
-           .on_resume = OnResume::Allowed,
-           .placeholder = "FILE"},
-          source_model);
-    visit({.name = "target-tokenizer",
-           .help = "existing SentencePiece model for the target side",
-           .group = "Tokenizer",
-           .on_resume = OnResume::Allowed,
-           .placeholder = "FILE"},
-          target_model);
+    const auto field = fields_under("Tokenizer", visit);
+    field("vocab-size", vocab_size,
+          "pieces of the vocabulary; auto: 500 to 32,000, by the amount of text",
+          {.aliases = "dim-vocabs,num-words"});
+    field("tokenizer-type", type, "kind of SentencePiece model", {.aliases = "model-type"});
+    field("joint-vocab", joint, "one tokenizer for both sides",
+          {.aliases = "joined-dictionary,share-vocab,shared-vocab"});
+    field("character-coverage", character_coverage,
+          "fraction of the text's characters that become pieces of their own");
+    field("source-normalization", source_normalization,
+          "how the source is written before it is cut into pieces; nmt_nfkc: NFKC, and a run of "
+          "white space is one space");
+    field("target-normalization", target_normalization,
+          "the same for the target; none: the model learns what the text has, byte for byte");
+    field("lowercase", lowercase,
+          "both sides are also lower-cased, so that the model reads and writes lower case alone");
+    field("user-symbols", user_symbols, "pieces that are never split",
+          {.aliases = "user-defined-symbols"});
+    field("tokenizer-lines", sample_lines, "most lines that a tokenizer is trained on",
+          {.aliases = "input-sentence-size"});
+    field(
+        "tokenizer", source_model, "existing SentencePiece model, for the source or both sides",
+        {.aliases = "source-tokenizer,spm", .on_resume = OnResume::Allowed, .placeholder = "FILE"});
+    field("target-tokenizer", target_model, "existing SentencePiece model for the target side",
+          {.on_resume = OnResume::Allowed, .placeholder = "FILE"});
   }
 };
 
 enum class TextSide { Source, Target };
 
 struct TrainedTokenizer {
-  std::string model_bytes;
-  std::int64_t vocab_size;    ///< smaller than asked for if the text has no more pieces
-  double character_coverage;  ///< smaller than asked for if the vocabulary cannot hold them all
+  std::string model_bytes = {};
+  std::int64_t vocab_size = 0;  ///< smaller than asked for if the text has no more pieces
+  double character_coverage;    ///< smaller than asked for if the vocabulary cannot hold them all
 };
 
 /// Trains on `lines` (views stay valid during the call; order does not matter). If there are more

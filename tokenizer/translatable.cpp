@@ -205,11 +205,8 @@ std::optional<CopiedKind> copied_kind(std::string_view text) {
 }
 
 bool has_letter_or_digit(std::string_view text) {
-  for (std::size_t offset = 0; offset < text.size();) {
-    const char32_t c = next_code_point(text, offset);
-    if (is_script_letter(c) || is_number(c)) return true;
-  }
-  return false;
+  return std::ranges::any_of(code_points(text),
+                             [](char32_t c) { return is_script_letter(c) || is_number(c); });
 }
 
 TextBetweenSigns between_signs(std::string_view text) {

@@ -13,24 +13,24 @@
 namespace dragoman {
 namespace {
 
-TEST(PieceTrie, AllPiecesThatATextStartsWithAreFound) {
-  PieceTrie trie;
+TEST(PieceTable, AllPiecesThatATextStartsWithAreFound) {
+  PieceTable table;
   const auto words = sample_text(300);
   for (std::size_t i = 0; i < words.size(); ++i)
-    trie.add(words[i].substr(0, 1 + i % 17), static_cast<TokenId>(i % 17));
+    table.add(words[i].substr(0, 1 + i % 17), static_cast<TokenId>(i % 17));
   for (const std::string& word : words) {
     std::vector<std::size_t> expected, found;
     for (std::size_t size = 1; size <= word.size(); ++size)
-      if (trie.find(word.substr(0, size))) expected.push_back(size);
-    trie.for_each_prefix(word, [&](std::size_t size, TokenId id) {
+      if (table.find(word.substr(0, size))) expected.push_back(size);
+    table.for_each_prefix(word, [&](std::size_t size, TokenId id) {
       found.push_back(size);
       EXPECT_EQ(static_cast<std::size_t>(id) + 1, size);
     });
     EXPECT_EQ(found, expected);
     EXPECT_FALSE(found.empty());
   }
-  EXPECT_FALSE(trie.find("no"));
-  EXPECT_FALSE(trie.find(""));
+  EXPECT_FALSE(table.find("no"));
+  EXPECT_FALSE(table.find(""));
 }
 
 using Parts = std::vector<std::string>;
@@ -40,7 +40,7 @@ using Distribution = std::map<Parts, double>;
 ScoredPieces pieces_of(const std::vector<std::pair<std::string, double>>& scored) {
   ScoredPieces pieces;
   for (const auto& [piece, score] : scored) {
-    pieces.trie.add(piece, static_cast<TokenId>(pieces.scores.size()));
+    pieces.table.add(piece, static_cast<TokenId>(pieces.scores.size()));
     pieces.scores.push_back(score);
     pieces.lowest_score = std::min(pieces.lowest_score, score);
   }
@@ -79,8 +79,8 @@ void add_segmentations(const ScoredPieces& pieces, const std::string& text, doub
   }
   bool known = false;
   for (std::size_t size = 1; size <= text.size(); ++size) {
-    const auto id = pieces.trie.find(text.substr(0, size));
-    if (!id && !(size == 1 && !known && !pieces.trie.find(text.substr(0, 1)))) continue;
+    const auto id = pieces.table.find(text.substr(0, size));
+    if (!id && !(size == 1 && !known && !pieces.table.find(text.substr(0, 1)))) continue;
     known |= size == 1;
     const double score =
         id ? pieces.scores[static_cast<std::size_t>(*id)] : pieces.lowest_score - 10;
@@ -130,7 +130,7 @@ void add_outcomes(const ScoredPieces& pieces, const Parts& parts,
   double best_score = 0;
   std::array<std::size_t, 3> best_place{};
   for (std::size_t i = 0; i + 1 < parts.size(); begin += parts[i++].size()) {
-    const auto id = pieces.trie.find(parts[i] + parts[i + 1]);
+    const auto id = pieces.table.find(parts[i] + parts[i + 1]);
     const std::array<std::size_t, 3> place = {begin, begin + parts[i].size(),
                                               begin + parts[i].size() + parts[i + 1].size()};
     if (!id || dropped.contains(place)) continue;
