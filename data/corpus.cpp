@@ -14,6 +14,12 @@
 
 namespace dragoman {
 
+// A file of an earlier version lacks the newest numbers, which are 0 then.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CorpusReport, read, kept, held_out, invalid, empty,
+                                                in_validation, duplicates, too_long, ratio,
+                                                several_sentences, same_text, changed_targets,
+                                                changed_target, source_tokens, target_tokens);
+
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "the corpus file is little-endian");
@@ -41,36 +47,14 @@ std::uint64_t checksum(const std::vector<std::uint64_t>& stretch_hashes) {
   return xxh3(stretch_hashes.data(), stretch_hashes.size() * sizeof(std::uint64_t));
 }
 
-/// Visits the numbers of a report with their names.
-template <class Report, class Visit>
-void for_each_count(Report& report, Visit&& visit) {
-  visit("read", report.read);
-  visit("kept", report.kept);
-  visit("held_out", report.held_out);
-  visit("invalid", report.invalid);
-  visit("empty", report.empty);
-  visit("in_validation", report.in_validation);
-  visit("duplicates", report.duplicates);
-  visit("too_long", report.too_long);
-  visit("ratio", report.ratio);
-  visit("several_sentences", report.several_sentences);
-  visit("same_text", report.same_text);
-  visit("changed_targets", report.changed_targets);
-  visit("changed_target", report.changed_target);
-  visit("source_tokens", report.source_tokens);
-  visit("target_tokens", report.target_tokens);
-}
-
 std::string json_of(const CorpusFacts& facts) {
-  nlohmann::json json;
-  for_each_count(facts.report,
-                 [&json](const char* name, std::int64_t count) { json["report"][name] = count; });
+  nlohmann::json json{{"report", facts.report},
+                      {"held_out_source", facts.held_out_source},
+                      {"held_out_target", facts.held_out_target},
+                      {"held_out_lines", facts.held_out_lines}};
   if (facts.report.copy_counts)
     for (const auto& [pairs, copies] : *facts.report.copy_counts)
       json["copy_counts"].push_back({pairs, copies});
-  json["held_out_source"] = facts.held_out_source;
-  json["held_out_target"] = facts.held_out_target;
-  json["held_out_lines"] = facts.held_out_lines;
   if (facts.characters)
     json["characters"] = {{"source", facts.characters->source.ranges()},
                           {"target", facts.characters->target.ranges()}};
@@ -79,11 +63,7 @@ std::string json_of(const CorpusFacts& facts) {
 
 CorpusFacts facts_of(std::string_view text) {
   const auto json = nlohmann::json::parse(text, check_json_depth<nlohmann::json>);
-  CorpusFacts facts;
-  for_each_count(facts.report, [&json](const char* name, std::int64_t& count) {
-    // A file of an earlier version lacks the newest numbers.
-    count = json.at("report").value(name, std::int64_t{0});
-  });
+  CorpusFacts facts{.report = json.at("report").get<CorpusReport>()};
   if (json.contains("copy_counts")) {
     CopyCounts& counts = facts.report.copy_counts.emplace();
     for (std::size_t kind = 0; kind < counts.size(); ++kind) {
@@ -211,19 +191,15 @@ void Corpus::Storage::check(const std::string& name, int threads) {
 
 Corpus::Storage::Block Corpus::Storage::block_of(std::int64_t pair) const {
   const std::size_t block = static_cast<std::size_t>(pair) / kPairsPerStoredBlock;
-  std::uint64_t offset;
-  std::int64_t first_line;
-  const char* entry = bytes_.data() + table_ + block * 16;
-  std::memcpy(&offset, entry, sizeof offset);
-  std::memcpy(&first_line, entry + 8, sizeof first_line);
+  const auto& entry = reinterpret_cast<const BlockEntry*>(bytes_.data() + table_)[block];
   const std::size_t pairs = std::min(
       kPairsPerStoredBlock, static_cast<std::size_t>(pairs_) - block * kPairsPerStoredBlock);
-  const auto* starts = reinterpret_cast<const std::uint32_t*>(bytes_.data() + offset);
+  const auto* starts = reinterpret_cast<const std::uint32_t*>(bytes_.data() + entry.offset);
   const std::uint32_t* lines = starts + 2 * pairs + 1;
   return {.starts = starts,
           .lines = lines,
           .tokens = reinterpret_cast<const char*>(lines + pairs),
-          .first_line = first_line,
+          .first_line = entry.first_line,
           .pair = static_cast<std::size_t>(pair) % kPairsPerStoredBlock};
 }
 

@@ -106,6 +106,12 @@ struct CorpusFacts {
   std::optional<SeenCharacters> characters = std::nullopt;
 };
 
+/// An element of the file's table.
+struct BlockEntry {
+  std::uint64_t offset;
+  std::int64_t first_line;
+};
+
 /// Writes pairs one by one. Takes memory for one block and a few megabytes.
 class CorpusWriter {
  public:
@@ -120,11 +126,6 @@ class CorpusWriter {
   void finish(const CorpusFacts& facts);
 
  private:
-  struct BlockEntry {
-    std::uint64_t offset;
-    std::int64_t first_line;
-  };
-
   void write(const void* bytes, std::size_t size);
   void pass_on_stretch();
   void write_block();

@@ -11,7 +11,6 @@
 #include "data/pair_selection.h"
 #include "data/trained_pairs.h"
 #include "tokenizer/sentence_splitter.h"
-#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 

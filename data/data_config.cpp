@@ -99,7 +99,7 @@ SourceTags::SourceTags(const DataConfig& data, const Tokenizer& tokenizer) : tag
     const std::vector<TokenId> pieces = tokenizer.encode(tag);
     pieces_.push_back(pieces.size());
     const auto is_tag = [&](TokenId id) { return tokenizer.piece(id) == tag; };
-    if (!tag.empty() && std::none_of(pieces.begin(), pieces.end(), is_tag))
+    if (!tag.empty() && std::ranges::none_of(pieces, is_tag))
       throw UsageError(
           "--corpus-tags ", tag,
           ": the tokenizer has no such piece; let one be trained, or give one that has "

@@ -20,8 +20,7 @@ struct WeightedPairs {
 };
 
 struct PlanConfig {
-  std::int64_t max_tokens =
-      4096;  ///< bounds source and target tokens each, with a </s> for each sentence
+  std::int64_t max_tokens = 4096;  ///< of source and target each, with a </s> for each sentence
   std::int64_t max_sentences = 0;  ///< 0: no limit
   std::uint64_t seed = 1;
   std::vector<WeightedPairs> weights = {};  ///< from pair 0 on; none: all pairs once

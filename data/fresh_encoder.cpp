@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "tokenizer/terms.h"
+#include "tokenizer/sentence_splitter.h"
 
 namespace dragoman {
 
@@ -32,17 +32,13 @@ std::string change_around(std::string_view text, std::span<const std::string> ke
   return changed + change(text.substr(begin));
 }
 
-bool is_end_punctuation(char32_t c) {
+std::string_view without_end_punctuation(std::string_view text) {
   constexpr std::u32string_view kMarks =
       U".!?\u2026\u3002\uFF01\uFF1F\uFF0E\uFF61\u061F\u06D4\u0964\u0965";
-  return kMarks.find(c) != kMarks.npos;
-}
-
-std::string_view without_end_punctuation(std::string_view text) {
   std::size_t end = 0;
   for (std::size_t offset = 0; offset < text.size();) {
     const char32_t c = next_code_point(text, offset);
-    if (!is_end_punctuation(c) && !is_space(c)) end = offset;
+    if (!is_one_of(c, kMarks) && !is_space(c)) end = offset;
   }
   return text.substr(0, end);
 }

@@ -1,6 +1,5 @@
 #include "data/packed_batch.h"
 
-#include <algorithm>
 #include <bit>
 
 #include "base/random.h"

@@ -12,28 +12,6 @@
 
 namespace dragoman {
 
-namespace {
-
-using Run = std::span<const std::uint64_t>;
-
-void merge(std::vector<Run> runs, const std::function<void(std::uint64_t)>& visit) {
-  using Head = std::pair<std::uint64_t, std::size_t>;  // the run's next hash, its number
-  std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
-  const auto push = [&](std::size_t run) {
-    if (!runs[run].empty()) heads.emplace(runs[run].front(), run);
-  };
-  for (std::size_t run = 0; run < runs.size(); ++run) push(run);
-  while (!heads.empty()) {
-    const auto [hash, run] = heads.top();
-    heads.pop();
-    visit(hash);
-    runs[run] = runs[run].subspan(1);
-    push(run);
-  }
-}
-
-}  // namespace
-
 void SortedHashes::add(std::span<const std::uint64_t> hashes) {
   for (const std::uint64_t hash : hashes) {
     if (hashes_.size() == space_.most_in_memory) write_run();
@@ -43,15 +21,15 @@ void SortedHashes::add(std::span<const std::uint64_t> hashes) {
 
 void SortedHashes::write_run() {
   if (!file_) file_ = std::make_unique<UnnamedFile>(space_.folder);
-  std::sort(hashes_.begin(), hashes_.end());
+  std::ranges::sort(hashes_);
   file_->append(hashes_.data(), hashes_.size() * sizeof hashes_[0]);
   run_ends_.push_back((run_ends_.empty() ? 0 : run_ends_.back()) + hashes_.size());
   hashes_.clear();
 }
 
 void SortedHashes::for_each(const std::function<void(std::uint64_t)>& visit) {
-  std::sort(hashes_.begin(), hashes_.end());
-  std::vector<Run> runs = {hashes_};
+  std::ranges::sort(hashes_);
+  std::vector<std::span<const std::uint64_t>> runs = {hashes_};  // what is left of each
   MappedFile mapped;
   if (file_) mapped = file_->map();
   const auto* stored = reinterpret_cast<const std::uint64_t*>(mapped.data());
@@ -59,7 +37,13 @@ void SortedHashes::for_each(const std::function<void(std::uint64_t)>& visit) {
     runs.push_back({stored + begin, stored + end});
     begin = end;
   }
-  merge(std::move(runs), visit);
+  for (;;) {
+    std::erase_if(runs, [](const auto& run) { return run.empty(); });
+    if (runs.empty()) return;
+    auto& least = *std::ranges::min_element(runs, {}, [](const auto& run) { return run.front(); });
+    visit(least.front());
+    least = least.subspan(1);
+  }
 }
 
 namespace {
@@ -74,7 +58,7 @@ bool is_blank(std::string_view line) {
 /// For each file whether to hold pairs out: only those without a tag, if there are any.
 std::vector<bool> files_to_hold_out_of(const DataConfig& data) {
   const std::vector<std::string> tags = data.tags();
-  const bool all = std::find(tags.begin(), tags.end(), "") == tags.end();
+  const bool all = std::ranges::find(tags, "") == tags.end();
   std::vector<bool> files;
   for (const std::string& tag : tags) files.push_back(all || tag.empty());
   return files;
@@ -98,7 +82,7 @@ class Smallest {
     }
     std::vector<std::uint64_t> result;
     for (; !heap_.empty(); heap_.pop()) result.push_back(heap_.top().second);
-    std::sort(result.begin(), result.end());
+    std::ranges::sort(result);
     return result;
   }
 
@@ -182,7 +166,7 @@ bool PairSelection::seen_before(std::uint64_t hash) {
 }
 
 Fate PairSelection::next(std::int64_t pair, std::uint64_t hash) {
-  if (std::binary_search(held_out_.begin(), held_out_.end(), hash))
+  if (std::ranges::binary_search(held_out_, hash))
     return may_be_held_out(pair) && !seen_before(hash) ? Fate::HoldOut : Fate::Duplicate;
   return seen_before(hash) && !keep_duplicates_ ? Fate::Duplicate : Fate::Train;
 }

@@ -6,7 +6,6 @@
 #include "base/bytes.h"
 #include "base/compressed_text.h"
 #include "base/error.h"
-#include "base/files.h"
 #include "base/lines.h"
 #include "base/utf8.h"
 
@@ -115,11 +114,7 @@ class Unpacker {
 bool is_valid_line(std::string_view line) { return find_problem(line) == line.npos; }
 
 std::size_t TextIndex::start_of(std::int64_t line, std::string_view text) const {
-  const auto stretch = std::upper_bound(stretches.begin(), stretches.end(), line,
-                                        [](std::int64_t wanted, const Stretch& p) {
-                                          return wanted < p.first_line;
-                                        }) -
-                       1;
+  const auto stretch = std::ranges::upper_bound(stretches, line, {}, &Stretch::first_line) - 1;
   const std::int64_t in_stretch = line - stretch->first_line;
   std::size_t start =
       starts[static_cast<std::size_t>(stretch->first_start + in_stretch / kLinesPerStart)];

@@ -115,7 +115,7 @@ TokenizerConfig tokenizer_config(const PreparationWork& work, TextSide side) {
   if (!work.data.train_terms.empty())
     more.insert(more.end(), {std::string(kTermBegins), std::string(kTermEnds)});
   for (const std::string& symbol : more)
-    if (!symbol.empty() && std::find(symbols.begin(), symbols.end(), symbol) == symbols.end())
+    if (!symbol.empty() && std::ranges::find(symbols, symbol) == symbols.end())
       symbols.push_back(symbol);
   return config;
 }
@@ -300,19 +300,15 @@ void add_valid_lines(const ParallelText& text, ValidSet& valid) {
                      });
 }
 
-void encode_valid(const PreparationWork& work, const TokenizerPair& tokenizers, ValidSet& valid) {
+/// Throws Error if `files`, which were given, have no pair for the loss.
+void encode_valid(const PreparationWork& work, const TokenizerPair& tokenizers,
+                  const std::vector<std::string>& files, ValidSet& valid) {
   valid.tokens = encode_lines(valid.source_lines, valid.target_lines, tokenizers, work.data,
                               work.context("encoding the validation set"));
   valid.too_long = std::ssize(valid.source_lines) - valid.tokens.pairs();
-}
-
-/// The alignments of the training text, checked; null if none are given.
-std::shared_ptr<const AlignmentFiles> alignment_files(
-    const PreparationWork& work, const std::shared_ptr<const ParallelText>& text,
-    const TextReading& reading) {
-  if (work.data.guided_alignment.empty()) return nullptr;
-  return std::make_shared<const AlignmentFiles>(text, work.data, reading,
-                                                work.context("checking the alignments"));
+  if (!files.empty() && valid.tokens.pairs() == 0)
+    throw Error(files[0],
+                ": has no pair to validate with: all are invalid or longer than --max-length");
 }
 
 /// Adds the hashes of all files; throws Error if one has changed since the run was started.
@@ -389,13 +385,6 @@ void require_term_marks(const Tokenizer& source) {
         "; train one, or give one that has them as user-defined symbols");
 }
 
-/// Throws Error if a text that was given has no pair for the loss.
-void require_pairs(const std::vector<std::string>& files, const ValidSet& set) {
-  if (!files.empty() && set.tokens.pairs() == 0)
-    throw Error(files[0],
-                ": has no pair to validate with: all are invalid or longer than --max-length");
-}
-
 /// Leaves out the pairs that are trained on too, unless fewer than half would remain.
 void leave_out_trained(const DataConfig& data, const HashFilter& trained, ValidSet& valid) {
   if (data.valid_overlap == ValidOverlap::Ignored) return;
@@ -432,16 +421,7 @@ void take_validation(const PreparationWork& work, const CorpusFacts& facts,
     valid.line_numbers = facts.held_out_lines;
   }
   leave_out_trained(work.data, prepared.survey->trained, valid);
-  encode_valid(work, prepared.tokenizers, valid);
-  require_pairs(work.data.valid_source, valid);
-}
-
-void take_keep_validation(const PreparationWork& work, const ParallelText& text,
-                          PreparedData& prepared) {
-  if (work.data.keep_valid_source.empty()) return;
-  add_valid_lines(text, prepared.keep_valid);
-  encode_valid(work, prepared.tokenizers, prepared.keep_valid);
-  require_pairs(work.data.keep_valid_source, prepared.keep_valid);
+  encode_valid(work, prepared.tokenizers, work.data.valid_source, valid);
 }
 
 }  // namespace
@@ -466,7 +446,10 @@ PreparedData prepare_data(const Preparation& preparation) {
   const ParallelText valid_text(data.valid_source, data.valid_target, data.invalid, reading);
   const ParallelText keep_valid_text(data.keep_valid_source, data.keep_valid_target, data.invalid,
                                      reading);
-  const auto alignment = alignment_files(work, shared_text, reading);
+  std::shared_ptr<const AlignmentFiles> alignment;
+  if (!data.guided_alignment.empty())
+    alignment = std::make_shared<const AlignmentFiles>(shared_text, data, reading,
+                                                       work.context("checking the alignments"));
   const auto files = files_of({&text, &valid_text, &keep_valid_text}, alignment.get());
   PreparedData prepared;
   take_hashes(work, files, prepared);
@@ -496,7 +479,8 @@ PreparedData prepare_data(const Preparation& preparation) {
   prepared.report = storage->facts().report;
   prepared.changed_target = changed_target(text, *prepared.tokenizers.target, prepared.report);
   take_validation(work, storage->facts(), prepared);
-  take_keep_validation(work, keep_valid_text, prepared);
+  add_valid_lines(keep_valid_text, prepared.keep_valid);
+  encode_valid(work, prepared.tokenizers, data.keep_valid_source, prepared.keep_valid);
   return prepared;
 }
 

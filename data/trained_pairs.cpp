@@ -9,12 +9,16 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/formatted_text.h"
 #include "base/random.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
 
 namespace dragoman {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PairsFound, pairs, lines);
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TextSurvey, pairs, copies, other_script_source,
+                                   other_script_target, odd_length, repeated_source,
+                                   repeated_target);
 
 namespace {
 
@@ -167,15 +171,10 @@ PairLook look_at(std::int64_t line, std::string_view source, std::string_view ta
           .is_odd = is_odd};
 }
 
-void note(PairsFound& found, std::int64_t line) {
-  ++found.pairs;
-  if (found.lines.size() < kListedLines) found.lines.push_back(line);
-}
-
 /// The lines of one side by their scripts.
 class Scripts {
  public:
-  void note(Script script, std::int64_t line) { dragoman::note(found_[script], line); }
+  void add(Script script, std::int64_t line) { found_[script].add(line); }
 
   /// The lines that have a script, but not that of most lines.
   PairsFound others() const {
@@ -207,13 +206,13 @@ class Surveyor {
   void take(const PairLook& pair) {
     TextSurvey& survey = result_.survey;
     result_.trained.add(pair.likeness);
-    if (pair.is_copy) note(survey.copies, pair.line);
-    if (pair.is_odd) note(survey.odd_length, pair.line);
-    source_scripts_.note(pair.source_script, pair.line);
-    target_scripts_.note(pair.target_script, pair.line);
+    if (pair.is_copy) survey.copies.add(pair.line);
+    if (pair.is_odd) survey.odd_length.add(pair.line);
+    source_scripts_.add(pair.source_script, pair.line);
+    target_scripts_.add(pair.target_script, pair.line);
     const bool has_source = sources_.add(pair.source), has_target = targets_.add(pair.target);
-    if (has_source && !has_target) note(survey.repeated_source, pair.line);
-    if (has_target && !has_source) note(survey.repeated_target, pair.line);
+    if (has_source && !has_target) survey.repeated_source.add(pair.line);
+    if (has_target && !has_source) survey.repeated_target.add(pair.line);
   }
 
   SurveyedText take_result() {
@@ -227,17 +226,6 @@ class Surveyor {
   HashFilter sources_, targets_;
   Scripts source_scripts_, target_scripts_;
 };
-
-/// Visits the kinds of pairs with their names.
-template <class Survey, class Visit>
-void for_each_kind(Survey& survey, Visit&& visit) {
-  visit("copies", survey.copies);
-  visit("other_script_source", survey.other_script_source);
-  visit("other_script_target", survey.other_script_target);
-  visit("odd_length", survey.odd_length);
-  visit("repeated_source", survey.repeated_source);
-  visit("repeated_target", survey.repeated_target);
-}
 
 }  // namespace
 
@@ -264,11 +252,7 @@ SurveyedText survey_text(const ParallelText& text, const Corpus& corpus,
 }
 
 std::string to_bytes(const SurveyedText& surveyed) {
-  nlohmann::json json{{"pairs", surveyed.survey.pairs}};
-  for_each_kind(surveyed.survey, [&json](const char* name, const PairsFound& found) {
-    json[name] = {{"pairs", found.pairs}, {"lines", found.lines}};
-  });
-  const std::string text = json.dump();
+  const std::string text = nlohmann::json(surveyed.survey).dump();
   return with_checksum(little_endian(std::uint64_t{text.size()}) + text + surveyed.trained.bytes());
 }
 
@@ -281,13 +265,7 @@ SurveyedText surveyed_from_bytes(std::string_view bytes, const std::string& name
   if (number < sizeof json_size || json_size > rest.size()) throw Error(name, ": is damaged");
   const auto json =
       nlohmann::json::parse(rest.substr(0, json_size), check_json_depth<nlohmann::json>);
-  SurveyedText surveyed{.survey = {.pairs = json.at("pairs").get<std::int64_t>()},
-                        .trained = HashFilter(rest.substr(json_size), name)};
-  for_each_kind(surveyed.survey, [&json](const char* kind, PairsFound& found) {
-    json.at(kind).at("pairs").get_to(found.pairs);
-    json.at(kind).at("lines").get_to(found.lines);
-  });
-  return surveyed;
+  return {.survey = json.get<TextSurvey>(), .trained = HashFilter(rest.substr(json_size), name)};
 }
 
 }  // namespace dragoman

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/formatted_text.h"
 #include "data/corpus.h"
 #include "data/parallel_text.h"
 
@@ -43,6 +44,10 @@ struct PairsFound {
   std::int64_t pairs = 0;
   std::vector<std::int64_t> lines = {};  ///< the first of them, kListedLines at most, from 1
 
+  void add(std::int64_t line) {
+    ++pairs;
+    if (lines.size() < kListedLines) lines.push_back(line);
+  }
   bool operator==(const PairsFound&) const = default;
 };
 

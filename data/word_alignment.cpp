@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/formatted_text.h"
 #include "base/lines.h"
-#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 
@@ -72,7 +71,7 @@ std::vector<PieceLink> piece_links(std::span<const WordLink> links,
   for (std::size_t t = 0; t < target.size(); ++t) {
     const std::size_t begin = result.size();
     for (std::size_t s = 0; s < source.size(); ++s) {
-      const bool linked = std::any_of(links.begin(), links.end(), [&](const WordLink& link) {
+      const bool linked = std::ranges::any_of(links, [&](const WordLink& link) {
         return contains(target[t], link.target) && contains(source[s], link.source);
       });
       if (linked) result.push_back({static_cast<std::int32_t>(s), static_cast<std::int32_t>(t), 1});
