@@ -8,7 +8,6 @@
 #include "base/fields.h"
 #include "base/formatted_text.h"
 #include "base/utf8.h"
-#include "evaluation/line_statistics.h"
 
 namespace dragoman {
 
@@ -22,19 +21,15 @@ double smooth_value_of(const BleuConfig& config) {
 /// Counts lines one after the other, in the same tables.
 class BleuCounter {
  public:
-  BleuCounter(std::span<const std::string> hypotheses, const References& references,
-              const BleuConfig& config)
-      : hypotheses_(hypotheses),
-        references_(references),
-        config_(config),
-        matcher_(config.max_order) {}
+  explicit BleuCounter(const BleuConfig& config) : config_(config), matcher_(config.max_order) {}
 
-  void operator()(std::size_t line, std::span<double> row) {
-    const std::string text = bleu_tokens(hypotheses_[line], config_);
+  void operator()(const std::string& hypothesis, const std::vector<const std::string*>& references,
+                  std::span<double> row) {
+    const std::string text = bleu_tokens(hypothesis, config_);
     const auto words = split_words(text);
-    const auto length = static_cast<std::int64_t>(words.size());
+    const auto length = std::ssize(words);
     row[0] = static_cast<double>(length);
-    row[1] = static_cast<double>(add_references(line, length));
+    row[1] = static_cast<double>(add_references(references, length));
     const auto order = static_cast<std::size_t>(config_.max_order);
     matches_.assign(order, 0);
     matcher_.match(numbering_.find(words), matches_);
@@ -47,10 +42,11 @@ class BleuCounter {
  private:
   /// Returns the reference length that is closest to the hypothesis's; of two such lengths, the
   /// shorter.
-  std::int64_t add_references(std::size_t line, std::int64_t length) {
+  std::int64_t add_references(const std::vector<const std::string*>& references,
+                              std::int64_t length) {
     numbering_.clear();
     texts_.clear();
-    for (const std::string* reference : references_of(references_, line))
+    for (const std::string* reference : references)
       texts_.push_back(bleu_tokens(*reference, config_));
     std::vector<std::vector<std::uint32_t>> words;
     std::size_t symbols = 0;
@@ -62,7 +58,7 @@ class BleuCounter {
     std::int64_t closest = -1;
     for (const auto& reference : words) {
       matcher_.add_reference(reference);
-      const auto candidate = static_cast<std::int64_t>(reference.size());
+      const auto candidate = std::ssize(reference);
       const auto distance = std::abs(length - candidate), best = std::abs(length - closest);
       if (closest < 0 || distance < best || (distance == best && candidate < closest))
         closest = candidate;
@@ -70,8 +66,6 @@ class BleuCounter {
     return closest;
   }
 
-  std::span<const std::string> hypotheses_;
-  const References& references_;
   const BleuConfig& config_;
   std::vector<std::string> texts_;  ///< the line's references, which the numbering points into
   WordNumbering numbering_;
@@ -109,8 +103,10 @@ std::vector<double> precisions_of(std::span<const Real> counts, std::span<const 
 /// The logarithm with sacreBLEU's floor, which is so low that one such order makes the score 0.
 double floored_log(double x) { return x == 0 ? -9999999999. : std::log(x); }
 
+}  // namespace
+
 template <class Real>
-BleuScore score_of(std::span<const Real> sum, const BleuConfig& config) {
+BleuScore bleu_of_statistics(std::span<const Real> sum, const BleuConfig& config) {
   const auto order = static_cast<std::size_t>(config.max_order);
   const auto counts = sum.subspan(2, order), totals = sum.subspan(2 + order, order);
   BleuScore score;
@@ -125,8 +121,7 @@ BleuScore score_of(std::span<const Real> sum, const BleuConfig& config) {
             ? std::exp(1 - static_cast<double>(score.ref_len) / static_cast<double>(score.sys_len))
             : 0;
   }
-  if (std::all_of(counts.begin(), counts.end(), [](Real count) { return count == 0; }))
-    return score;
+  if (std::ranges::all_of(counts, [](Real count) { return count == 0; })) return score;
   std::size_t effective_order;
   score.precisions = precisions_of(counts, totals, config, effective_order);
   const std::size_t orders = config.effective_order ? effective_order : order;
@@ -135,8 +130,8 @@ BleuScore score_of(std::span<const Real> sum, const BleuConfig& config) {
   score.score = score.brevity_penalty * std::exp(logarithms / static_cast<double>(orders));
   return score;
 }
-
-}  // namespace
+template BleuScore bleu_of_statistics(std::span<const double>, const BleuConfig&);
+template BleuScore bleu_of_statistics(std::span<const float>, const BleuConfig&);
 
 std::string bleu_tokens(const std::string& line, const BleuConfig& config) {
   std::string text = valid_line(line);
@@ -146,18 +141,8 @@ std::string bleu_tokens(const std::string& line, const BleuConfig& config) {
 
 LineStatistics bleu_statistics(std::span<const std::string> hypotheses,
                                const References& references, const BleuConfig& config) {
-  check_line_counts(hypotheses, references);
   const std::size_t width = 2 + 2 * static_cast<std::size_t>(config.max_order);
-  return count_lines(hypotheses.size(), width,
-                     [&] { return BleuCounter(hypotheses, references, config); });
-}
-
-BleuScore bleu_of_statistics(std::span<const double> sum, const BleuConfig& config) {
-  return score_of(sum, config);
-}
-
-BleuScore bleu_of_statistics(std::span<const float> sum, const BleuConfig& config) {
-  return score_of(sum, config);
+  return count_lines(hypotheses, references, width, [&] { return BleuCounter(config); });
 }
 
 std::string bleu_signature(const BleuConfig& config, std::string_view references,
@@ -172,15 +157,12 @@ std::string bleu_signature(const BleuConfig& config, std::string_view references
 }
 
 std::string bleu_details(const BleuScore& score) {
-  std::string precisions;
-  for (double precision : score.precisions) {
-    if (!precisions.empty()) precisions += '/';
-    precisions += fixed_text(precision, 1);
-  }
+  std::vector<std::string> precisions;
+  for (double precision : score.precisions) precisions.push_back(fixed_text(precision, 1));
   const double ratio =
       score.ref_len == 0 ? 0
                          : static_cast<double>(score.sys_len) / static_cast<double>(score.ref_len);
-  return join_text(precisions, " (BP = ", fixed_text(score.brevity_penalty, 3),
+  return join_text(joined(precisions, "/"), " (BP = ", fixed_text(score.brevity_penalty, 3),
                    " ratio = ", fixed_text(ratio, 3), " hyp_len = ", score.sys_len,
                    " ref_len = ", score.ref_len, ")");
 }

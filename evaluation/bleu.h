@@ -49,14 +49,14 @@ struct BleuScore {
 std::string bleu_tokens(const std::string& line, const BleuConfig& config);
 
 /// Rows of [sys_len, ref_len, counts[max_order], totals[max_order]]. Invalid UTF-8 counts as
-/// U+FFFD. Errors: as check_line_counts.
+/// U+FFFD. Errors: as count_lines().
 LineStatistics bleu_statistics(std::span<const std::string> hypotheses,
                                const References& references, const BleuConfig& config);
 
 /// BLEU from a sum of rows of bleu_statistics. For a sum in float the precisions are rounded as
 /// sacreBLEU rounds those of resampled corpora.
-BleuScore bleu_of_statistics(std::span<const double> sum, const BleuConfig& config);
-BleuScore bleu_of_statistics(std::span<const float> sum, const BleuConfig& config);
+template <class Real>
+BleuScore bleu_of_statistics(std::span<const Real> sum, const BleuConfig& config);
 
 /// sacreBLEU's signature: "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:VERSION".
 std::string bleu_signature(const BleuConfig& config, std::string_view references,

@@ -3,10 +3,8 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <memory>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -349,7 +347,7 @@ std::u32string place_apostrophes(const std::u32string& text, Apostrophe place, I
 std::u32string separate_apostrophes(std::u32string text, std::string_view language) {
   constexpr std::array<std::string_view, 4> kElisions = {"fr", "it", "ca", "ga"};
   const bool english = language == "en";
-  if (!english && std::find(kElisions.begin(), kElisions.end(), language) == kElisions.end())
+  if (!english && std::ranges::find(kElisions, language) == kElisions.end())
     return separate_each(text, is_apostrophe);
   const auto is_other = [](char32_t c) { return !is_letter(c); };
   const auto is_neither = [](char32_t c) { return !is_letter(c) && !is_number(c); };
@@ -367,8 +365,7 @@ std::u32string separate_apostrophes(std::u32string text, std::string_view langua
 bool period_is_apart(std::u32string_view word, std::u32string_view next) {
   if (word.size() < 2 || word.back() != '.') return false;
   word.remove_suffix(1);
-  const bool is_abbreviation =
-      word.find(U'.') != word.npos && std::any_of(word.begin(), word.end(), is_letter);
+  const bool is_abbreviation = word.find(U'.') != word.npos && std::ranges::any_of(word, is_letter);
   return !is_abbreviation && (next.empty() || general_category(next.front()) != "Ll");
 }
 

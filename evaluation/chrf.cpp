@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "evaluation/line_statistics.h"
 
 namespace dragoman {
 
@@ -73,8 +72,10 @@ void write_triplets(std::size_t hypothesis, std::size_t reference,
   }
 }
 
+}  // namespace
+
 template <class Real>
-Real score_of(std::span<const Real> sum, const ChrfConfig& config) {
+Real chrf_of_statistics(std::span<const Real> sum, const ChrfConfig& config) {
   constexpr auto kEpsilon = static_cast<Real>(1e-16);
   const auto factor = static_cast<Real>(config.beta * config.beta);
   Real smoothed = 0, precisions = 0, recalls = 0;
@@ -98,25 +99,27 @@ Real score_of(std::span<const Real> sum, const ChrfConfig& config) {
   recalls /= static_cast<Real>(effective_order);
   return 100 * ((1 + factor) * precisions * recalls / (factor * precisions + recalls));
 }
+template double chrf_of_statistics(std::span<const double>, const ChrfConfig&);
+template float chrf_of_statistics(std::span<const float>, const ChrfConfig&);
+
+namespace {
 
 /// Counts lines one after the other, in the same tables.
 class ChrfCounter {
  public:
-  ChrfCounter(std::span<const std::string> hypotheses, const References& references,
-              const ChrfConfig& config)
-      : hypotheses_(hypotheses),
-        references_(references),
-        config_(config),
-        characters_(config.char_order),
-        words_(config.word_order) {}
+  explicit ChrfCounter(const ChrfConfig& config)
+      : config_(config),
+        characters_(static_cast<int>(config.char_order)),
+        words_(static_cast<int>(config.word_order)) {}
 
-  void operator()(std::size_t line, std::span<double> row) {
-    const Segment hypothesis(hypotheses_[line], config_);
+  void operator()(const std::string& line, const std::vector<const std::string*>& references,
+                  std::span<double> row) {
+    const Segment hypothesis(line, config_);
     std::vector<double> candidate(row.size());
     double best = -1;
-    for (const std::string* reference : references_of(references_, line)) {
+    for (const std::string* reference : references) {
       compare(hypothesis, Segment(*reference, config_), candidate);
-      const double score = score_of<double>(candidate, config_);
+      const double score = chrf_of_statistics<double>(candidate, config_);
       if (score <= best) continue;
       best = score;
       std::copy(candidate.begin(), candidate.end(), row.begin());
@@ -143,8 +146,6 @@ class ChrfCounter {
                    row.last(3 * word_order));
   }
 
-  std::span<const std::string> hypotheses_;
-  const References& references_;
   const ChrfConfig& config_;
   NgramMatcher characters_, words_;
   WordNumbering numbering_;
@@ -155,18 +156,8 @@ class ChrfCounter {
 
 LineStatistics chrf_statistics(std::span<const std::string> hypotheses,
                                const References& references, const ChrfConfig& config) {
-  check_line_counts(hypotheses, references);
   const std::size_t width = 3 * static_cast<std::size_t>(config.char_order + config.word_order);
-  return count_lines(hypotheses.size(), width,
-                     [&] { return ChrfCounter(hypotheses, references, config); });
-}
-
-double chrf_of_statistics(std::span<const double> sum, const ChrfConfig& config) {
-  return score_of(sum, config);
-}
-
-float chrf_of_statistics(std::span<const float> sum, const ChrfConfig& config) {
-  return score_of(sum, config);
+  return count_lines(hypotheses, references, width, [&] { return ChrfCounter(config); });
 }
 
 std::string chrf_name(const ChrfConfig& config) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <numeric>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -59,7 +61,7 @@ std::vector<LineGroup> scores_by_length(const std::vector<SystemCounts>& counts,
     LineGroup& group = groups.emplace_back();
     group.name = group_name(kBegins, g);
     group.words = kBegins[g];
-    group.lines = static_cast<std::int64_t>(lines[g].size());
+    group.lines = std::ssize(lines[g]);
     for (const SystemCounts& metric : counts) {
       auto& scores = group.scores.emplace_back();
       for (const LineStatistics& system : metric.systems) {
@@ -129,8 +131,7 @@ struct NgramHash {
 using LineCounts = std::unordered_map<Ngram, std::int32_t, NgramHash>;
 
 int order_of(const Ngram& ngram) {
-  return static_cast<int>(kOrders) -
-         static_cast<int>(std::count(ngram.begin(), ngram.end(), std::uint32_t{0}));
+  return static_cast<int>(kOrders) - static_cast<int>(std::ranges::count(ngram, std::uint32_t{0}));
 }
 
 /// Numbers words in the order of their first occurrence.
@@ -182,19 +183,10 @@ class OccurrenceTable {
   std::size_t superfluous(std::size_t system) const { return 2 + systems_ + system; }
   std::size_t systems() const { return systems_; }
 
-  /// The columns `found` of the systems. A single system is compared with the reference, or with
-  /// nothing.
-  std::vector<std::size_t> found_columns() const {
-    if (systems_ == 1) return {kInReference, found(0)};
-    std::vector<std::size_t> columns;
-    for (std::size_t s = 0; s < systems_; ++s) columns.push_back(found(s));
-    return columns;
-  }
+  /// The columns to be compared. A single system is compared with the reference, or with nothing.
+  std::vector<std::size_t> found_columns() const { return columns_of(found(0), kInReference); }
   std::vector<std::size_t> superfluous_columns() const {
-    if (systems_ == 1) return {kNothing, superfluous(0)};
-    std::vector<std::size_t> columns;
-    for (std::size_t s = 0; s < systems_; ++s) columns.push_back(superfluous(s));
-    return columns;
+    return columns_of(superfluous(0), kNothing);
   }
 
   std::int32_t& at(const Ngram& ngram, std::size_t column) {
@@ -212,6 +204,13 @@ class OccurrenceTable {
   }
 
  private:
+  std::vector<std::size_t> columns_of(std::size_t first, std::size_t if_alone) const {
+    if (systems_ == 1) return {if_alone, first};
+    std::vector<std::size_t> columns(systems_);
+    std::iota(columns.begin(), columns.end(), first);
+    return columns;
+  }
+
   std::size_t systems_, width_;
   std::unordered_map<Ngram, std::size_t, NgramHash> rows_;
   std::vector<Ngram> ngrams_;
@@ -265,7 +264,7 @@ std::array<std::vector<Spread>, kOrders> by_spread(const OccurrenceTable& table,
       spreads[static_cast<std::size_t>(order_of(ngrams[row])) - 1].push_back({most - least, row});
   }
   for (auto& of_order : spreads)
-    std::sort(of_order.begin(), of_order.end(), [&](const Spread& a, const Spread& b) {
+    std::ranges::sort(of_order, [&](const Spread& a, const Spread& b) {
       if (a.difference != b.difference) return a.difference > b.difference;
       return ngrams[a.row] < ngrams[b.row];  // the same choice on every machine
     });
@@ -282,9 +281,8 @@ void choose(const OccurrenceTable& table, const std::vector<Spread>& spreads,
     const std::int32_t difference =
         table.value(spread.row, more_less.first) - table.value(spread.row, more_less.second);
     if (difference <= 0) continue;
-    const auto place = std::upper_bound(
-        best.begin(), best.end(), difference,
-        [](std::int32_t value, const Spread& other) { return value > other.difference; });
+    const auto place =
+        std::ranges::upper_bound(best, difference, std::greater{}, &Spread::difference);
     best.insert(place, {difference, spread.row});
     if (best.size() > most) best.pop_back();
   }
@@ -305,9 +303,7 @@ NgramOccurrences occurrences_of(const OccurrenceTable& table, std::size_t row,
   const Ngram& ngram = table.ngrams()[row];
   NgramOccurrences occurrences{.text = words.text_of(ngram),
                                .order = order_of(ngram),
-                               .in_reference = table.value(row, table.kInReference),
-                               .found = {},
-                               .superfluous = {}};
+                               .in_reference = table.value(row, table.kInReference)};
   for (std::size_t s = 0; s < table.systems(); ++s) {
     occurrences.found.push_back(table.value(row, table.found(s)));
     occurrences.superfluous.push_back(table.value(row, table.superfluous(s)));
@@ -328,9 +324,8 @@ std::vector<NgramOccurrences> differing_ngrams(
   std::vector<NgramOccurrences> ngrams;
   for (std::size_t row = 0; row < chosen.size(); ++row)
     if (chosen[row]) ngrams.push_back(occurrences_of(table, row, words));
-  std::sort(ngrams.begin(), ngrams.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.order, a.text) < std::tie(b.order, b.text);
-  });
+  std::ranges::sort(ngrams, {},
+                    [](const auto& ngram) { return std::tie(ngram.order, ngram.text); });
   return ngrams;
 }
 

@@ -43,9 +43,9 @@ std::vector<WordGroup> words_by_frequency(const std::vector<std::vector<std::str
 struct NgramOccurrences {
   std::string text;  ///< tokens with spaces between them
   int order = 1;
-  std::int64_t in_reference = 0;          ///< in the reference of a line that has it most often
-  std::vector<std::int64_t> found;        ///< [system], clipped matches, as BLEU counts them
-  std::vector<std::int64_t> superfluous;  ///< [system], occurrences that match no reference
+  std::int64_t in_reference = 0;         ///< in the reference of a line that has it most often
+  std::vector<std::int64_t> found = {};  ///< [system], clipped matches, as BLEU counts them
+  std::vector<std::int64_t> superfluous = {};  ///< [system], occurrences that match no reference
 };
 
 /// The n-grams in which two systems differ most, up to order 4. For each pair of systems, each

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <ranges>
 #include <utility>
 
 #include "base/error.h"
@@ -54,7 +55,7 @@ std::vector<SystemCounts> count_systems(const std::vector<std::vector<std::strin
 
 Comparison compare(const std::vector<std::string>& names, const std::vector<SystemCounts>& counts,
                    const EvaluateConfig& config, const std::stop_token& stop) {
-  Comparison comparison{.systems = names, .metrics = {}, .signatures = {}, .scores = {}};
+  Comparison comparison{.systems = names};
   if (stop.stop_requested()) return comparison;  // perhaps without any counts
   std::string_view kind;
   std::int64_t samples = 0;
@@ -93,8 +94,7 @@ std::vector<NamedScore> evaluate_lines(const std::vector<std::string>& hypothese
   if (config.sentence_level) {
     for (const SystemCounts& metric : counts)
       add_lines(scores, metric.metric, metric.systems.front());
-    std::stable_sort(scores.begin(), scores.end(),
-                     [](const NamedScore& a, const NamedScore& b) { return a.line < b.line; });
+    std::ranges::stable_sort(scores, {}, &NamedScore::line);
     return scores;
   }
   const Comparison comparison = compare({""}, counts, config, stop);
@@ -160,12 +160,10 @@ nlohmann::ordered_json json_of(const NamedScore& score, int width) {
     object["confidence"] = "μ = " + interval_text(score, width);
   }
   if (!score.details.empty()) object["verbose_score"] = score.details;
-  for (std::size_t begin = 0; begin < score.signature.size();) {
-    const std::size_t end = std::min(score.signature.find('|', begin), score.signature.size());
-    const std::string part = score.signature.substr(begin, end - begin);
+  for (const auto item : std::views::split(score.signature, '|')) {
+    const std::string part(item.begin(), item.end());
     const std::size_t colon = part.find(':');
     if (colon != std::string::npos) object[part.substr(0, colon)] = part.substr(colon + 1);
-    begin = end + 1;
   }
   return object;
 }
@@ -320,31 +318,18 @@ Table score_table(const Comparison& comparison, int width) {
 }  // namespace
 
 std::string report(std::span<const NamedScore> scores, ReportFormat format, int width) {
-  switch (format) {
-    case ReportFormat::Json:
-      return json_report(scores, width);
-    case ReportFormat::Markdown:
-      return markdown_table(table_of(scores, width));
-    case ReportFormat::Latex:
-      return latex_table(table_of(scores, width));
-    case ReportFormat::Text:
-      break;
-  }
+  if (format == ReportFormat::Json) return json_report(scores, width);
+  if (format == ReportFormat::Markdown) return markdown_table(table_of(scores, width));
+  if (format == ReportFormat::Latex) return latex_table(table_of(scores, width));
   return text_report(scores, width);
 }
 
 std::string report(const Comparison& comparison, ReportFormat format, int width) {
   const Table table = score_table(comparison, width);
-  switch (format) {
-    case ReportFormat::Json:
-      return text_of(json_of(comparison, width)) + "\n";
-    case ReportFormat::Markdown:
-      return markdown_table(table) + "\n" + signature_lines(comparison, "- ");
-    case ReportFormat::Latex:
-      return latex_table(table) + signature_lines(comparison, "% ");
-    case ReportFormat::Text:
-      break;
-  }
+  if (format == ReportFormat::Json) return text_of(json_of(comparison, width)) + "\n";
+  if (format == ReportFormat::Markdown)
+    return markdown_table(table) + "\n" + signature_lines(comparison, "- ");
+  if (format == ReportFormat::Latex) return latex_table(table) + signature_lines(comparison, "% ");
   return text_table(table) + "\n" + signature_lines(comparison, "") +
          (has_star(comparison)
               ? "\n* If the systems were equally good, chance would give such a "

@@ -24,7 +24,7 @@ struct NamedScore : SystemScore {
 
 /// The corpus's score for each metric, with its interval if config.confidence asks for it. With
 /// `sentence_level`, the scores of line 1, of line 2, ... instead. `version` ends the signatures.
-/// Errors: as check_line_counts. The configuration must be valid. Empty if `stop` is requested.
+/// Errors: as count_lines(). The configuration must be valid. Empty if `stop` is requested.
 std::vector<NamedScore> evaluate_lines(const std::vector<std::string>& hypotheses,
                                        const References& references, const EvaluateConfig& config,
                                        std::string_view version, const std::stop_token& stop = {});
@@ -32,9 +32,9 @@ std::vector<NamedScore> evaluate_lines(const std::vector<std::string>& hypothese
 /// The scores of several systems.
 struct Comparison {
   std::vector<std::string> systems;
-  std::vector<std::string> metrics, signatures;
-  ScoreTable scores;    ///< [metric][system]
-  bool paired = false;  ///< the first system is the baseline of p-values
+  std::vector<std::string> metrics = {}, signatures = {};
+  ScoreTable scores = {};  ///< [metric][system]
+  bool paired = false;     ///< the first system is the baseline of p-values
   /// [system] whether it has no p-value because its lines are the baseline's, byte for byte. Empty
   /// unless paired.
   std::vector<bool> same_output = {};

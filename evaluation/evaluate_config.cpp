@@ -21,7 +21,7 @@ void check_metrics(const std::vector<std::string>& metrics) {
     known += join_text(known.empty() ? "" : ", ", name);
   if (metrics.empty()) throw UsageError("--metrics: name one of ", known);
   for (const std::string& metric : metrics) {
-    if (std::find(kMetricNames.begin(), kMetricNames.end(), metric) != kMetricNames.end()) continue;
+    if (std::ranges::find(kMetricNames, metric) != kMetricNames.end()) continue;
     const std::string near = nearest_name(metric, {kMetricNames.begin(), kMetricNames.end()});
     throw UsageError("--metrics ", metric, ": unknown, must be one of ", known,
                      near.empty() ? "" : join_text("; did you mean ", near, "?"));
@@ -31,9 +31,7 @@ void check_metrics(const std::vector<std::string>& metrics) {
 }  // namespace
 
 BleuConfig EvaluateConfig::bleu() const {
-  return {.tokenization = tokenization_of(tokenize, {.target_language = target_language,
-                                                     .spm_model = spm_model,
-                                                     .mecab_dictionary = mecab_dictionary}),
+  return {.tokenization = tokenization_of(tokenize, tokenizer),
           .lowercase = lowercase,
           .smooth_method = smooth_method,
           .smooth_value = smooth_value,
@@ -41,7 +39,8 @@ BleuConfig EvaluateConfig::bleu() const {
 }
 
 BleuConfig EvaluateConfig::multi_bleu(bool splits_compounds) const {
-  const auto apply = [language = target_language, splits_compounds](std::string_view line) {
+  const auto apply = [language = tokenizer.target_language,
+                      splits_compounds](std::string_view line) {
     const std::string tokens = tokenize_moses(line, language);
     return splits_compounds ? split_compounds(tokens) : tokens;
   };
@@ -50,29 +49,19 @@ BleuConfig EvaluateConfig::multi_bleu(bool splits_compounds) const {
           .smooth_method = SmoothMethod::None};
 }
 
-ChrfConfig EvaluateConfig::chrf(std::string_view metric) const {
-  return {.char_order = static_cast<int>(chrf_char_order),
-          .word_order = metric == "chrf++" ? 2 : static_cast<int>(chrf_word_order),
-          .beta = static_cast<int>(chrf_beta),
-          .lowercase = chrf_lowercase,
-          .whitespace = chrf_whitespace,
-          .eps_smoothing = chrf_eps_smoothing};
-}
-
-TerConfig EvaluateConfig::ter() const {
-  return {.normalized = ter_normalized,
-          .no_punct = ter_no_punct,
-          .asian_support = ter_asian_support,
-          .case_sensitive = ter_case_sensitive};
+ChrfConfig EvaluateConfig::chrf_of(std::string_view metric) const {
+  ChrfConfig config = chrf;
+  if (metric == "chrf++") config.word_order = 2;
+  return config;
 }
 
 void EvaluateConfig::check() const {
   check_metrics(metrics);
-  check_range("chrf-char-order", chrf_char_order, 0, 100);
-  check_range("chrf-word-order", chrf_word_order, 0, 100);
-  if (chrf_char_order + chrf_word_order == 0)
+  check_range("chrf-char-order", chrf.char_order, 0, 100);
+  check_range("chrf-word-order", chrf.word_order, 0, 100);
+  if (chrf.char_order + chrf.word_order == 0)
     throw UsageError("--chrf-char-order and --chrf-word-order must not both be 0");
-  check_range("chrf-beta", chrf_beta, 0, 100);
+  check_range("chrf-beta", chrf.beta, 0, 100);
   check_range("width", width, 0, 17);
   check_range("confidence-n", confidence_n, 2, 1'000'000);
   check_range("paired-bootstrap-n", paired_bootstrap_n, 2, 1'000'000);
@@ -87,18 +76,15 @@ void EvaluateConfig::check() const {
   // Written so that NaN fails, too.
   if (!(smooth_value <= 1e9))
     throw UsageError("--smooth-value ", smooth_value, ": must be a number up to 1e9");
-  if (tokenize == BleuTokenizer::Spm && spm_model.empty())
+  if (tokenize == BleuTokenizer::Spm && tokenizer.spm_model.empty())
     throw UsageError("--tokenize spm: name a SentencePiece model with --spm-model");
-  if (std::find(metrics.begin(), metrics.end(), "bleu") != metrics.end())
+  if (std::ranges::find(metrics, "bleu") != metrics.end())
     bleu();  // throws if the tokenizer lacks its data
 }
 
 namespace {
 
 using Lines = std::span<const std::string>;
-
-std::string no_details(std::span<const double>) { return ""; }
-std::vector<ScorePart> no_parts(std::span<const double>) { return {}; }
 
 std::vector<ScorePart> parts_of(const BleuScore& score) {
   std::vector<ScorePart> parts;
@@ -141,8 +127,6 @@ Metric chrf_metric(const ChrfConfig& config, std::string_view references,
       .count = [config](Lines lines,
                         const References& refs) { return chrf_statistics(lines, refs, config); },
       .score = [config](std::span<const double> sum) { return chrf_of_statistics(sum, config); },
-      .details = no_details,
-      .parts = no_parts,
       .resampled_score = [config](std::span<const float> sum) -> double {
         return chrf_of_statistics(sum, config);
       },
@@ -156,8 +140,6 @@ Metric ter_metric(const TerConfig& config, std::string_view references, std::str
           .count = [config](Lines lines,
                             const References& refs) { return ter_statistics(lines, refs, config); },
           .score = [](std::span<const double> sum) { return ter_of_statistics(sum); },
-          .details = no_details,
-          .parts = no_parts,
           .resampled_score = [](std::span<const float> sum) -> double {
             return ter_of_statistics(sum);
           },
@@ -180,9 +162,9 @@ std::vector<Metric> metrics_of(const EvaluateConfig& config, const References& l
       metrics.push_back(
           bleu_metric("compound-split BLEU", config.multi_bleu(true), references, version));
     else if (name == "ter")
-      metrics.push_back(ter_metric(config.ter(), references, version));
+      metrics.push_back(ter_metric(config.ter, references, version));
     else
-      metrics.push_back(chrf_metric(config.chrf(name), references, version));
+      metrics.push_back(chrf_metric(config.chrf_of(name), references, version));
   }
   return metrics;
 }

@@ -30,24 +30,14 @@ inline constexpr std::array<std::string_view, 6> kMetricNames = {
 struct EvaluateConfig {
   std::vector<std::string> metrics = {"bleu", "chrf"};  ///< of kMetricNames
   bool sentence_level = false;                          ///< a score for each line
-  std::string target_language;
   BleuTokenizer tokenize = BleuTokenizer::Auto;
-  std::string spm_model;
-  std::string mecab_dictionary;
+  TokenizerData tokenizer;
   bool lowercase = false;
   SmoothMethod smooth_method = SmoothMethod::Exp;
   double smooth_value = -1;
   bool effective_order = false;
-  std::int64_t chrf_char_order = 6;
-  std::int64_t chrf_word_order = 0;
-  std::int64_t chrf_beta = 2;
-  bool chrf_lowercase = false;
-  bool chrf_whitespace = false;
-  bool chrf_eps_smoothing = false;
-  bool ter_normalized = false;
-  bool ter_no_punct = false;
-  bool ter_asian_support = false;
-  bool ter_case_sensitive = false;
+  ChrfConfig chrf;
+  TerConfig ter;
   bool confidence = false;
   std::int64_t confidence_n = 1000;
   bool paired_bootstrap = false;
@@ -62,8 +52,7 @@ struct EvaluateConfig {
   BleuConfig multi_bleu(bool splits_compounds) const;
   /// For the metric "chrf" or "chrf++". The latter has two orders of words, whatever the option
   /// says.
-  ChrfConfig chrf(std::string_view metric) const;
-  TerConfig ter() const;
+  ChrfConfig chrf_of(std::string_view metric) const;
 
   /// Throws UsageError naming the flag, or Error if BLEU's tokenizer cannot be loaded.
   void check() const;
@@ -81,154 +70,85 @@ struct EvaluateConfig {
  private:
   template <class Visit>
   void metric_fields(Visit& visit) {
-    constexpr std::string_view kMetrics = "Metrics";
-    visit(
-        {.name = "metrics",
-         .help = "bleu, chrf, chrf++, ter; bleu-tokenized and bleu-compound-split: the figures of "
-                 "older papers, which are not comparable with bleu",
-         .group = kMetrics},
-        metrics);
-    visit({.name = "target-language",
-           .help = "language of the translations, two letters; decides the tokenizer of --tokenize "
-                   "auto, and how bleu-tokenized separates apostrophes",
-           .group = kMetrics,
-           .aliases = "tgt-lang,target-lang"},
-          target_language);
-    visit({.name = "sentence-level",
-           .help = "score each line by itself",
-           .group = kMetrics,
-           .aliases = "sl"},
-          sentence_level);
+    const auto field = fields_under("Metrics", visit);
+    field("metrics", metrics,
+          "bleu, chrf, chrf++, ter; bleu-tokenized and bleu-compound-split: the figures of older "
+          "papers, which are not comparable with bleu");
+    field("target-language", tokenizer.target_language,
+          "language of the translations, two letters; decides the tokenizer of --tokenize auto, "
+          "and how bleu-tokenized separates apostrophes",
+          {.aliases = "tgt-lang,target-lang"});
+    field("sentence-level", sentence_level, "score each line by itself", {.aliases = "sl"});
   }
 
   template <class Visit>
   void bleu_fields(Visit& visit) {
-    constexpr std::string_view kBleu = "BLEU";
-    visit(
-        {.name = "tokenize",
-         .help = "tokenizer of BLEU; auto: zh, ja-mecab or ko-mecab by --target-language, else 13a",
-         .group = kBleu,
-         .aliases = "tok"},
-        tokenize);
-    visit({.name = "spm-model",
-           .help = "SentencePiece model of --tokenize spm, for example that of FLORES-200",
-           .group = kBleu,
-           .placeholder = "FILE"},
-          spm_model);
-    visit(
-        {.name = "mecab-dictionary",
-         .help = "folder of the dictionary of --tokenize ja-mecab and ko-mecab, where MeCab is not "
-                 "set up with one",
-         .group = kBleu,
-         .placeholder = "FOLDER"},
-        mecab_dictionary);
-    visit({.name = "lowercase",
-           .help = "BLEU ignores case (chrF has --chrf-lowercase)",
-           .group = kBleu,
-           .aliases = "lc"},
-          lowercase);
-    visit({.name = "smooth-method",
-           .help = "smoothing of n-gram orders without a match",
-           .group = kBleu},
-          smooth_method);
-    visit({.name = "smooth-value",
-           .help = "value of the smoothing floor (negative: 0.1) or add-k (negative: 1)",
-           .group = kBleu,
-           .aliases = "sv"},
-          smooth_value);
-    visit({.name = "effective-order",
-           .help = "leave out orders longer than the line, for --sentence-level",
-           .group = kBleu},
-          effective_order);
+    const auto field = fields_under("BLEU", visit);
+    field("tokenize", tokenize,
+          "tokenizer of BLEU; auto: zh, ja-mecab or ko-mecab by --target-language, else 13a",
+          {.aliases = "tok"});
+    field("spm-model", tokenizer.spm_model,
+          "SentencePiece model of --tokenize spm, for example that of FLORES-200",
+          {.placeholder = "FILE"});
+    field("mecab-dictionary", tokenizer.mecab_dictionary,
+          "folder of the dictionary of --tokenize ja-mecab and ko-mecab, where MeCab is not set up "
+          "with one",
+          {.placeholder = "FOLDER"});
+    field("lowercase", lowercase, "BLEU ignores case (chrF has --chrf-lowercase)",
+          {.aliases = "lc"});
+    field("smooth-method", smooth_method, "smoothing of n-gram orders without a match");
+    field("smooth-value", smooth_value,
+          "value of the smoothing floor (negative: 0.1) or add-k (negative: 1)", {.aliases = "sv"});
+    field("effective-order", effective_order,
+          "leave out orders longer than the line, for --sentence-level");
   }
 
   template <class Visit>
   void chrf_fields(Visit& visit) {
-    constexpr std::string_view kChrf = "chrF and chrF++";
-    visit({.name = "chrf-char-order",
-           .help = "longest n-gram of characters",
-           .group = kChrf,
-           .aliases = "cc"},
-          chrf_char_order);
-    visit({.name = "chrf-word-order",
-           .help = "longest n-gram of words for chrf (chrf++ has 2)",
-           .group = kChrf,
-           .aliases = "cw"},
-          chrf_word_order);
-    visit({.name = "chrf-beta",
-           .help = "recall counts this many times as much as precision",
-           .group = kChrf},
-          chrf_beta);
-    visit({.name = "chrf-lowercase", .help = "chrF ignores case", .group = kChrf}, chrf_lowercase);
-    visit({.name = "chrf-whitespace", .help = "white space counts as characters", .group = kChrf},
-          chrf_whitespace);
-    visit({.name = "chrf-eps-smoothing",
-           .help = "smooth as chrF++.py, NLTK and Moses do, instead of by effective order",
-           .group = kChrf},
-          chrf_eps_smoothing);
+    const auto field = fields_under("chrF and chrF++", visit);
+    field("chrf-char-order", chrf.char_order, "longest n-gram of characters", {.aliases = "cc"});
+    field("chrf-word-order", chrf.word_order, "longest n-gram of words for chrf (chrf++ has 2)",
+          {.aliases = "cw"});
+    field("chrf-beta", chrf.beta, "recall counts this many times as much as precision");
+    field("chrf-lowercase", chrf.lowercase, "chrF ignores case");
+    field("chrf-whitespace", chrf.whitespace, "white space counts as characters");
+    field("chrf-eps-smoothing", chrf.eps_smoothing,
+          "smooth as chrF++.py, NLTK and Moses do, instead of by effective order");
   }
 
   template <class Visit>
   void ter_fields(Visit& visit) {
-    constexpr std::string_view kTer = "TER";
-    visit({.name = "ter-normalized",
-           .help = "make words of punctuation, as Tercom does",
-           .group = kTer},
-          ter_normalized);
-    visit({.name = "ter-no-punct", .help = "leave out punctuation", .group = kTer}, ter_no_punct);
-    visit({.name = "ter-asian-support",
-           .help =
-               "apply --ter-normalized and --ter-no-punct to Chinese and Japanese characters, too",
-           .group = kTer},
-          ter_asian_support);
-    visit({.name = "ter-case-sensitive",
-           .help = "TER distinguishes upper and lower case",
-           .group = kTer},
-          ter_case_sensitive);
+    const auto field = fields_under("TER", visit);
+    field("ter-normalized", ter.normalized, "make words of punctuation, as Tercom does");
+    field("ter-no-punct", ter.no_punct, "leave out punctuation");
+    field("ter-asian-support", ter.asian_support,
+          "apply --ter-normalized and --ter-no-punct to Chinese and Japanese characters, too");
+    field("ter-case-sensitive", ter.case_sensitive, "TER distinguishes upper and lower case");
   }
 
   template <class Visit>
   void significance_fields(Visit& visit) {
-    constexpr std::string_view kSignificance = "Significance";
-    visit({.name = "confidence",
-           .help = "95 % intervals of each system's scores, by bootstrap resampling",
-           .group = kSignificance,
-           .aliases = "ci"},
-          confidence);
-    visit({.name = "confidence-n",
-           .help = "resampled corpora of --confidence",
-           .group = kSignificance,
-           .aliases = "cin"},
-          confidence_n);
-    visit(
-        {.name = "paired-bootstrap",
-         .help =
-             "p-values of the differences of several systems to the first, by bootstrap resampling",
-         .group = kSignificance,
-         .aliases = "paired-bs,pbs"},
-        paired_bootstrap);
-    visit({.name = "paired-bootstrap-n",
-           .help = "resampled corpora of --paired-bootstrap",
-           .group = kSignificance,
-           .aliases = "paired-bs-n,pbsn"},
-          paired_bootstrap_n);
-    visit({.name = "paired-approximate-randomization",
-           .help = "p-values of these differences, by exchanging lines with the first system",
-           .group = kSignificance,
-           .aliases = "paired-ar,par"},
-          paired_approximate_randomization);
-    visit({.name = "paired-approximate-randomization-n",
-           .help = "exchanges of --paired-approximate-randomization",
-           .group = kSignificance,
-           .aliases = "paired-ar-n,parn"},
-          paired_approximate_randomization_n);
+    const auto field = fields_under("Significance", visit);
+    field("confidence", confidence,
+          "95 % intervals of each system's scores, by bootstrap resampling", {.aliases = "ci"});
+    field("confidence-n", confidence_n, "resampled corpora of --confidence", {.aliases = "cin"});
+    field("paired-bootstrap", paired_bootstrap,
+          "p-values of the differences of several systems to the first, by bootstrap resampling",
+          {.aliases = "paired-bs,pbs"});
+    field("paired-bootstrap-n", paired_bootstrap_n, "resampled corpora of --paired-bootstrap",
+          {.aliases = "paired-bs-n,pbsn"});
+    field("paired-approximate-randomization", paired_approximate_randomization,
+          "p-values of these differences, by exchanging lines with the first system",
+          {.aliases = "paired-ar,par"});
+    field("paired-approximate-randomization-n", paired_approximate_randomization_n,
+          "exchanges of --paired-approximate-randomization", {.aliases = "paired-ar-n,parn"});
   }
 
   template <class Visit>
   void output_fields(Visit& visit) {
-    constexpr std::string_view kOutput = "Output of scores";
-    visit({.name = "format", .help = "how scores are printed", .group = kOutput}, format);
-    visit({.name = "width", .help = "decimals of a score", .group = kOutput}, width);
+    const auto field = fields_under("Output of scores", visit);
+    field("format", format, "how scores are printed");
+    field("width", width, "decimals of a score");
   }
 };
 
@@ -244,16 +164,19 @@ struct ScorePart {
 /// A metric with its options: a function that counts lines, and one that makes a score of a sum of
 /// counts.
 struct Metric {
-  std::string
-      name;  ///< as sacreBLEU writes it: "BLEU", "chrF2", "chrF2++", "TER"; "tokenized BLEU"
-  std::string signature;  ///< sacreBLEU's
+  /// As sacreBLEU writes them: "BLEU", "chrF2", "chrF2++", "TER"; "tokenized BLEU".
+  std::string name, signature;
   bool lower_is_better = false;
   std::function<LineStatistics(std::span<const std::string> hypotheses,
                                const References& references)>
       count;
   std::function<double(std::span<const double> sum)> score;
-  std::function<std::string(std::span<const double> sum)> details;           ///< empty text: none
-  std::function<std::vector<ScorePart>(std::span<const double> sum)> parts;  ///< perhaps none
+  /// Of BLEU alone: sacreBLEU's text, and the parts for people.
+  std::function<std::string(std::span<const double> sum)> details = [](std::span<const double>) {
+    return "";
+  };
+  std::function<std::vector<ScorePart>(std::span<const double> sum)> parts =
+      [](std::span<const double>) { return std::vector<ScorePart>(); };
   /// The score of a resampled corpus, whose sums are in float, with sacreBLEU's roundings.
   std::function<double(std::span<const float> sum)> resampled_score;
   bool scores_are_float = false;  ///< sacreBLEU keeps resampled scores as float, too

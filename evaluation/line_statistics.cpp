@@ -17,16 +17,33 @@ std::vector<double> LineStatistics::sum() const {
   return total;
 }
 
-LineStatistics count_lines(std::size_t lines, std::size_t width,
-                           const std::function<LineCounter()>& make_counter) {
+namespace {
+
+void check_line_counts(std::span<const std::string> hypotheses, const References& references) {
+  if (references.empty()) throw Error("nothing to compare with: no reference was given");
+  for (std::size_t r = 0; r < references.size(); ++r) {
+    if (references[r].size() != hypotheses.size())
+      throw Error("the hypotheses have ", counted(std::ssize(hypotheses), "line"),
+                  " but reference ", r + 1, " has ", counted(std::ssize(references[r]), "line"));
+  }
+  if (hypotheses.empty()) throw Error("nothing to score: the hypotheses have no line");
+}
+
+}  // namespace
+
+LineStatistics count_lines(std::span<const std::string> hypotheses, const References& references,
+                           std::size_t width, const std::function<LineCounter()>& make_counter) {
+  check_line_counts(hypotheses, references);
   constexpr std::size_t kBlockLines = 128;
+  const std::size_t lines = hypotheses.size();
   LineStatistics statistics{width, std::vector<double>(lines * width)};
   const std::size_t blocks = divide_up(lines, kBlockLines);
   parallel_for(static_cast<std::int64_t>(blocks), available_cores(), [&](std::int64_t block) {
     const LineCounter count = make_counter();
     const std::size_t begin = static_cast<std::size_t>(block) * kBlockLines;
     for (std::size_t i = begin; i < std::min(lines, begin + kBlockLines); ++i)
-      count(i, std::span(statistics.values).subspan(i * width, width));
+      count(hypotheses[i], references_of(references, i),
+            std::span(statistics.values).subspan(i * width, width));
   });
   return statistics;
 }
@@ -45,17 +62,6 @@ std::string reference_count(const References& references) {
   for (std::size_t line = 0; line < references.front().size(); ++line)
     counts.insert(references_of(references, line).size());
   return counts.size() > 1 ? "var" : std::to_string(*counts.begin());
-}
-
-void check_line_counts(std::span<const std::string> hypotheses, const References& references) {
-  if (references.empty()) throw Error("nothing to compare with: no reference was given");
-  for (std::size_t r = 0; r < references.size(); ++r) {
-    if (references[r].size() != hypotheses.size())
-      throw Error("the hypotheses have ",
-                  counted(static_cast<std::int64_t>(hypotheses.size()), "line"), " but reference ",
-                  r + 1, " has ", counted(static_cast<std::int64_t>(references[r].size()), "line"));
-  }
-  if (hypotheses.empty()) throw Error("nothing to score: the hypotheses have no line");
 }
 
 std::vector<std::string_view> split_words(std::string_view text) {

@@ -28,14 +28,6 @@ struct LineStatistics {
   std::vector<double> sum() const;  ///< [width]
 };
 
-/// Fills the row [width] of one line, which starts as zeros.
-using LineCounter = std::function<void(std::size_t line, std::span<double> row)>;
-
-/// Counts all lines on all cores; `make_counter` is called once per block of lines, so that each
-/// counter works on one thread. The result is the same for any number of threads.
-LineStatistics count_lines(std::size_t lines, std::size_t width,
-                           const std::function<LineCounter()>& make_counter);
-
 /// The references of a corpus: [reference][line]. An empty reference of a line counts as missing,
 /// unless all references of the line are empty.
 using References = std::vector<std::vector<std::string>>;
@@ -46,9 +38,18 @@ std::vector<const std::string*> references_of(const References& references, std:
 /// The number of references for signatures, or "var" if some are missing.
 std::string reference_count(const References& references);
 
-/// Errors: no line, no reference, a reference with another number of lines (both numbers are
+/// Fills the row [width] of one line, which starts as zeros, from the hypothesis and its references
+/// that are not missing.
+using LineCounter =
+    std::function<void(const std::string& hypothesis,
+                       const std::vector<const std::string*>& references, std::span<double> row)>;
+
+/// Counts all lines on all cores; `make_counter` is called once per block of lines, so that each
+/// counter works on one thread. The result is the same for any number of threads. Throws Error if
+/// there is no line or no reference, or a reference has another number of lines (both numbers are
 /// named).
-void check_line_counts(std::span<const std::string> hypotheses, const References& references);
+LineStatistics count_lines(std::span<const std::string> hypotheses, const References& references,
+                           std::size_t width, const std::function<LineCounter()>& make_counter);
 
 /// The words of `text`, which white space separates (is_space). None is empty. They point into
 /// `text`, which must be valid UTF-8.
@@ -114,8 +115,8 @@ class NgramMatcher {
   std::size_t place_of(std::uint64_t key) const;
 
   int max_order_;
-  std::vector<Edge>
-      edges_;  ///< the first 2^bits_ are in use; a node's number is its edge's index plus 1
+  /// The first 2^bits_ are in use. A node's number is its edge's index plus 1.
+  std::vector<Edge> edges_;
   int bits_ = 0;
   std::uint32_t line_ = 0;
   std::uint32_t reference_ = 0;

@@ -16,9 +16,8 @@ using CodePointRange = std::pair<char32_t, char32_t>;
 
 template <std::size_t N>
 bool is_in(char32_t c, const std::array<CodePointRange, N>& ranges) {
-  return std::any_of(ranges.begin(), ranges.end(), [c](const CodePointRange& range) {
-    return c >= range.first && c <= range.second;
-  });
+  return std::ranges::any_of(
+      ranges, [c](const CodePointRange& range) { return c >= range.first && c <= range.second; });
 }
 
 enum class Separate { First, Second };

@@ -180,7 +180,7 @@ Real mean_of(const std::vector<Real>& values) {
 template <class Real>
 void estimate(const std::vector<double>& samples, SystemScore& score) {
   std::vector<Real> sorted(samples.begin(), samples.end());
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   const std::size_t lower = sorted.size() / 40, upper = sorted.size() - lower - 1;
   score.mean = mean_of(sorted);
   score.interval = static_cast<Real>(0.5) * (sorted[upper] - sorted[lower]);
@@ -202,9 +202,8 @@ double difference(const std::vector<SystemScore>& scores, std::size_t system) {
 /// The fraction of the statistics that exceed the measured difference; one is added to both counts.
 template <class Real>
 double p_value(const std::vector<Real>& statistics, double difference) {
-  const auto above = std::count_if(statistics.begin(), statistics.end(), [&](Real value) {
-    return value > static_cast<Real>(difference);
-  });
+  const auto above = std::ranges::count_if(
+      statistics, [&](Real value) { return value > static_cast<Real>(difference); });
   return static_cast<double>(above + 1) / static_cast<double>(statistics.size() + 1);
 }
 
@@ -229,7 +228,7 @@ PairDifference resampled_difference(const std::vector<double>& first,
                                     const std::vector<double>& second) {
   std::vector<double> differences(first.size());
   for (std::size_t i = 0; i < first.size(); ++i) differences[i] = second[i] - first[i];
-  std::sort(differences.begin(), differences.end());
+  std::ranges::sort(differences);
   const std::size_t outside = differences.size() / 40;
   return {.low = differences[outside], .high = differences[differences.size() - outside - 1]};
 }

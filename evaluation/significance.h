@@ -17,10 +17,9 @@ inline constexpr std::uint32_t kSignificanceSeed = 12345;  ///< sacreBLEU's
 /// One system's score by one metric.
 struct SystemScore {
   double score = 0;
-  std::optional<double> mean = {};  ///< of resampled corpora
-  std::optional<double> interval =
-      {};  ///< half the distance from the 2.5th to the 97.5th percentile
-  std::optional<double> p_value = {};  ///< of the difference to the baseline
+  std::optional<double> mean = {};      ///< of resampled corpora
+  std::optional<double> interval = {};  ///< half the way from the 2.5th to the 97.5th percentile
+  std::optional<double> p_value = {};   ///< of the difference to the baseline
 };
 
 /// The counts of all systems for one metric; the first system is the baseline. All have the same

@@ -1,4 +1,3 @@
-
 #include "evaluation/ter.h"
 
 #include <algorithm>
@@ -11,7 +10,6 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "evaluation/line_statistics.h"
 #include "evaluation/separate.h"
 
 namespace dragoman {
@@ -150,7 +148,7 @@ class EditDistance {
       if (edit != Edit::Insert) --i;
       if (edit != Edit::Delete) --j;
     }
-    std::reverse(edits.begin(), edits.end());
+    std::ranges::reverse(edits);
     return edits;
   }
 
@@ -283,8 +281,7 @@ class ShiftSearch {
     const auto [start, to, length] = match;
     const auto any = [length](const std::vector<bool>& wrong, std::size_t begin) {
       const auto first = wrong.begin() + static_cast<std::ptrdiff_t>(begin);
-      return std::find(first, first + static_cast<std::ptrdiff_t>(length), true) !=
-             first + static_cast<std::ptrdiff_t>(length);
+      return std::count(first, first + static_cast<std::ptrdiff_t>(length), true) > 0;
     };
     const std::int64_t place = alignment.of_reference[to];
     const auto begin = static_cast<std::int64_t>(start);
@@ -320,7 +317,7 @@ class ShiftSearch {
 
 std::int64_t translation_edits(std::span<const std::uint32_t> hypothesis,
                                std::span<const std::uint32_t> reference) {
-  if (reference.empty()) return static_cast<std::int64_t>(hypothesis.size());
+  if (reference.empty()) return std::ssize(hypothesis);
   return ShiftSearch(Words(hypothesis.begin(), hypothesis.end()), reference).edits();
 }
 
@@ -328,14 +325,13 @@ namespace {
 
 class TerCounter {
  public:
-  TerCounter(std::span<const std::string> hypotheses, const References& references,
-             const TerConfig& config)
-      : hypotheses_(hypotheses), references_(references), config_(config) {}
+  explicit TerCounter(const TerConfig& config) : config_(config) {}
 
-  void operator()(std::size_t line, std::span<double> row) {
+  void operator()(const std::string& line, const std::vector<const std::string*>& references,
+                  std::span<double> row) {
     texts_.clear();
-    texts_.push_back(prepare(hypotheses_[line]));
-    for (const std::string* reference : references_of(references_, line))
+    texts_.push_back(prepare(line));
+    for (const std::string* reference : references)
       texts_.push_back(prepare(prepare(*reference)));  // twice, as sacreBLEU does
     numbering_.clear();
     const auto hypothesis = numbering_.add(split_words(texts_.front()));
@@ -356,31 +352,25 @@ class TerCounter {
     return tokenize_for_ter(valid_line(line), config_);
   }
 
-  std::span<const std::string> hypotheses_;
-  const References& references_;
   const TerConfig& config_;
   std::vector<std::string> texts_;  ///< hypothesis and references; the numbering points into them
   WordNumbering numbering_;
 };
 
+}  // namespace
+
 template <class Real>
-Real score_of(std::span<const Real> sum) {
+Real ter_of_statistics(std::span<const Real> sum) {
   if (sum[1] > 0) return 100 * (sum[0] / sum[1]);
   return sum[0] > 0 ? 100 : 0;  // for empty references
 }
-
-}  // namespace
+template double ter_of_statistics(std::span<const double>);
+template float ter_of_statistics(std::span<const float>);
 
 LineStatistics ter_statistics(std::span<const std::string> hypotheses, const References& references,
                               const TerConfig& config) {
-  check_line_counts(hypotheses, references);
-  return count_lines(hypotheses.size(), 2,
-                     [&] { return TerCounter(hypotheses, references, config); });
+  return count_lines(hypotheses, references, 2, [&] { return TerCounter(config); });
 }
-
-double ter_of_statistics(std::span<const double> sum) { return score_of(sum); }
-
-float ter_of_statistics(std::span<const float> sum) { return score_of(sum); }
 
 std::string ter_signature(const TerConfig& config, std::string_view references,
                           std::string_view version) {

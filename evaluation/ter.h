@@ -27,14 +27,14 @@ std::int64_t translation_edits(std::span<const std::uint32_t> hypothesis,
                                std::span<const std::uint32_t> reference);
 
 /// Rows of [edits, mean length of the references]. With several references the edits are those of
-/// the one with the fewest. Invalid UTF-8 counts as U+FFFD. Errors: as check_line_counts.
+/// the one with the fewest. Invalid UTF-8 counts as U+FFFD. Errors: as count_lines().
 LineStatistics ter_statistics(std::span<const std::string> hypotheses, const References& references,
                               const TerConfig& config);
 
 /// TER in percent, from 0 (the best) upwards, from a sum of rows of ter_statistics. For a sum in
 /// float it is rounded as sacreBLEU rounds the scores of resampled corpora.
-double ter_of_statistics(std::span<const double> sum);
-float ter_of_statistics(std::span<const float> sum);
+template <class Real>
+Real ter_of_statistics(std::span<const Real> sum);
 
 /// sacreBLEU's signature: "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:VERSION".
 std::string ter_signature(const TerConfig& config, std::string_view references,

@@ -203,7 +203,7 @@ ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weigh
     EvaluateConfig evaluate;
     evaluate.confidence = true;
     evaluate.confidence_n = kBootstrapSamples;
-    evaluate.lowercase = evaluate.chrf_lowercase = lower_cases(*data_.tokenizers.target);
+    evaluate.lowercase = evaluate.chrf.lowercase = lower_cases(*data_.tokenizers.target);
     const auto scores = evaluate_lines(result.translations, {set_.target_lines}, evaluate, "");
     result.bleu = scores[0].score;
     result.chrf = scores[1].score;

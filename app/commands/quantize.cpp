@@ -104,7 +104,7 @@ class RoundingTrial {
         translate_with_progress(service, source_, {.config = opened.search_with({}, {})}));
     if (lines.size() < source_.size()) return std::nullopt;
     EvaluateConfig evaluate;
-    evaluate.lowercase = evaluate.chrf_lowercase = lower_cases(*opened.tokenizers.target);
+    evaluate.lowercase = evaluate.chrf.lowercase = lower_cases(*opened.tokenizers.target);
     const auto scores = evaluate_lines(lines, references_, evaluate, "");
     return Scores{scores[0].score, scores[1].score};
   }

@@ -21,9 +21,9 @@ TEST(EvaluateConfig, EveryOptionReachesItsMetric) {
   config.check();
   EXPECT_EQ(bleu_signature(config.bleu(), "1", "v"),
             "nrefs:1|case:lc|eff:yes|tok:intl|smooth:floor[0.25]|version:v");
-  EXPECT_EQ(chrf_name(config.chrf("chrf")), "chrF3+");
-  EXPECT_EQ(chrf_name(config.chrf("chrf++")), "chrF3++");
-  EXPECT_EQ(chrf_signature(config.chrf("chrf"), "1", "v"),
+  EXPECT_EQ(chrf_name(config.chrf_of("chrf")), "chrF3+");
+  EXPECT_EQ(chrf_name(config.chrf_of("chrf++")), "chrF3++");
+  EXPECT_EQ(chrf_signature(config.chrf_of("chrf"), "1", "v"),
             "nrefs:1|case:lc|eff:no|nc:5|nw:1|space:yes|version:v");
 }
 
@@ -46,8 +46,8 @@ TEST(EvaluateConfig, ErrorsNameTheFlag) {
             "--metrics rouge: unknown, must be one of bleu, chrf, chrf++, ter, bleu-tokenized, "
             "bleu-compound-split");
   EXPECT_NE(message([](Config& c) { c.metrics = {}; }), "");
-  EXPECT_EQ(message([](Config& c) { c.chrf_beta = -1; }), "--chrf-beta -1: must be from 0 to 100");
-  EXPECT_NE(message([](Config& c) { c.chrf_char_order = 0; }), "");
+  EXPECT_EQ(message([](Config& c) { c.chrf.beta = -1; }), "--chrf-beta -1: must be from 0 to 100");
+  EXPECT_NE(message([](Config& c) { c.chrf.char_order = 0; }), "");
   EXPECT_NE(message([](Config& c) { c.width = 400; }), "");
   EXPECT_NE(message([](Config& c) { c.smooth_value = 0.0 / 0.0; }), "");
   EXPECT_NE(message([](Config& c) { c.paired_bootstrap_n = 1; }), "");

@@ -34,7 +34,7 @@ dragoman::EvaluateConfig metrics(std::size_t size) {
   config.metrics = {"bleu", "chrf++", "ter", "bleu-tokenized"};
   config.sentence_level = true;
   config.tokenize = kTokenizers[size % kTokenizers.size()];
-  config.ter_normalized = config.ter_asian_support = size % 2 == 1;
+  config.ter.normalized = config.ter.asian_support = size % 2 == 1;
   return config;
 }
 
