@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/threads.h"
 #include "kernels/kernels.h"
 
 namespace dragoman {

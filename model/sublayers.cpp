@@ -7,17 +7,12 @@ namespace dragoman {
 // Multi-head attention
 
 MultiHeadAttentionImpl::MultiHeadAttentionImpl(const ModelConfig& config, std::uint32_t site)
-    : query(config.d_model, config.d_model),
-      key(config.d_model, config.d_model),
-      value(config.d_model, config.d_model),
-      output(config.d_model, config.d_model),
+    : query(register_module("query", torch::nn::Linear(config.d_model, config.d_model))),
+      key(register_module("key", torch::nn::Linear(config.d_model, config.d_model))),
+      value(register_module("value", torch::nn::Linear(config.d_model, config.d_model))),
+      output(register_module("output", torch::nn::Linear(config.d_model, config.d_model))),
       heads(config.heads),
-      dropout{config.attention_dropout, site} {
-  register_module("query", query);
-  register_module("key", key);
-  register_module("value", value);
-  register_module("output", output);
-}
+      dropout{config.attention_dropout, site} {}
 
 torch::Tensor MultiHeadAttentionImpl::self(const SelfAttentionInput& x, const PackedLayout& layout,
                                            AttentionMask mask) {

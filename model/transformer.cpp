@@ -180,19 +180,13 @@ OutputImpl::OutputImpl(const ModelConfig& config) {
 
 TransformerImpl::TransformerImpl(const ModelConfig& config)
     : config(config),
-      embedding(config),
-      positional_encoding(config),
-      encoder(config),
-      decoder(config),
-      output(config),
+      embedding(register_module("embedding", Embedding(config))),
+      positional_encoding(register_module("positions", PositionalEncoding(config))),
+      encoder(register_module("encoder", Encoder(config))),
+      decoder(register_module("decoder", Decoder(config))),
+      output(register_module("output", Output(config))),
       source_dropout{config.dropout, dropout_site(EmbeddingDropout::Source)},
-      target_dropout{config.dropout, dropout_site(EmbeddingDropout::Target)} {
-  register_module("embedding", embedding);
-  register_module("positions", positional_encoding);
-  register_module("encoder", encoder);
-  register_module("decoder", decoder);
-  register_module("output", output);
-}
+      target_dropout{config.dropout, dropout_site(EmbeddingDropout::Target)} {}
 
 torch::Tensor TransformerImpl::encode(const PackedTokens& source) {
   const PackedLayout& layout = source.layout;

@@ -5,7 +5,6 @@
 #include <deque>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "base/error.h"
 
@@ -51,9 +50,8 @@ std::vector<float> mean(const std::vector<ModelFileReader>& models, const std::s
 }
 
 Provenance provenance_of(const std::vector<ModelFileReader>& models, const std::string& command) {
-  const auto newest = std::max_element(
-      models.begin(), models.end(),
-      [](const auto& a, const auto& b) { return a.provenance().updates < b.provenance().updates; });
+  const auto newest = std::ranges::max_element(
+      models, {}, [](const ModelFileReader& model) { return model.provenance().updates; });
   Provenance provenance = newest->provenance();
   provenance.command = command;
   provenance.scores.clear();
@@ -82,12 +80,8 @@ void write_average(std::span<const std::filesystem::path> paths,
                   " cannot be averaged: their tokenizers differ");
   }
   const ModelFileReader& first = models.front();
-  ModelContents contents;
-  contents.config = first.config();
-  contents.tokenizer_source = first.tokenizer_source();
-  if (first.has_two_tokenizers()) contents.tokenizer_target = first.tokenizer_target();
+  ModelContents contents = contents_of(first);
   contents.provenance = provenance_of(models, command);
-  contents.decode_defaults = first.decode_defaults();
   std::vector<std::vector<float>> means;
   for (const std::string& name : first.names()) {
     means.push_back(mean(models, name));
@@ -133,15 +127,7 @@ std::vector<RoundedMatrix> rounded_matrices(const ModelFileReader& model) {
 
 std::size_t write_quantized(const ModelFileReader& model, const std::filesystem::path& output,
                             const std::set<std::string>& kept, const std::string& command) {
-  ModelContents contents{.config = model.config(),
-                         .tokenizer_source = model.tokenizer_source(),
-                         .tokenizer_target = {},
-                         .provenance = model.provenance(),
-                         .parameters = {},
-                         .training = {},
-                         .progress = {},
-                         .decode_defaults = model.decode_defaults()};
-  if (model.has_two_tokenizers()) contents.tokenizer_target = model.tokenizer_target();
+  ModelContents contents = contents_of(model);
   contents.provenance.command = command;
   contents.provenance.scores.clear();
   std::deque<QuantizedRows> rounded;  // the contents are views of it

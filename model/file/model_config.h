@@ -99,90 +99,38 @@ struct ModelConfig {
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
-    size_fields(visit);
-    form_fields(visit);
-    dropout_fields(visit);
-  }
-
- private:
-  template <class Visit>
-  void size_fields(Visit& visit) {
-    visit({.name = "d-model",
-           .help = "width of the model",
-           .group = "Model",
-           .aliases = "dim-emb,hidden-size,encoder-embed-dim"},
-          d_model);
-    visit({.name = "heads",
-           .help = "attention heads",
-           .group = "Model",
-           .aliases = "transformer-heads,num-heads,encoder-attention-heads"},
-          heads);
-    visit({.name = "d-ff",
-           .help = "inner width of the feed-forward networks",
-           .group = "Model",
-           .aliases = "ffn-dim,transformer-dim-ffn,encoder-ffn-embed-dim"},
-          d_ff);
-    visit({.name = "encoder-layers",
-           .help = "layers of the encoder",
-           .group = "Model",
-           .aliases = "enc-depth,enc-layers"},
-          encoder_layers);
-    visit({.name = "decoder-layers",
-           .help = "layers of the decoder",
-           .group = "Model",
-           .aliases = "dec-depth,dec-layers"},
-          decoder_layers);
-  }
-
-  template <class Visit>
-  void form_fields(Visit& visit) {
-    visit({.name = "norm",
-           .help = "layer normalisation after (paper) or before each sub-layer; export --format "
-                   "hf-marian and marian need after; before-queries: as Marian 1.9 and 1.10, which "
-                   "leave out keys and values of self-attention",
-           .group = "Model"},
-          norm);
-    visit({.name = "activation",
-           .help = "activation function of the feed-forward networks",
-           .group = "Model"},
-          activation);
-    visit(
-        {.name = "positions",
-         .help = "positional encoding; marian: sinusoidal with Marian's frequencies, which export "
-                 "--format marian needs (hf-marian: sinusoidal)",
-         .group = "Model"},
-        positions);
-    visit({.name = "max-positions",
-           .help = "longest sentence with learned positions, in pieces, </s> included",
-           .group = "Model"},
-          max_positions);
-    visit({.name = "tying",
-           .help = "embeddings that are one matrix: source, target and output; target and output; "
-                   "none of them",
-           .group = "Model",
-           .aliases = "tied-embeddings,weight-tying-type"},
-          tying);
-    visit({.name = "output-bias", .help = "a bias on the output projection", .group = "Model"},
-          output_bias);
-  }
-
-  template <class Visit>
-  void dropout_fields(Visit& visit) {
-    visit({.name = "dropout",
-           .help = "dropout rate of embeddings and sub-layer outputs",
-           .group = "Model",
-           .aliases = "transformer-dropout"},
-          dropout);
-    visit({.name = "attention-dropout",
-           .help = "dropout rate of attention weights",
-           .group = "Model",
-           .aliases = "transformer-dropout-attention"},
-          attention_dropout);
-    visit({.name = "activation-dropout",
-           .help = "dropout rate inside the feed-forward networks",
-           .group = "Model",
-           .aliases = "transformer-dropout-ffn"},
-          activation_dropout);
+    const auto field = fields_under("Model", visit);
+    field("d-model", d_model, "width of the model",
+          {.aliases = "dim-emb,hidden-size,encoder-embed-dim"});
+    field("heads", heads, "attention heads",
+          {.aliases = "transformer-heads,num-heads,encoder-attention-heads"});
+    field("d-ff", d_ff, "inner width of the feed-forward networks",
+          {.aliases = "ffn-dim,transformer-dim-ffn,encoder-ffn-embed-dim"});
+    field("encoder-layers", encoder_layers, "layers of the encoder",
+          {.aliases = "enc-depth,enc-layers"});
+    field("decoder-layers", decoder_layers, "layers of the decoder",
+          {.aliases = "dec-depth,dec-layers"});
+    field("norm", norm,
+          "layer normalisation after (paper) or before each sub-layer; export --format hf-marian "
+          "and marian need after; before-queries: as Marian 1.9 and 1.10, which leave out keys and "
+          "values of self-attention");
+    field("activation", activation, "activation function of the feed-forward networks");
+    field("positions", positions,
+          "positional encoding; marian: sinusoidal with Marian's frequencies, which export "
+          "--format marian needs (hf-marian: sinusoidal)");
+    field("max-positions", max_positions,
+          "longest sentence with learned positions, in pieces, </s> included");
+    field("tying", tying,
+          "embeddings that are one matrix: source, target and output; target and output; none of "
+          "them",
+          {.aliases = "tied-embeddings,weight-tying-type"});
+    field("output-bias", output_bias, "a bias on the output projection");
+    field("dropout", dropout, "dropout rate of embeddings and sub-layer outputs",
+          {.aliases = "transformer-dropout"});
+    field("attention-dropout", attention_dropout, "dropout rate of attention weights",
+          {.aliases = "transformer-dropout-attention"});
+    field("activation-dropout", activation_dropout, "dropout rate inside the feed-forward networks",
+          {.aliases = "transformer-dropout-ffn"});
   }
 };
 

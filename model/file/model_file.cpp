@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <utility>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -156,11 +154,6 @@ Bits largest_bits(const TensorData& tensor) {
   return largest;
 }
 
-bool all_are_finite(const TensorData& tensor) {
-  if (tensor.dtype == Dtype::F32) return largest_bits<std::uint32_t>(tensor) < 0x7F800000;
-  return largest_bits<std::uint16_t>(tensor) < (tensor.dtype == Dtype::BF16 ? 0x7F80 : 0x7C00);
-}
-
 /// The given parameters in the order of parameter_shapes(), checked to be exactly those.
 std::vector<TensorData> ordered_parameters(const ModelContents& contents) {
   std::map<std::string_view, const TensorData*> given;
@@ -184,7 +177,7 @@ std::vector<TensorData> ordered_parameters(const ModelContents& contents) {
 }
 
 TensorData bytes_tensor(const std::string& name, std::string_view bytes) {
-  return {name, Dtype::U8, {static_cast<std::int64_t>(bytes.size())}, bytes.data()};
+  return {name, Dtype::U8, {std::ssize(bytes)}, bytes.data()};
 }
 
 std::vector<TensorData> all_tensors(const ModelContents& contents) {
@@ -303,6 +296,11 @@ Provenance provenance_from_json(std::string_view text) {
   return provenance;
 }
 
+bool all_are_finite(const TensorData& tensor) {
+  if (tensor.dtype == Dtype::F32) return largest_bits<std::uint32_t>(tensor) < 0x7F800000;
+  return largest_bits<std::uint16_t>(tensor) < (tensor.dtype == Dtype::BF16 ? 0x7F80 : 0x7C00);
+}
+
 // Writing and reading
 
 std::size_t write_model_file(const std::filesystem::path& path, const ModelContents& contents) {
@@ -322,8 +320,7 @@ ModelFileReader::ModelFileReader(const std::filesystem::path& path, Verify verif
     provenance_ = provenance_from_json(metadata().at(kProvenance));
     if (metadata().contains(kDecodeDefaults))
       decode_defaults_ = texts_of(metadata().at(kDecodeDefaults), "decode_defaults");
-    for (auto& [name, sum] : texts_of(metadata().at(kChecksums), "checksums"))
-      checksums_[name] = std::move(sum);
+    checksums_ = texts_of(metadata().at(kChecksums), "checksums");
     check_tensors();
   } catch (const Error& error) {
     throw Error(path.string(), ": ", error.what());
@@ -416,7 +413,7 @@ std::vector<std::string> ModelFileReader::training_names() const {
   std::vector<std::string> names;
   for (const TensorData& tensor : file_.tensors())
     if (tensor.name.starts_with(kTrainingPrefix)) names.push_back(tensor.name);
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -427,17 +424,19 @@ TensorData ModelFileReader::tensor(std::string_view name) const {
   return *found;
 }
 
+ModelContents contents_of(const ModelFileReader& model) {
+  return {.config = model.config(),
+          .tokenizer_source = model.tokenizer_source(),
+          .tokenizer_target = model.has_two_tokenizers() ? model.tokenizer_target() : "",
+          .provenance = model.provenance(),
+          .decode_defaults = model.decode_defaults()};
+}
+
 void write_decode_defaults(const std::filesystem::path& path, const DecodeDefaults& defaults) {
   const ModelFileReader file(path);
-  ModelContents contents{.config = file.config(),
-                         .tokenizer_source = file.tokenizer_source(),
-                         .tokenizer_target = {},
-                         .provenance = file.provenance(),
-                         .parameters = {},
-                         .training = {},
-                         .progress = std::string(file.progress()),
-                         .decode_defaults = defaults};
-  if (file.has_two_tokenizers()) contents.tokenizer_target = file.tokenizer_target();
+  ModelContents contents = contents_of(file);
+  contents.progress = file.progress();
+  contents.decode_defaults = defaults;
   for (const std::string& name : file.names())
     for (TensorData& tensor : file.stored(name)) contents.parameters.push_back(std::move(tensor));
   for (const std::string& name : file.training_names())

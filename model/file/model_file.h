@@ -77,6 +77,9 @@ struct QuantizedRows {
 /// values [rows, columns], finite.
 QuantizedRows quantize_rows(std::span<const float> values, std::int64_t columns);
 
+/// Whether a tensor of floating-point numbers has no NaN and no infinity.
+bool all_are_finite(const TensorData& tensor);
+
 /// The beginning of the names of tensors that belong to a checkpoint's optimizer, not to the model.
 inline constexpr std::string_view kTrainingPrefix = "training.";
 
@@ -132,9 +135,9 @@ struct ModelContents {
   std::string_view tokenizer_target;  ///< empty: the same as the source's
   Provenance provenance;
   /// Exactly parameter_shapes(config), and the scales of those that are I8, in any order.
-  std::vector<TensorData> parameters;
-  std::vector<TensorData> training;  ///< names start with `training.`
-  std::string progress;              ///< of a checkpoint; empty: none
+  std::vector<TensorData> parameters = {};
+  std::vector<TensorData> training = {};  ///< names start with `training.`
+  std::string progress = {};              ///< of a checkpoint; empty: none
   DecodeDefaults decode_defaults = {};
 };
 
@@ -197,9 +200,13 @@ class ModelFileReader : public ParameterReader {
   ModelConfig config_;
   Provenance provenance_;
   DecodeDefaults decode_defaults_;
-  std::map<std::string, std::string, std::less<>> checksums_;
+  std::map<std::string, std::string> checksums_;
   bool verified_ = false;  ///< all tensors at opening
 };
+
+/// What models that are made of this one take over: all but the tensors and the training. The views
+/// are valid as long as the reader.
+ModelContents contents_of(const ModelFileReader& model);
 
 /// Rewrites the file and changes only these defaults. Errors: as for reading and writing.
 void write_decode_defaults(const std::filesystem::path& path, const DecodeDefaults& defaults);

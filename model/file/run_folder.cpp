@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <string>
 #include <system_error>
 
 #include "base/error.h"
@@ -34,7 +33,7 @@ std::vector<std::filesystem::path> RunFolder::numbered() const {
   }
   if (problem && problem != std::errc::no_such_file_or_directory)
     throw Error(checkpoints().string(), ": cannot be listed: ", problem.message());
-  std::sort(paths.begin(), paths.end());
+  std::ranges::sort(paths);
   return paths;
 }
 

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -105,7 +106,7 @@ Entry parse_entry(const std::string& name, const Json& json) {
   entry.tensor.name = name;
   const auto names = names_of(Dtype{});
   const auto dtype = json["dtype"].get<std::string>();
-  const auto found = std::find(names.begin(), names.end(), dtype);
+  const auto found = std::ranges::find(names, dtype);
   if (found == names.end())
     throw Error("tensor ", name, ": elements of type ", dtype, " are not supported");
   entry.tensor.dtype = static_cast<Dtype>(found - names.begin());
@@ -127,9 +128,8 @@ std::vector<Entry> parse_entries(const Json& header) {
   std::vector<Entry> entries;
   for (const auto& [name, json] : header.items())
     if (name != kMetadataKey) entries.push_back(parse_entry(name, json));
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
-  });
+  std::ranges::sort(entries, {},
+                    [](const Entry& entry) { return std::pair(entry.begin, entry.end); });
   std::size_t expected = 0;
   for (const Entry& entry : entries) {
     if (entry.begin != expected)
@@ -175,21 +175,8 @@ std::string make_header(const std::vector<const TensorData*>& sorted, const Meta
 }  // namespace
 
 std::size_t size_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::I8:
-    case Dtype::U8:
-      return 1;
-    case Dtype::BF16:
-    case Dtype::F16:
-      return 2;
-    case Dtype::F32:
-    case Dtype::I32:
-      return 4;
-    case Dtype::I64:
-    case Dtype::U64:
-      return 8;
-  }
-  return 0;
+  constexpr std::array<std::size_t, names_of(Dtype()).size()> kSizes = {4, 2, 2, 1, 1, 4, 8, 8};
+  return kSizes[static_cast<std::size_t>(dtype)];
 }
 
 std::int64_t TensorData::elements() const {
@@ -258,9 +245,7 @@ std::size_t write_safetensors(const std::filesystem::path& path,
     return tensor->bytes() == 0 ? kAlignment
                                 : std::min(kAlignment, tensor->bytes() & -tensor->bytes());
   };
-  std::stable_sort(sorted.begin(), sorted.end(), [&](const TensorData* a, const TensorData* b) {
-    return alignment(a) > alignment(b);
-  });
+  std::ranges::stable_sort(sorted, std::greater{}, alignment);
   std::string header;
   try {
     header = make_header(sorted, metadata);

@@ -334,16 +334,19 @@ bool is_chosen(torch::ScalarType type, torch::Device device, std::int64_t d_k) {
          static_cast<std::int64_t>(at::SDPBackend::flash_attention);
 }
 
-/// Equation 1: q [N, H, K], k and v [M, H, K] -> [N, H, K]. Filler rows become zero, in gradients
-/// too. Gradients are sums in one order. The rows of a matrix may lie apart, elements of a row may
-/// not.
-torch::Tensor flash_attention(const torch::Tensor& q, const torch::Tensor& k,
+/// Equation 1: q [N, D], k and v [M, D] -> [N, D]. Filler rows become zero, in gradients too.
+/// Gradients are sums in one order. The rows of a matrix may lie apart, elements of a row may not.
+torch::Tensor packed_by_flash(const torch::Tensor& q, const torch::Tensor& k,
                               const torch::Tensor& v, const AttentionPattern& pattern) {
   const PackedLayout &queries = pattern.queries, &keys = pattern.keys;
+  const auto heads = [&](const torch::Tensor& x) {
+    return x.unflatten(1, {queries.heads, -1});  // [N, H, K]
+  };
   return FlashAttentionFunction::apply(
-      q, k, v, queries.starts, keys.starts,
-      FlashNumbers{queries.tokens, keys.tokens, queries.longest, keys.longest,
-                   pattern.mask == AttentionMask::Causal});
+             heads(q), heads(k), heads(v), queries.starts, keys.starts,
+             FlashNumbers{queries.tokens, keys.tokens, queries.longest, keys.longest,
+                          pattern.mask == AttentionMask::Causal})
+      .flatten(1);
 }
 
 }  // namespace
@@ -366,7 +369,7 @@ bool has_flash_attention(torch::ScalarType type, torch::Device device, std::int6
 
 namespace {
 
-torch::Tensor flash_attention(const torch::Tensor&, const torch::Tensor&, const torch::Tensor&,
+torch::Tensor packed_by_flash(const torch::Tensor&, const torch::Tensor&, const torch::Tensor&,
                               const AttentionPattern&) {
   TORCH_CHECK(false, "this build has no flash attention");
 }
@@ -400,15 +403,6 @@ torch::Tensor padded_attention(AttentionPath path, const torch::Tensor& q, const
   const auto context = attend(pad_heads(q, pattern.queries), pad_heads(k, pattern.keys),
                               pad_heads(v, pattern.keys), pattern);
   return unpad_heads(context, pattern.queries);  // [B*H, T, K] -> [N, D]
-}
-
-/// q [N, D], k and v [M, D] -> [N, D].
-torch::Tensor packed_by_flash(const torch::Tensor& q, const torch::Tensor& k,
-                              const torch::Tensor& v, const AttentionPattern& pattern) {
-  const auto heads = [&](const torch::Tensor& x) {
-    return x.unflatten(1, {pattern.queries.heads, -1});  // [N, H, K]
-  };
-  return flash_attention(heads(q), heads(k), heads(v), pattern).flatten(1);
 }
 
 torch::Tensor attention_without_kernel(AttentionPath path, const torch::Tensor& q,

@@ -82,7 +82,7 @@ struct EmbedFunction : torch::autograd::Function<EmbedFunction> {
                                           groups.starts.data(), groups.tokens.data(),
                                           gradient.mutable_data_ptr(), d_output.size(1),
                                           static_cast<float>(scale)},
-               static_cast<std::int64_t>(groups.tokens.size()), kRowsPerTask);
+               std::ssize(groups.tokens), kRowsPerTask);
       return {{}, gradient, {}};
     }
     // LibTorch's function sorts the tokens and adds up their rows in one order; index_add on a GPU
@@ -102,14 +102,6 @@ torch::Tensor embed(const torch::Tensor& tokens, const torch::Tensor& weight, do
 }
 
 // Linear layers
-
-torch::Tensor joined_linear_reference(const torch::Tensor& x, at::TensorList weights,
-                                      at::TensorList biases) {
-  std::vector<torch::Tensor> outputs;
-  for (std::size_t i = 0; i < weights.size(); ++i)
-    outputs.push_back(torch::matmul(x, weights[i].t()) + biases[i]);
-  return torch::cat(outputs, 1);
-}
 
 namespace {
 
@@ -163,14 +155,6 @@ torch::Tensor linear(torch::nn::Linear& layer, const torch::Tensor& x) {
 }
 
 // The feed-forward network
-
-torch::Tensor relu_feed_forward_reference(torch::nn::Linear& inner, torch::nn::Linear& outer,
-                                          const Dropout& dropout, const torch::Tensor& x,
-                                          const torch::Tensor& row_keys) {
-  const auto hidden = torch::linear(x, inner->weight, inner->bias).relu();
-  const auto kept = dropout_reference(hidden, {dropout, row_keys, x.size(0)});
-  return torch::linear(kept, outer->weight, outer->bias);
-}
 
 namespace {
 

@@ -1,6 +1,6 @@
 // The functions of the model's layers, except attention, with their gradients: embeddings, linear
-// layers, the feed-forward network, and "Add & Norm". Beside each stands its reference: the same by
-// plain tensor operations, for any device.
+// layers, the feed-forward network, and "Add & Norm". A reference is the same by plain tensor
+// operations, for any device.
 #pragma once
 
 #include <torch/nn/modules/linear.h>
@@ -26,8 +26,6 @@ torch::Tensor linear(torch::nn::Linear& layer, const torch::Tensor& x);
 /// Several linear layers on one input as one product: x [N, C] -> [x W_1^T + b_1, x W_2^T + b_2,
 /// ...]. Weights that lie one after another in memory are not copied.
 torch::Tensor joined_linear(const torch::Tensor& x, at::TensorList weights, at::TensorList biases);
-torch::Tensor joined_linear_reference(const torch::Tensor& x, at::TensorList weights,
-                                      at::TensorList biases);
 
 /// The position-wise feed-forward network of section 3.3, equation 2, with dropout on the inner
 /// activations: FFN(x) = dropout(max(0, x W_1^T + b_1)) W_2^T + b_2. x [N, D] -> [N, D]. Backward
@@ -35,9 +33,6 @@ torch::Tensor joined_linear_reference(const torch::Tensor& x, at::TensorList wei
 torch::Tensor relu_feed_forward(torch::nn::Linear& inner, torch::nn::Linear& outer,
                                 const Dropout& dropout, const torch::Tensor& x,
                                 const torch::Tensor& row_keys);
-torch::Tensor relu_feed_forward_reference(torch::nn::Linear& inner, torch::nn::Linear& outer,
-                                          const Dropout& dropout, const torch::Tensor& x,
-                                          const torch::Tensor& row_keys);
 
 struct NormalizedSum {
   torch::Tensor sum, normalized;  // [N, D]

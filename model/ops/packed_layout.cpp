@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "base/threads.h"
 
@@ -53,7 +52,7 @@ struct UnpadHeads : torch::autograd::Function<UnpadHeads> {
 PackedLayout PackedLayout::from_starts(std::span<const std::int32_t> starts, std::int64_t heads,
                                        torch::Device device, std::int64_t row_multiple,
                                        std::int64_t least_longest) {
-  const auto sentences = static_cast<std::int64_t>(starts.size()) - 1;
+  const auto sentences = std::ssize(starts) - 1;
   const std::int32_t first = starts.front();
   const std::int64_t tokens = starts.back() - first;
   const std::int64_t rows = divide_up(tokens, row_multiple) * row_multiple;

@@ -68,7 +68,7 @@ torch::Tensor copied_to_gpu(const torch::Tensor& locked, torch::Device device);
 /// page-locked memory.
 template <class Number>
 torch::Tensor to_device(const std::vector<Number>& values, torch::Device device) {
-  const auto size = static_cast<std::int64_t>(values.size());
+  const auto size = std::ssize(values);
   const auto type = c10::CppTypeToScalarType<Number>::value;
   const auto view = torch::from_blob(const_cast<Number*>(values.data()), {size}, type);
   if (!device.is_cuda()) return view.clone().to(device);

@@ -12,6 +12,22 @@ namespace {
 
 constexpr std::int64_t kRows = 9, kColumns = 70;
 
+torch::Tensor joined_linear_reference(const torch::Tensor& x, at::TensorList weights,
+                                      at::TensorList biases) {
+  std::vector<torch::Tensor> outputs;
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    outputs.push_back(torch::matmul(x, weights[i].t()) + biases[i]);
+  return torch::cat(outputs, 1);
+}
+
+torch::Tensor relu_feed_forward_reference(torch::nn::Linear& inner, torch::nn::Linear& outer,
+                                          const Dropout& dropout, const torch::Tensor& x,
+                                          const torch::Tensor& row_keys) {
+  const auto hidden = torch::linear(x, inner->weight, inner->bias).relu();
+  const auto kept = dropout_reference(hidden, {dropout, row_keys, x.size(0)});
+  return torch::linear(kept, outer->weight, outer->bias);
+}
+
 TEST(Embed, EmbeddingsAreScaledRowsOrTheZeroVector) {
   const auto tokens = torch::tensor({3, -1, 0, 3, 6, -1, 3}, torch::kInt64).to(test_device());
   const auto table = closed_form({7, kColumns});
