@@ -2,30 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace dragoman {
 
-namespace {
-
-bool has_limits(const LossHistory& history, double spike_factor) {
-  return spike_factor != 0 && history.updates >= kUpdatesOfMeans;
-}
-
-}  // namespace
-
 LossHistory new_history(std::int64_t vocabulary) {
   return {.lowest_loss = std::log(static_cast<double>(vocabulary))};
-}
-
-bool is_spike(const LossHistory& history, double loss, double spike_factor) {
-  return !std::isfinite(loss) ||
-         (has_limits(history, spike_factor) && loss > spike_factor * history.loss);
-}
-
-double max_gradient_norm(const LossHistory& history, double spike_factor) {
-  return has_limits(history, spike_factor) ? spike_factor * history.gradient_norm
-                                           : std::numeric_limits<double>::max();
 }
 
 void note_made(LossHistory& history, double loss, double gradient_norm) {

@@ -1,6 +1,6 @@
-// When an update is left out, when a run has diverged, and which checkpoints are sound. Pure
-// functions of the losses and gradient norms seen so far, which the progress record keeps. So a
-// resumed run decides as one that was never stopped.
+// When a run has diverged, and which checkpoints are sound. Pure functions of the losses and
+// gradient norms seen so far, which the progress record keeps. So a resumed run decides as one that
+// was never stopped. SpikeLimits (training/update.h) leaves single updates out.
 #pragma once
 
 #include <cstdint>
@@ -33,14 +33,6 @@ inline constexpr std::int64_t kMostLeftOutInARow = 10;
 
 /// The history of a run that begins.
 LossHistory new_history(std::int64_t vocabulary);
-
-/// An update is left out if its loss is a spike, that is, not finite or above `spike_factor` times
-/// the mean; or if its gradient has a larger norm than max_gradient_norm(), which is `spike_factor`
-/// times the mean norm. Before 50 updates, or if the factor is 0, there is no limit (the largest
-/// double). A run computes the same by SpikeLimits, on the model's device; these two are the
-/// reference of its test.
-bool is_spike(const LossHistory& history, double loss, double spike_factor);
-double max_gradient_norm(const LossHistory& history, double spike_factor);
 
 void note_made(LossHistory& history, double loss, double gradient_norm);
 void note_left_out(LossHistory& history);

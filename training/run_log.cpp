@@ -12,7 +12,6 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/files.h"
 #include "base/utf8.h"
 #include "training/checkpoint.h"
 
@@ -48,41 +47,37 @@ IntervalMeans LogInterval::means(double now, double waited) const {
 
 namespace {
 
-std::string number_field(std::uint64_t field, std::int64_t value) {
+/// One field of a message: a number, a real number, or bytes.
+template <class Value>
+std::string field(std::uint64_t number, const Value& value) {
   WireWriter writer;
-  writer.number(field, static_cast<std::uint64_t>(value));
-  return writer.message();
-}
-template <std::floating_point Real>
-std::string real_field(std::uint64_t field, Real value) {
-  WireWriter writer;
-  writer.real(field, value);
-  return writer.message();
-}
-std::string bytes_field(std::uint64_t field, std::string_view bytes) {
-  WireWriter writer;
-  writer.bytes(field, bytes);
+  if constexpr (std::integral<Value>)
+    writer.number(number, static_cast<std::uint64_t>(value));
+  else if constexpr (std::floating_point<Value>)
+    writer.real(number, value);
+  else
+    writer.bytes(number, value);
   return writer.message();
 }
 
 // TensorFlow's messages.
 
-/// Event { wall_time = 1, step = 2, and `field` }.
-std::string event(std::int64_t step, const std::string& field) {
+/// Event { wall_time = 1, step = 2, and `content` }.
+std::string event(std::int64_t step, const std::string& content) {
   const double now =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  return real_field(1, now) + number_field(2, step) + field;
+  return field(1, now) + field(2, step) + content;
 }
 
 /// Event.file_version = 3: readers of version 2 obey session_start.
-std::string file_version() { return bytes_field(3, "brain.Event:2"); }
+std::string file_version() { return field(3, "brain.Event:2"); }
 
 /// Event.session_log = 7 { status = 1: START }.
-std::string session_start() { return bytes_field(7, number_field(1, 1)); }
+std::string session_start() { return field(7, field(1, 1)); }
 
 /// Summary.value = 1 { tag = 1, simple_value = 2 }.
 std::string scalar(const std::string& tag, double value) {
-  return bytes_field(1, bytes_field(1, tag) + real_field(2, static_cast<float>(value)));
+  return field(1, field(1, tag) + field(2, static_cast<float>(value)));
 }
 
 /// Summary.value = 1 { tag = 1, tensor = 8 { dtype = 1: DT_STRING, tensor_shape = 2: no dimension,
@@ -90,11 +85,8 @@ std::string scalar(const std::string& tag, double value) {
 /// }.
 std::string text(const std::string& tag, const std::string& markdown) {
   constexpr std::int64_t kString = 7, kTensor = 2;
-  return bytes_field(
-      1,
-      bytes_field(1, tag) +
-          bytes_field(8, number_field(1, kString) + bytes_field(2, "") + bytes_field(8, markdown)) +
-          bytes_field(9, bytes_field(1, bytes_field(1, "text")) + number_field(4, kTensor)));
+  return field(1, field(1, tag) + field(8, field(1, kString) + field(2, "") + field(8, markdown)) +
+                      field(9, field(1, field(1, "text")) + field(4, kTensor)));
 }
 
 /// TFRecord: length, its checksum, payload, its checksum.
@@ -178,7 +170,7 @@ bool EventFile::append(const nlohmann::ordered_json& line) {
     for (std::size_t i = 0; i < value.size(); ++i)
       values += text(join_text("samples/", i + 1), sample_text(value[i]));
   }
-  return file_.append(record(event(update->get<std::int64_t>(), bytes_field(5, values))));
+  return file_.append(record(event(update->get<std::int64_t>(), field(5, values))));
 }
 
 // ---- the log ------------------------------------------------------------------------------------

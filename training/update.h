@@ -81,14 +81,17 @@ BatchLoss evaluate_in_parts(TrainingModel& model, std::span<const PackedBatch> b
 
 // ---- updates that are left out ------------------------------------------------------------------
 
-/// The limits of training/divergence.h as tensors on the model's device: an update that is to be
-/// left out is left out there, before the host knows of it. It keeps the means of a LossHistory.
-/// All tensors are scalars on the device, fp64 unless said otherwise.
+/// An update is left out if its loss is not finite or above `spike_factor` times the mean, or if
+/// its gradient's norm is above `spike_factor` times the mean norm. Before 50 updates, or if the
+/// factor is 0, only a loss that is not finite counts. An update is left out on the model's device,
+/// before the host knows of it. So this keeps the means of a LossHistory there: all tensors are
+/// scalars on the device, fp64 unless said otherwise.
 class SpikeLimits {
  public:
   SpikeLimits(const LossHistory& history, double spike_factor, torch::Device device);
 
-  /// As dragoman::max_gradient_norm(); 0, which lets no gradient pass, if the loss is_spike().
+  /// The largest norm that is let through: 0, which lets no gradient pass, for a loss that is left
+  /// out; the largest double if there is no limit.
   torch::Tensor max_gradient_norm(const torch::Tensor& loss) const;
   /// As note_made(), if `made` (bool) is true.
   void note(const torch::Tensor& loss, const torch::Tensor& gradient_norm,

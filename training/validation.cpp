@@ -6,51 +6,28 @@
 #include <cmath>
 #include <memory>
 
-#include "base/error.h"
 #include "base/machine.h"
 #include "evaluation/evaluate.h"
 #include "inference/cpu/cpu_engine.h"
 #include "inference/torch/torch_engine.h"
 #include "inference/translate_text.h"
-#include "tokenizer/tokenizer.h"
 #include "training/update.h"
 
 namespace dragoman {
 
 double ValidationResult::value(BestMetric metric) const {
-  switch (metric) {
-    case BestMetric::Loss:
-      return loss;
-    case BestMetric::Bleu:
-      return bleu;
-    case BestMetric::Chrf:
-      return chrf;
-  }
-  return loss;
+  if (metric == BestMetric::Loss) return loss;
+  return metric == BestMetric::Bleu ? bleu : chrf;
 }
 
 double ValidationResult::standard_error(BestMetric metric) const {
-  switch (metric) {
-    case BestMetric::Loss:
-      return 0;
-    case BestMetric::Bleu:
-      return bleu_error;
-    case BestMetric::Chrf:
-      return chrf_error;
-  }
-  return 0;
+  if (metric == BestMetric::Loss) return 0;
+  return metric == BestMetric::Bleu ? bleu_error : chrf_error;
 }
 
 ScoreOrder score_order(BestMetric metric, double chrf_floor) {
-  switch (metric) {
-    case BestMetric::Loss:
-      return {metric};
-    case BestMetric::Bleu:
-      return {metric, kBleuFloor};
-    case BestMetric::Chrf:
-      return {metric, chrf_floor};
-  }
-  return {metric};
+  if (metric == BestMetric::Loss) return {metric};
+  return {metric, metric == BestMetric::Bleu ? kBleuFloor : chrf_floor};
 }
 
 bool is_better(const ScoreOrder& order, const ValidationScore& score, const ValidationScore& than) {
@@ -115,7 +92,7 @@ AttentionRecorder::AttentionRecorder(const TokenizerPair& tokenizers,
 }
 
 RecordedAttention AttentionRecorder::record(Engine& engine) const {
-  RecordedAttention recorded{.source = source_, .target = target_, .weights = {}};
+  RecordedAttention recorded{.source = source_, .target = target_};
   const auto longest = static_cast<std::int64_t>(std::max(source_.size(), target_.size()));
   if (longest == 0 || longest > engine.max_positions()) return recorded;
   const std::int32_t slot = engine.admit({&source_tokens_, 1}).front();

@@ -36,7 +36,7 @@ struct RecordedAttention {
   std::vector<std::string> source, target;  ///< pieces, with </s>
   /// [target, source], the mean of the heads of the layer that AttentionHeads takes. Row t is of
   /// the position that predicts target piece t. Each row sums to 1.
-  std::vector<float> weights;
+  std::vector<float> weights = {};
 
   bool empty() const { return weights.empty(); }
 };

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/training/spike_reference.h"
+
 namespace dragoman {
 namespace {
 

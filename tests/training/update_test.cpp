@@ -19,6 +19,7 @@
 #include "tests/test_device.h"
 #include "tests/training/failing_allocator.h"
 #include "tests/training/small_run.h"
+#include "tests/training/spike_reference.h"
 
 namespace dragoman {
 
