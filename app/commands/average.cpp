@@ -23,23 +23,14 @@ struct AverageConfig {
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
-    visit({.name = "models",
-           .help = "model files, or one run folder for its newest checkpoints",
-           .group = "Average",
-           .aliases = "inputs",
-           .placeholder = "FILE"},
-          models);
-    visit({.name = "output",
-           .help = "the model file to write",
-           .group = "Average",
-           .placeholder = "FILE"},
-          output);
-    visit({.name = "last",
-           .help = "newest checkpoints of a run folder that are averaged; without this flag fewer "
-                   "are taken if there are fewer",
-           .group = "Average",
-           .aliases = "num-update-checkpoints"},
-          last);
+    const auto field = fields_under("Average", visit);
+    field("models", models, "model files, or one run folder for its newest checkpoints",
+          {.aliases = "inputs", .placeholder = "FILE"});
+    field("output", output, "the model file to write", {.placeholder = "FILE"});
+    field("last", last,
+          "newest checkpoints of a run folder that are averaged; without this flag fewer are taken "
+          "if there are fewer",
+          {.aliases = "num-update-checkpoints"});
   }
 };
 
@@ -49,7 +40,7 @@ enum class Fewer { Taken, Refused };
 /// The newest checkpoints made at update counts, oldest first.
 std::vector<fs::path> newest_checkpoints(const RunFolder& run, std::int64_t count, Fewer fewer) {
   std::vector<fs::path> paths = run.numbered();
-  const auto found = static_cast<std::int64_t>(paths.size());
+  const auto found = std::ssize(paths);
   if (found == 0)
     throw Error(run.root.string(), ": has no checkpoints (", run.checkpoints().string(),
                 "/update-*.safetensors) to average; name model files instead");
@@ -85,8 +76,7 @@ int run(const AverageConfig& config, const Invocation& invocation) {
     log_warning(join_text(config.output, ": a copy of ", models.front().string(),
                           ", the only model that is there to average"));
   else
-    log_info(join_text(config.output, ": the average of ",
-                       counted(static_cast<std::int64_t>(models.size()), "model")));
+    log_info(join_text(config.output, ": the average of ", counted(std::ssize(models), "model")));
   return 0;
 }
 

@@ -47,8 +47,8 @@ void check_systems(const EvaluateFiles& files, const EvaluateConfig& metrics) {
         ": name two or more systems with --hyp or -m, the baseline first");
   if (metrics.sentence_level && count > 1)
     throw UsageError("--sentence-level: name one system alone");
-  std::sort(systems.begin(), systems.end());
-  if (const auto twice = std::adjacent_find(systems.begin(), systems.end()); twice != systems.end())
+  std::ranges::sort(systems);
+  if (const auto twice = std::ranges::adjacent_find(systems); twice != systems.end())
     throw UsageError(*twice, " is named twice among the systems to score");
 }
 
@@ -120,7 +120,7 @@ using Lines = std::vector<std::string>;
 void warn_of_few_lines(const Lines& lines) {
   constexpr std::size_t kFew = 200;
   if (lines.size() < kFew)
-    log_warning(join_text("--tune: ", counted(static_cast<std::int64_t>(lines.size()), "line"),
+    log_warning(join_text("--tune: ", counted(std::ssize(lines), "line"),
                           lines.size() == 1 ? " says" : " say",
                           " little about the best search; take ", kFew, " or more"));
 }
@@ -158,21 +158,20 @@ void warn_of_trained(const EvaluatedTexts& texts, const std::string& path) {
   const auto file = RunFolder::of_model(resolve_model_path(path)).trained_pairs();
   if (!std::filesystem::exists(file)) return;
   const HashFilter trained(read_file(file), file.string());
-  std::vector<std::int64_t> first;
-  std::int64_t all = 0;
+  PairsFound found;
   for (std::size_t line = 0; line < texts.source.size(); ++line) {
     const auto is_trained = [&](const Lines& reference) {
       return trained.contains(likeness_hash(texts.source[line], reference[line]));
     };
-    if (std::ranges::none_of(texts.references, is_trained)) continue;
-    ++all;
-    if (first.size() < kListedLines) first.push_back(static_cast<std::int64_t>(line) + 1);
+    if (std::ranges::any_of(texts.references, is_trained))
+      found.add(static_cast<std::int64_t>(line) + 1);
   }
   constexpr std::int64_t kByChance = 200;  // the filter is mistaken about far fewer than one in 200
-  const auto lines = static_cast<std::int64_t>(texts.source.size());
-  if (all * kByChance <= lines) return;
-  log_warning(join_text(path, ": was trained on ", with_separators(all), " of ",
-                        counted(lines, "line"), ", or on nearly the same (", lines_text(first, all),
+  const auto lines = std::ssize(texts.source);
+  if (found.pairs * kByChance <= lines) return;
+  log_warning(join_text(path, ": was trained on ", with_separators(found.pairs), " of ",
+                        counted(lines, "line"), ", or on nearly the same (",
+                        lines_text(found.lines, found.pairs),
                         "): its scores say little about other text; --force leaves out this "
                         "warning"));
 }

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "app/commands/extra.h"
@@ -26,43 +25,25 @@ struct EvaluateFiles {
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
-    constexpr std::string_view kFiles = "Files";
-    visit({.name = "hyp",
-           .help = "translations to score, one a line; a file for each system; the first system is "
-                   "the baseline; - for standard input",
-           .group = kFiles,
-           .aliases = "hypothesis,hypotheses,input",
-           .placeholder = "FILE"},
-          hypotheses);
-    visit(
-        {.name = "model",
-         .help = "run folders or model files; each translates --src and is a system to score, too",
-         .group = kFiles,
-         .placeholder = "FILE"},
-        models);
-    visit({.name = "ref",
-           .help = "references of the translations, line for line; with several files an empty "
-                   "line is a missing reference",
-           .group = kFiles,
-           .aliases = "reference,references,refs",
-           .placeholder = "FILE"},
-          references);
-    visit({.name = "src",
-           .help = "source text, line for line with --ref, which the models translate",
-           .group = kFiles,
-           .aliases = "source",
-           .placeholder = "FILE"},
-          source);
-    visit({.name = "force",
-           .help = "do not warn of text that looks tokenized, lower-cased, empty or untranslated",
-           .group = kFiles},
-          force);
-    visit(
-        {.name = "tune",
-         .help = "translate with several beam sizes and length penalties, and write those that "
-                 "score best by the first of --metrics into the model, where translate finds them",
-         .group = kFiles},
-        tune);
+    const auto field = fields_under("Files", visit);
+    field("hyp", hypotheses,
+          "translations to score, one a line; a file for each system; the first system is the "
+          "baseline; - for standard input",
+          {.aliases = "hypothesis,hypotheses,input", .placeholder = "FILE"});
+    field("model", models,
+          "run folders or model files; each translates --src and is a system to score, too",
+          {.placeholder = "FILE"});
+    field("ref", references,
+          "references of the translations, line for line; with several files an empty line is a "
+          "missing reference",
+          {.aliases = "reference,references,refs", .placeholder = "FILE"});
+    field("src", source, "source text, line for line with --ref, which the models translate",
+          {.aliases = "source", .placeholder = "FILE"});
+    field("force", force,
+          "do not warn of text that looks tokenized, lower-cased, empty or untranslated");
+    field("tune", tune,
+          "translate with several beam sizes and length penalties, and write those that score best "
+          "by the first of --metrics into the model, where translate finds them");
   }
 };
 

@@ -6,6 +6,7 @@
 #include "base/formatted_text.h"
 #include "base/lines.h"
 #include "base/utf8.h"
+#include "data/trained_pairs.h"
 #include "evaluation/line_statistics.h"
 
 namespace dragoman {
@@ -35,19 +36,18 @@ class ParallelReader {
 
 /// Warns of lines whose references are all empty, if another of their texts is not.
 void warn_of_missing_references(const EvaluatedTexts& texts, const std::string& path) {
-  std::vector<std::int64_t> first;
-  std::int64_t all = 0;
+  PairsFound found;
   for (std::size_t line = 0; line < texts.references.front().size(); ++line) {
     const auto is_empty = [line](const Lines& text) { return text[line].empty(); };
     if (!std::ranges::all_of(texts.references, is_empty) ||
         (std::ranges::all_of(texts.hypotheses, is_empty) &&
          (texts.source.empty() || is_empty(texts.source))))
       continue;
-    ++all;
-    if (first.size() < kListedLines) first.push_back(static_cast<std::int64_t>(line) + 1);
+    found.add(static_cast<std::int64_t>(line) + 1);
   }
-  if (all > 0)
-    log_warning(join_text(path, ": ", counted(all, "empty line"), " (", lines_text(first, all),
+  if (found.pairs > 0)
+    log_warning(join_text(path, ": ", counted(found.pairs, "empty line"), " (",
+                          lines_text(found.lines, found.pairs),
                           "), which count as references of no words, as sacreBLEU counts them; "
                           "--force leaves out this warning"));
 }
@@ -56,7 +56,7 @@ void warn_of_missing_references(const EvaluatedTexts& texts, const std::string& 
 void warn_of_tokenized(const Lines& lines, const std::string& path) {
   constexpr std::ptrdiff_t kMany = 100;
   const auto is_tokenized = [](const std::string& line) { return line.ends_with(" ."); };
-  if (std::count_if(lines.begin(), lines.end(), is_tokenized) >= kMany)
+  if (std::ranges::count_if(lines, is_tokenized) >= kMany)
     log_warning(join_text(path, ": ", kMany,
                           " lines and more end in \" .\": is it tokenized? Scores are meant for "
                           "plain text; --force leaves out this warning"));
@@ -73,9 +73,9 @@ void warn_of_untranslated(const Lines& lines, const Lines& source, const std::st
   if (source.empty()) return;
   std::int64_t same = 0;
   for (std::size_t i = 0; i < lines.size(); ++i) same += lines[i] == source[i] ? 1 : 0;
-  if (same * 10 > static_cast<std::int64_t>(lines.size()) * 9)
+  if (same * 10 > std::ssize(lines) * 9)
     log_warning(join_text(path, ": ", with_separators(same), " of ",
-                          counted(static_cast<std::int64_t>(lines.size()), "line"),
+                          counted(std::ssize(lines), "line"),
                           " are those of --src: is it the source text itself? --force leaves out "
                           "this warning"));
 }
@@ -83,11 +83,8 @@ void warn_of_untranslated(const Lines& lines, const Lines& source, const std::st
 }  // namespace
 
 EvaluatedTexts read_texts(const EvaluateFiles& files) {
-  EvaluatedTexts texts{.systems = files.hypotheses,
-                       .hypotheses = {},
-                       .references = {},
-                       .source = {},
-                       .training = {}};
+  EvaluatedTexts texts;
+  texts.systems = files.hypotheses;
   texts.training.resize(files.hypotheses.size());
   ParallelReader reader;
   for (const std::string& path : files.hypotheses)
@@ -115,10 +112,9 @@ void warn_of_empty(const Lines& lines, const References& references, const std::
           return !reference[i].empty();
         }))
       ++empty;
-  if (empty * 10 > static_cast<std::int64_t>(lines.size()))
+  if (empty * 10 > std::ssize(lines))
     log_warning(join_text(path, ": ", with_separators(empty), " of ",
-                          counted(static_cast<std::int64_t>(lines.size()), "translation"),
-                          empty == 1 ? " is" : " are",
+                          counted(std::ssize(lines), "translation"), empty == 1 ? " is" : " are",
                           " empty: is the file whole, and the right one? --force leaves out this "
                           "warning"));
 }

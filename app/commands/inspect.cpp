@@ -1,10 +1,9 @@
 // dragoman inspect: shows the content of a model file and how it was made.
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <ranges>
 #include <set>
 
 #include "app/commands/commands.h"
@@ -35,22 +34,14 @@ struct InspectConfig {
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
-    visit({.name = "model",
-           .help = "run folder or model file",
-           .group = "Inspect",
-           .placeholder = "FILE"},
-          model);
-    visit({.name = "format", .help = "output for people or for programs", .group = "Inspect"},
-          format);
-    visit({.name = "check",
-           .help = "check every tensor's checksum, not only the header's and the tokenizer's",
-           .group = "Inspect"},
-          check);
-    visit({.name = "threads",
-           .help = "threads that read the weights; 0: all cores that this process may use",
-           .group = "Inspect",
-           .aliases = "cpu-threads"},
-          threads);
+    const auto field = fields_under("Inspect", visit);
+    field("model", model, "run folder or model file", {.placeholder = "FILE"});
+    field("format", format, "output for people or for programs");
+    field("check", check,
+          "check every tensor's checksum, not only the header's and the tokenizer's");
+    field("threads", threads,
+          "threads that read the weights; 0: all cores that this process may use",
+          {.aliases = "cpu-threads"});
   }
 };
 
@@ -90,12 +81,6 @@ Json tokenizer_json(std::string_view bytes, const std::string& path) {
           {"bytes", bytes.size()}};
 }
 
-bool is_finite(const TensorData& tensor) {
-  std::vector<float> values(static_cast<std::size_t>(tensor.elements()));
-  copy_as_floats(tensor, values);
-  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
-}
-
 /// Names of the weights with NaN or infinite values. Where weights are whole numbers, their scales
 /// are checked.
 std::vector<std::string> broken_weights(const ModelFileReader& model, int threads) {
@@ -105,7 +90,7 @@ std::vector<std::string> broken_weights(const ModelFileReader& model, int thread
     const TensorData& tensor = tensors[static_cast<std::size_t>(i)];
     const bool is_real = tensor.dtype == Dtype::F32 || tensor.dtype == Dtype::BF16;
     if (!is_real || tensor.name.starts_with("training.")) return;
-    if (!is_finite(tensor)) broken[static_cast<std::size_t>(i)] = tensor.name;
+    if (!all_are_finite(tensor)) broken[static_cast<std::size_t>(i)] = tensor.name;
     model.give_back(tensor);
   });
   std::erase(broken, "");
@@ -180,12 +165,10 @@ void print_section(std::string_view heading, const Json& members) {
 void print_configuration(const std::string& toml, const Json& known) {
   if (toml.empty()) return;
   std::cout << "\nconfiguration\n";
-  for (std::size_t begin = 0; begin < toml.size();) {
-    const std::size_t end = std::min(toml.find('\n', begin), toml.size());
-    const std::string line = toml.substr(begin, end - begin);
+  for (const auto text : std::views::split(toml, '\n')) {
+    const std::string line(text.begin(), text.end());
     if (!line.empty() && line.front() != '#' && !known.contains(line.substr(0, line.find(' '))))
       std::cout << "  " << printable(line) << '\n';
-    begin = end + 1;
   }
 }
 

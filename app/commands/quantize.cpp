@@ -33,38 +33,17 @@ struct QuantizeConfig {
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
-    constexpr std::string_view kQuantize = "Quantize";
-    visit({.name = "model",
-           .help = "run folder or model file",
-           .group = kQuantize,
-           .placeholder = "FILE"},
-          model);
-    visit({.name = "output",
-           .help = "the model file to write",
-           .group = kQuantize,
-           .placeholder = "FILE"},
-          output);
-    visit({.name = "src",
-           .help = "text to translate with both models; with --ref, matrices whose rounding costs "
-                   "too much are kept as they are",
-           .group = kQuantize,
-           .aliases = "source",
-           .placeholder = "FILE"},
-          source);
-    visit({.name = "ref",
-           .help = "reference translation of --src",
-           .group = kQuantize,
-           .aliases = "reference",
-           .placeholder = "FILE"},
-          reference);
-    visit({.name = "max-loss",
-           .help = "points of BLEU or chrF that rounding may cost on --src",
-           .group = kQuantize},
-          max_loss);
-    visit({.name = "threads",
-           .help = "threads on the CPU; 0: all cores that this process may use",
-           .group = kQuantize},
-          threads);
+    const auto field = fields_under("Quantize", visit);
+    field("model", model, "run folder or model file", {.placeholder = "FILE"});
+    field("output", output, "the model file to write", {.placeholder = "FILE"});
+    field("src", source,
+          "text to translate with both models; with --ref, matrices whose rounding costs too much "
+          "are kept as they are",
+          {.aliases = "source", .placeholder = "FILE"});
+    field("ref", reference, "reference translation of --src",
+          {.aliases = "reference", .placeholder = "FILE"});
+    field("max-loss", max_loss, "points of BLEU or chrF that rounding may cost on --src");
+    field("threads", threads, "threads on the CPU; 0: all cores that this process may use");
   }
 
   void check() const {
