@@ -109,7 +109,7 @@ void Trainer::begin() {
   share_state(ranks_, model_, progress_);
   seconds_before_ = progress_.seconds;
   progress_.start = run_.start;
-  go_on();
+  continue_from_progress();
   if (ranks_.leads()) {
     selection_.require_memory();
     // A rollback needs this state, and a disk that cannot hold a checkpoint is better noticed now.
@@ -318,10 +318,10 @@ void Trainer::roll_back() {
   launched_.clear();
   if (ranks_.leads()) checkpoints_.roll_back(progress_);
   share_state(ranks_, model_, progress_);
-  go_on();
+  continue_from_progress();
 }
 
-void Trainer::go_on() {
+void Trainer::continue_from_progress() {
   batches_.open(progress_);
   limits_.emplace(progress_.history, run_.config.spike_factor, run_.device);
   interval_.begin(seconds(), batches_.waited_seconds());

@@ -106,7 +106,7 @@ class Trainer {
   /// Returns to the last sound checkpoint, with half the learning rate and another text order.
   void roll_back();
   /// Makes the next update the one after the progress.
-  void go_on();
+  void continue_from_progress();
 
   void log_update();
   double seconds() const;  ///< of the run up to now, over all starts; call after begin()
