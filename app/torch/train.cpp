@@ -190,6 +190,7 @@ void plan(TrainOptions& options, const RankInfo& info) {
   Communicator alone({}, asked.rank_timeout);
   std::optional<FoundCheckpoint> found;
   if (!asked.output.empty()) {
+    require_folder({asked.output});
     found = find_checkpoint_to_resume({asked.output}, log_warning);
     if (!found) require_nothing_to_lose({asked.output});
   }

@@ -22,6 +22,13 @@
 
 namespace dragoman {
 
+void require_folder(const RunFolder& folder) {
+  std::filesystem::path place = std::filesystem::absolute(folder.root);
+  while (!std::filesystem::exists(place)) place = place.parent_path();
+  if (!std::filesystem::is_directory(place))
+    throw Error(place.string(), ": is not a folder; give another -o, a folder for the run");
+}
+
 void require_nothing_to_lose(const RunFolder& folder) {
   for (const auto& path : {folder.model(), folder.best(), folder.log()})
     if (std::filesystem::is_regular_file(path))
@@ -49,6 +56,7 @@ void lock_folder(const RunFolder& folder, StartPoint& start) {
 
 StartPoint find_start(const RunFolder& folder) {
   StartPoint start;
+  require_folder(folder);
   if (!std::filesystem::exists(folder.root)) return start;
   lock_folder(folder, start);
   start.found = find_checkpoint_to_resume(folder, log_warning);

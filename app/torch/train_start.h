@@ -46,6 +46,9 @@ struct StartPoint {
   std::optional<FoundCheckpoint> found;
 };
 
+/// Throws Error if a file stands in the place of the run's folder, or of a folder above it.
+void require_folder(const RunFolder& folder);
+
 /// Throws Error if a run without a checkpoint would write over another run's results.
 void require_nothing_to_lose(const RunFolder& folder);
 

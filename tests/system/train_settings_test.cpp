@@ -225,6 +225,18 @@ TEST_F(TrainPlan, ThePlanOfARunThatIsThereUsesItsCacheAndChangesNothing) {
   EXPECT_TRUE(std::filesystem::is_empty(path("temporary")));
 }
 
+TEST_F(TrainPlan, AFileInThePlaceOfTheRunsFolderIsRefusedByTheRunAndItsPlan) {
+  write_file(path("file"), "");
+  for (const char* output : {"file", "file/below"}) {
+    for (const auto& refused :
+         {run(command(output), "", kLimit), plan(command(output), path("temporary"))}) {
+      EXPECT_EQ(refused.exit_code, 1);
+      EXPECT_THAT(refused.errors, HasSubstr(path("file") + ": is not a folder; give another -o"));
+    }
+  }
+  EXPECT_EQ(read_file(path("file")), "");
+}
+
 /// "123 an epoch" of the line of the update.
 double updates_per_epoch(const std::string& plan) {
   const auto line = plan.find("\nupdate "), begin = plan.find("; ", line) + 2;
