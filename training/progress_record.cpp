@@ -55,9 +55,9 @@ void for_each_member(Record& r, Visit&& visit) {
   visit("processor", r.start.machine.processor);
   visit("data", r.start.file_hashes);
   visit("log_bytes", r.log_bytes);
-  visit("configuration", r.start.settings.values);
-  visit("asked", r.start.settings.asked);
-  visit("reasons", r.start.settings.reasons);
+  visit("configuration", r.start.values);
+  visit("asked", r.start.asked);
+  visit("reasons", r.start.reasons);
 }
 
 using Json = nlohmann::ordered_json;

@@ -15,15 +15,6 @@
 
 namespace dragoman {
 
-/// The settings that a person asked for, and the settings that the run uses.
-struct SettingsRecord {
-  std::map<std::string, std::string> values;   ///< every field's text
-  std::map<std::string, std::string> asked;    ///< fields that were asked for: text, or "auto"
-  std::map<std::string, std::string> reasons;  ///< fields that the program chose
-
-  bool operator==(const SettingsRecord&) const = default;
-};
-
 /// Why a run ends.
 enum class StopReason { MaxUpdates, MaxEpochs, MaxTime, Patience, Requested };
 constexpr std::array<std::string_view, 5> names_of(StopReason) {
@@ -71,11 +62,13 @@ struct Cooldown {
   bool operator==(const Cooldown&) const = default;
 };
 
-/// The facts of the last start.
+/// The facts and settings of the last start. Settings are texts by field.
 struct StartRecord {
-  MachineFacts machine;
-  std::map<std::string, std::string> file_hashes;  ///< hash of each text file, by its path
-  SettingsRecord settings;
+  MachineFacts machine = {};
+  std::map<std::string, std::string> file_hashes = {};  ///< hash of each text file, by its path
+  std::map<std::string, std::string> values = {};       ///< of every field
+  std::map<std::string, std::string> asked = {};    ///< of fields that were asked for; or "auto"
+  std::map<std::string, std::string> reasons = {};  ///< for values that the program chose
 
   bool operator==(const StartRecord&) const = default;
 };

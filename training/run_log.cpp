@@ -247,8 +247,7 @@ void RunLog::open(const ProgressRecord& progress, std::int64_t parameters) {
   open_events(progress.update + 1);
   const MachineFacts& machine = progress.start.machine;
   auto settings = Json::object();
-  for (const auto& [name, text] : progress.start.settings.values)
-    settings[name] = utf8_of_bytes(text);
+  for (const auto& [name, text] : progress.start.values) settings[name] = utf8_of_bytes(text);
   append({{"type", "start"},
           {"after_update", progress.update},
           {"parameters", parameters},

@@ -5,7 +5,6 @@
 
 #include "app/frame/config_file.h"
 #include "model/file/model_file.h"
-#include "training/start/run_settings.h"
 
 namespace dragoman {
 
@@ -58,7 +57,7 @@ Preset inherited_preset(const std::string& init_from) {
 }  // namespace
 
 std::vector<Field> TrainOptions::fields() {
-  std::vector<Field> all = config.fields();
+  std::vector<Field> all = settings.fields();
   for (Field& field : all)
     if (can_be_left_open(field)) accept_auto(field);
   for (Field& field : fields_of(mode)) all.push_back(std::move(field));
@@ -72,21 +71,20 @@ void TrainOptions::apply_preset(const GivenValues& given) {
                                                                  : found->second.back();
   };
   const std::string name = given_text("preset");
-  config = RunConfig::from_preset(name.empty() ? inherited_preset(given_text("init-from"))
-                                               : parse_preset(name));
+  settings = RunSettings::from_preset(name.empty() ? inherited_preset(given_text("init-from"))
+                                                   : parse_preset(name));
 }
 
-RunRequest TrainOptions::request() {
-  RunRequest request{.config = config, .settings = {}};
-  for (const Field& field : request.config.fields()) {
+RunSettings TrainOptions::asked() const {
+  RunSettings request = settings;
+  for (const Field& field : request.fields()) {
     const std::string name(field.info.name);
     if (is_of_the_call(name)) continue;
     if (const auto given = invocation->given.find(name); given != invocation->given.end()) {
       const bool is_auto = given->second == std::vector<std::string>{kAuto};
-      request.settings.asked[name] = is_auto ? kAuto : field.text();
+      request.asked[name] = is_auto ? kAuto : field.text();
     } else if (invocation->origins.at(name) == Origin::Preset) {
-      request.settings.reasons[name] =
-          join_text("--preset ", field_named(request.config.fields(), "preset").text());
+      request.reasons[name] = join_text("--preset ", name_of(request.train.preset));
     }
   }
   return request;
@@ -101,7 +99,7 @@ constexpr const char* kHeading =
     "# the run chose them.\n\n";
 
 /// "lr = 0.004", "# patience = 10", "max-tokens = "auto"  # 2048: measured here".
-std::string line_of(const Field& field, const SettingsRecord& settings) {
+std::string line_of(const Field& field, const RunSettings& settings) {
   const std::string name(field.info.name), value = toml_value(field.kind, field.values());
   const auto asked = settings.asked.find(name);
   const auto reason = settings.reasons.find(name);
@@ -117,8 +115,8 @@ std::string line_of(const Field& field, const SettingsRecord& settings) {
 
 }  // namespace
 
-std::string config_toml(RunConfig config, const SettingsRecord& settings) {
-  return kHeading + grouped_lines(config.fields(),
+std::string config_toml(RunSettings settings) {
+  return kHeading + grouped_lines(settings.fields(),
                                   [&](const Field& field) { return line_of(field, settings); });
 }
 

@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "app/frame/command_line.h"
-#include "training/progress_record.h"
 #include "training/start/run_settings.h"
-#include "training/start/settled_run.h"
 
 namespace dragoman {
 
@@ -28,8 +26,8 @@ struct RunMode {
 };
 
 struct TrainOptions {
-  RunMode mode;  // belongs to the call, so no checkpoint has it
-  RunConfig config;
+  RunMode mode;          // belongs to the call, so no checkpoint has it
+  RunSettings settings;  // their values alone
   std::shared_ptr<Invocation> invocation = std::make_shared<Invocation>();
 
   /// The fields of the command line: those of a checkpoint, which also take "auto" for numbers and
@@ -37,13 +35,13 @@ struct TrainOptions {
   std::vector<Field> fields();
   /// Makes the preset's values the defaults.
   void apply_preset(const GivenValues& given);
-  /// Called after the command line has been read.
-  RunRequest request();
+  /// The settings with what was asked for, after the command line has been read.
+  RunSettings asked() const;
 };
 
 /// The text of config.toml. It has the settings that the run was asked for, so that another run can
 /// choose the others again. The settings that the run chose stand in comments.
-std::string config_toml(RunConfig config, const SettingsRecord& settings);
+std::string config_toml(RunSettings settings);
 
 /// Whether a text is such a file's.
 bool is_config_of_a_run(std::string_view text);

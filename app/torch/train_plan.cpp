@@ -4,12 +4,10 @@
 #include <cstdio>
 #include <iostream>
 
-#include "app/frame/log.h"
-#include "base/error.h"
+#include "app/frame/signals.h"
+#include "app/torch/train_start.h"
 #include "base/formatted_text.h"
 #include "base/machine.h"
-#include "training/checkpoint.h"
-#include "training/start/trial.h"
 
 namespace dragoman {
 
@@ -51,24 +49,7 @@ std::string seconds_text(double seconds) {
 
 std::string whole(double number) { return with_separators(std::llround(number)); }
 
-}  // namespace
-
-std::int64_t automatic_max_tokens(const TrialSettings& settings) {
-  if (!settings.device.is_cpu())
-    throw UsageError("--max-tokens auto: the memory of a GPU is not measured; give a number");
-  log_info("--max-tokens auto: trying token budgets");
-  Trial trial(settings);
-  const std::vector<BudgetTrial> trials = try_budgets(trial, settings.data.train);
-  std::string tried;
-  for (const BudgetTrial& t : trials)
-    tried += join_text(tried.empty() ? "" : ", ", with_separators(t.max_tokens), " ",
-                       whole(t.target_tokens_per_second), "/s ", bytes_text(t.memory));
-  const std::int64_t chosen = chosen_budget(trials);
-  log_info(join_text("--max-tokens auto: ", with_separators(chosen),
-                     " (target pieces per second and memory: ", tried, ")"));
-  return chosen;
-}
-
+/// Prints the plan of a run on standard output.
 void print_plan(const TrialSettings& settings) {
   const RunPlan plan = plan_run(settings);
   const auto preset = settings.config.preset;
@@ -100,15 +81,34 @@ void print_plan(const TrialSettings& settings) {
                                " a checkpoint"));
 }
 
-PlanFolder::PlanFolder(const fs::path& run)
-    : scratch_(fs::temp_directory_path() / "dragoman-plan-") {
-  const RunFolder planned{path()};
+/// Fills a temporary folder with links to the token cache of the run that is planned. A new file
+/// takes the place of a link, and is removed with the folder.
+void link_cache(const RunFolder& run, const RunFolder& planned) {
   fs::create_directory(planned.corpus());
-  if (run.empty()) return;
-  const RunFolder there{fs::absolute(run)};
+  if (run.root.empty()) return;
+  const RunFolder there{fs::absolute(run.root)};
   std::error_code none;  // a missing cache has no files
   for (const auto& entry : fs::directory_iterator(there.corpus(), none))
     fs::create_symlink(entry.path(), planned.corpus() / entry.path().filename());
+}
+
+}  // namespace
+
+void plan(const TrainOptions& options, const RankInfo& info) {
+  const TrainConfig& asked = options.settings.train;
+  const RunFolder folder{asked.output};
+  Communicator alone({}, asked.rank_timeout);
+  const ScratchFolder scratch(fs::temp_directory_path() / "dragoman-plan-");
+  Start start{.asked = options.asked(),
+              .ranks = alone,
+              .size = info.size,
+              .folder = {scratch.path()},
+              .stop = listen_for_stop()};
+  const auto found = asked.output.empty() ? std::nullopt : find_checkpoint(folder);
+  start.begin(found, info);
+  link_cache(folder, start.folder);
+  const PreparedData data = start.prepare(found);
+  print_plan(start.trial(data));
 }
 
 }  // namespace dragoman

@@ -10,32 +10,34 @@
 #include <system_error>
 
 #include "app/frame/log.h"
+#include "app/frame/signals.h"
+#include "app/frame/terminal.h"
+#include "app/torch/commands.h"
+#include "app/torch/training_view.h"
 #include "base/bytes.h"
-#include "base/cpu.h"
 #include "base/error.h"
 #include "base/formatted_text.h"
 #include "base/machine.h"
-#include "training/ranks/communicator.h"
-#include "training/start/automatic_settings.h"
-#include "training/start/start_settler.h"
-#include "training/start/trial.h"
+#include "model/device.h"
 
 namespace dragoman {
 
-void require_folder(const RunFolder& folder) {
+// ---- the folder ---------------------------------------------------------------------------------
+
+std::optional<FoundCheckpoint> find_checkpoint(const RunFolder& folder) {
   std::filesystem::path place = std::filesystem::absolute(folder.root);
   while (!std::filesystem::exists(place)) place = place.parent_path();
   if (!std::filesystem::is_directory(place))
     throw Error(place.string(), ": is not a folder; give another -o, a folder for the run");
-}
-
-void require_nothing_to_lose(const RunFolder& folder) {
+  auto found = find_checkpoint_to_resume(folder, log_warning);
+  if (found) return found;
   for (const auto& path : {folder.model(), folder.best(), folder.log()})
     if (std::filesystem::is_regular_file(path))
       throw Error(
           path.string(),
           ": exists, but has no checkpoint to resume from; give another -o for another run, "
           "or remove it");
+  return std::nullopt;
 }
 
 MadeFolder::~MadeFolder() {
@@ -56,102 +58,16 @@ void lock_folder(const RunFolder& folder, StartPoint& start) {
 
 StartPoint find_start(const RunFolder& folder) {
   StartPoint start;
-  require_folder(folder);
-  if (!std::filesystem::exists(folder.root)) return start;
-  lock_folder(folder, start);
-  start.found = find_checkpoint_to_resume(folder, log_warning);
-  if (!start.found) require_nothing_to_lose(folder);
+  if (std::filesystem::is_directory(folder.root)) lock_folder(folder, start);
+  start.found = find_checkpoint(folder);
   return start;
 }
 
-namespace {
-
-std::string hash_of(const std::string& bytes) { return hex16(xxh3(bytes)); }
-
-std::string hash_of(const std::map<std::string, std::string>& files) {
-  std::string all;
-  for (const auto& [path, hash] : files) all += hash;
-  return hash_of(all);
-}
-
-}  // namespace
-
-void require_same_configuration(const std::map<std::string, std::string>& configuration,
-                                Communicator& ranks) {
-  if (const auto text = find_disagreement(
-          ranks, {{"dragoman's version", DRAGOMAN_VERSION}, {"LibTorch's version", TORCH_VERSION}});
-      !text.empty())
-    throw Error(text, "; install the same on all hosts");
-  CommonFacts facts;
-  for (const auto& [name, value] : configuration)
-    if (!is_of_the_host(name)) facts.push_back({join_text("--", name), value});
-  if (const auto text = find_disagreement(ranks, facts); !text.empty())
-    throw UsageError(text, "; give all ranks the same command");
-}
-
-void require_same_data(const TrainingRun& run, Communicator& ranks) {
-  const CorpusReport& report = run.data.report;
-  const auto text = find_disagreement(
-      ranks, {{"the training text's hash", run.data.text_hash},
-              {"the hash of all text files", hash_of(run.data.file_hashes)},
-              {"the tokenizer's hash",
-               hash_of(run.attachments.tokenizer_source + run.attachments.tokenizer_target)},
-              {"the number of training pairs", std::to_string(report.kept)},
-              {"the number of target pieces", std::to_string(report.target_tokens)},
-              {"the precision", std::string(name_of(run.precision))},
-              {"the kind of device", c10::DeviceTypeName(run.device.type(), /*lower_case=*/true)}});
-  if (!text.empty())
-    throw Error(text,
-                "; put the same files on all hosts, and give the same --precision and --device");
-  const auto processors =
-      find_disagreement(ranks, {{"the processor", run.start.machine.processor}});
-  if (ranks.leads() && !processors.empty())
-    log_warning(processors + ": the ranks' weights may differ in their last digits");
-}
-
-InitialModel initial_model(const std::string& init_from,
-                           const std::optional<FoundCheckpoint>& found) {
-  if (init_from.empty()) return {};
-  const ModelFileReader model(found ? found->path : resolve_model_path(init_from));
-  InitialModel initial{model.checksum(), model.decode_defaults(),
-                       model.provenance().copied_fractions, model.provenance().characters};
-  if (found) initial.checksum = found->initial_checksum;  // settle() refuses a new --init-from
-  return initial;
-}
-
-MachineFacts machine_facts(Precision precision, int threads, int ranks) {
-  return {.ranks = ranks,
-          .precision = std::string(name_of(precision)),
-          .threads = std::to_string(threads),
-          .processor = cpu_features().model + " (" + cpu_features().instructions + ")"};
-}
+// ---- measurements -------------------------------------------------------------------------------
 
 namespace {
 
 std::int64_t parameters_of(const ModelConfig& model) { return FlatLayout(model).parameters(); }
-
-/// The seconds of a run, or none if memory does not suffice.
-std::optional<double> seconds_of_run(RunConfig config, const CorpusSize& corpus,
-                                     const SpeedMeasurement& measurement) {
-  config.model.source_vocabulary = config.model.target_vocabulary = config.tokenizer.vocab_size;
-  config.model.check();
-  const TrainConfig& train = config.train;
-  const std::int64_t length =
-      corpus.target_tokens / std::max<std::int64_t>(1, corpus.pairs) + 1;  // </s>
-  const double speed =
-      measured_speed({.model = config.model,
-                      .precision = resolve_precision(train.precision, measurement.device),
-                      .device = measurement.device,
-                      .text = {.vocabulary = config.model.target_vocabulary,
-                               .length = std::clamp<std::int64_t>(length, 1, train.max_tokens),
-                               .spread = 0,
-                               .batch_tokens = train.max_tokens},
-                      .loss = train.loss(),
-                      .update_freq = train.update_freq,
-                      .stop = measurement.stop});
-  if (speed == 0) return std::nullopt;
-  return target_tokens_of_run(corpus, train, measurement.ranks) / (measurement.ranks * speed);
-}
 
 CorpusSize size_of(const Corpus& corpus) {
   CorpusSize size{.pairs = corpus.pairs()};
@@ -193,14 +109,26 @@ double measured_update(const TrialSettings& settings) {
   return 0;
 }
 
-}  // namespace
-
-ChosenPreset measure_preset(const TextSize& text, const SpeedMeasurement& measurement) {
-  return preset_for(text, [&](Preset preset) {
-    return seconds_of_run(measurement.config_of(preset), estimated_size(text), measurement);
-  });
+/// The token budget that suits the machine. Logs the budgets that were tried.
+std::int64_t automatic_max_tokens(const TrialSettings& settings) {
+  if (!settings.device.is_cpu())
+    throw UsageError("--max-tokens auto: the memory of a GPU is not measured; give a number");
+  log_info("--max-tokens auto: trying token budgets");
+  Trial trial(settings);
+  const std::vector<BudgetTrial> trials = try_budgets(trial, settings.data.train);
+  std::string tried;
+  for (const BudgetTrial& t : trials)
+    tried += join_text(tried.empty() ? "" : ", ", with_separators(t.max_tokens), " ",
+                       with_separators(std::llround(t.target_tokens_per_second)), "/s ",
+                       bytes_text(t.memory));
+  const std::int64_t chosen = chosen_budget(trials);
+  log_info(join_text("--max-tokens auto: ", with_separators(chosen),
+                     " (target pieces per second and memory: ", tried, ")"));
+  return chosen;
 }
 
+/// The facts of the encoded text, with the settings of the trial. An update is timed only if
+/// --max-time asks for it.
 EpochFacts measure_epoch(const TrialSettings& trial) {
   const Corpus& corpus = trial.data.train;
   const EpochPlan epoch = first_epoch(trial, trial.config.max_tokens);
@@ -217,18 +145,165 @@ EpochFacts measure_epoch(const TrialSettings& trial) {
   return facts;
 }
 
+/// The seconds that the run would take with a preset, or none if memory does not suffice. Measures
+/// the speed on random sentences as long as those of the text.
+std::optional<double> seconds_with(Preset preset, const Start& start) {
+  StartFacts known = start.known;
+  known.preset = ChosenPreset{.preset = preset, .reason = ""};
+  RunSettings settings = settle(start.asked, known).settings;
+  const TrainConfig& train = settings.train;
+  ModelConfig& model = settings.model;
+  model.source_vocabulary = model.target_vocabulary = settings.tokenizer.vocab_size;
+  model.check();
+  const CorpusSize corpus = estimated_size(*known.text);
+  const std::int64_t length =
+      corpus.target_tokens / std::max<std::int64_t>(1, corpus.pairs) + 1;  // </s>
+  const double speed =
+      measured_speed({.model = model,
+                      .precision = resolve_precision(train.precision, start.device),
+                      .device = start.device,
+                      .text = {.vocabulary = model.target_vocabulary,
+                               .length = std::clamp<std::int64_t>(length, 1, train.max_tokens),
+                               .spread = 0,
+                               .batch_tokens = train.max_tokens},
+                      .loss = train.loss(),
+                      .update_freq = train.update_freq,
+                      .stop = start.stop});
+  if (speed == 0) return std::nullopt;
+  return target_tokens_of_run(corpus, train, start.size) / (start.size * speed);
+}
+
+// ---- the text -----------------------------------------------------------------------------------
+
+/// A progress bar for each stage of preparing the data.
+DataObserver shown_stages() {
+  return [progress = std::shared_ptr<Progress>(), shown = std::string()](
+             std::string_view stage, std::int64_t done, std::int64_t total) mutable {
+    if (stage != shown) {
+      // A stage of a single step has no fraction to show.
+      progress = std::make_shared<Progress>(std::string(stage), "", total > 1 ? total : 0);
+      shown = stage;
+    }
+    progress->update(done);
+  };
+}
+
+Preparation preparation_of(const Start& start) {
+  const RunSettings& settings = start.run.settings;
+  return {.data = settings.data,
+          .tokenizer = settings.tokenizer,
+          .cache_folder = start.folder.corpus(),
+          .seed = static_cast<std::uint64_t>(settings.train.seed),
+          .expected_hashes = start.run.expected_hashes,
+          .observer = shown_stages(),
+          .stop = start.stop,
+          .threads = static_cast<int>(settings.train.threads)};
+}
+
+/// Rank 0 first, then one rank of each other host, then the rest: whoever comes later finds the
+/// work of an earlier one in the cache folder, if the folder is the same.
+PreparedData prepare_in_turn(const Start& start) {
+  const RankInfo& info = start.ranks.info();
+  const int turn = start.ranks.leads() ? 0 : info.local_rank == 0 ? 1 : 2;
+  std::optional<PreparedData> data;
+  for (int i = 0; i < 3; ++i) {
+    if (i == turn) data = prepare_data(preparation_of(start));
+    try {
+      start.ranks.wait_for_all();
+    } catch (const Error&) {
+      if (received_signal()) throw PreparationStopped();  // as all ranks have
+      throw;
+    }
+  }
+  return std::move(*data);
+}
+
+/// In a new run, on rank 0: measures the text and the machine before there is a tokenizer. A run
+/// that starts from a model needs none of it.
+void find_text_facts(Start& start) {
+  const RunSettings& settings = start.run.settings;
+  if (!settings.train.init_from.empty()) return;
+  start.known.text = measure_text(preparation_of(start));
+  if (settings.is_open("preset"))
+    start.known.preset = preset_for(
+        *start.known.text, [&start](Preset preset) { return seconds_with(preset, start); });
+  start.settle();
+}
+
+/// In a new run, on rank 0: measures the encoded text and the machine.
+void find_corpus_facts(Start& start, const PreparedData& data) {
+  const RunSettings& settings = start.run.settings;
+  if (settings.asks_auto("max-tokens") && settings.is_open("max-tokens")) {
+    start.known.max_tokens = automatic_max_tokens(start.trial(data));
+    start.settle();
+  }
+  start.known.corpus = measure_epoch(start.trial(data));
+  start.settle();
+}
+
+}  // namespace
+
+// ---- the settings -------------------------------------------------------------------------------
+
+void Start::settle() {
+  const std::size_t told = run.remarks.size();
+  run = dragoman::settle(asked, known);
+  for (std::size_t i = told; i < run.remarks.size(); ++i) {
+    const Remark& remark = run.remarks[i];
+    remark.kind == Remark::Kind::Warning ? log_warning(remark.text) : log_info(remark.text);
+  }
+}
+
+void Start::begin(const std::optional<FoundCheckpoint>& found, const RankInfo& info) {
+  known.take_checkpoint(found, ranks);
+  settle();
+  device = chosen_device(run.settings.train.device, info.local_rank);
+  threads = use_threads(run.settings.train.threads, info.local_size);
+}
+
+PreparedData Start::prepare(const std::optional<FoundCheckpoint>& found) {
+  known.find_models(run.settings, found);
+  settle();
+  const bool is_new = !known.resumes, measures = is_new && ranks.leads();
+  const auto share = [this] {
+    known.share(run.settings.record(), ranks);
+    settle();
+  };
+  if (measures) find_text_facts(*this);
+  if (is_new) share();
+  PreparedData data = prepare_in_turn(*this);
+  known.tokenizers = data.tokenizers;
+  settle();
+  log_data(data);
+  if (is_new) warn_of_changed_targets(data);
+  if (measures) find_corpus_facts(*this, data);
+  share();
+  return data;
+}
+
+TrialSettings Start::trial(const PreparedData& data) const {
+  const RunSettings& settings = run.settings;
+  return {.config = settings.train,
+          .model = settings.model,
+          .precision = resolve_precision(settings.train.precision, device),
+          .device = device,
+          .data = data,
+          .ranks = size,
+          .stop = stop};
+}
+
 std::vector<std::string> automatic_fields() {
   std::set<std::string> names = {"max-updates"};
   const auto values_of = [](Preset preset) {
-    return configuration_of(RunConfig::from_preset(preset).fields());
+    return RunSettings::from_preset(preset).record().values;
   };
   const auto base = values_of(Preset::Base);
   for (const Preset preset : {Preset::Tiny, Preset::Small}) {
     for (const auto& [name, value] : values_of(preset))
       if (base.at(name) != value) names.insert(name);
-    for (const Setting& setting : text_settings(preset, {})) names.insert(setting.name);
+    for (const auto& [name, value] : text_settings(preset, {})) names.insert(name);
   }
-  for (const Setting& setting : length_settings({.updates = 1})) names.insert(setting.name);
+  for (const auto& [name, value] : length_settings({.updates = 1})) names.insert(name);
   return {names.begin(), names.end()};
 }
 
@@ -264,6 +339,52 @@ void log_choices(const TrialSettings& trial, const EpochFacts& corpus) {
                        .fitting = parameters_of(fitting_model(trial.model, corpus.size))};
   for (const std::string& doubt : doubtful_choices(config, trial.model, size, corpus.size, pace))
     log_warning(doubt);
+}
+
+// ---- several ranks ------------------------------------------------------------------------------
+
+namespace {
+
+std::string hash_of(const std::string& bytes) { return hex16(xxh3(bytes)); }
+
+std::string hash_of(const std::map<std::string, std::string>& files) {
+  std::string all;
+  for (const auto& [path, hash] : files) all += hash;
+  return hash_of(all);
+}
+
+}  // namespace
+
+void require_same_settings(RunSettings settings, Communicator& ranks) {
+  if (const auto text = find_disagreement(
+          ranks, {{"dragoman's version", DRAGOMAN_VERSION}, {"LibTorch's version", TORCH_VERSION}});
+      !text.empty())
+    throw Error(text, "; install the same on all hosts");
+  CommonFacts facts;
+  for (const auto& [name, value] : configuration_of(settings.fields()))
+    if (!is_of_the_host(name)) facts.push_back({join_text("--", name), value});
+  if (const auto text = find_disagreement(ranks, facts); !text.empty())
+    throw UsageError(text, "; give all ranks the same command");
+}
+
+void require_same_data(const TrainingRun& run, Communicator& ranks) {
+  const CorpusReport& report = run.data.report;
+  const auto text = find_disagreement(
+      ranks, {{"the training text's hash", run.data.text_hash},
+              {"the hash of all text files", hash_of(run.data.file_hashes)},
+              {"the tokenizer's hash",
+               hash_of(run.attachments.tokenizer_source + run.attachments.tokenizer_target)},
+              {"the number of training pairs", std::to_string(report.kept)},
+              {"the number of target pieces", std::to_string(report.target_tokens)},
+              {"the precision", std::string(name_of(run.precision))},
+              {"the kind of device", c10::DeviceTypeName(run.device.type(), /*lower_case=*/true)}});
+  if (!text.empty())
+    throw Error(text,
+                "; put the same files on all hosts, and give the same --precision and --device");
+  const auto processors =
+      find_disagreement(ranks, {{"the processor", run.start.machine.processor}});
+  if (ranks.leads() && !processors.empty())
+    log_warning(processors + ": the ranks' weights may differ in their last digits");
 }
 
 }  // namespace dragoman

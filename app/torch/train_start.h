@@ -1,11 +1,10 @@
-// What the start of a training finds out: the locked folder and its checkpoint, whether all ranks
-// have the same settings and text, the facts about the machine and the model of --init-from, and
-// the measurements of the text and the machine for settings that are left open (training/start
-// chooses them).
+// The start of a run, from its command to its settings and its prepared text (Start): the locked
+// folder and its checkpoint, whether all ranks have the same settings and text, and the
+// measurements of text and machine for settings that are left open (training/start chooses them).
 #pragma once
 
-#include <functional>
-#include <map>
+#include <torch/types.h>
+
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -15,16 +14,16 @@
 
 #include "base/files.h"
 #include "data/prepare.h"
-#include "model/file/model_file.h"
-#include "tokenizer/translatable.h"
+#include "model/file/run_folder.h"
 #include "training/checkpoint.h"
-#include "training/progress_record.h"
 #include "training/ranks/communicator.h"
 #include "training/start/settled_run.h"
 #include "training/start/trial.h"
 #include "training/training_run.h"
 
 namespace dragoman {
+
+// ---- the folder ---------------------------------------------------------------------------------
 
 /// A folder that this command has made. It is removed at the end if it is still empty.
 class MadeFolder {
@@ -46,66 +45,61 @@ struct StartPoint {
   std::optional<FoundCheckpoint> found;
 };
 
-/// Throws Error if a file stands in the place of the run's folder, or of a folder above it.
-void require_folder(const RunFolder& folder);
+/// The checkpoint of a folder, if it has one. Throws Error if a file stands in the place of the
+/// folder, or of one above it, and if a run without a checkpoint would write over another run's
+/// results.
+std::optional<FoundCheckpoint> find_checkpoint(const RunFolder& folder);
 
-/// Throws Error if a run without a checkpoint would write over another run's results.
-void require_nothing_to_lose(const RunFolder& folder);
-
-/// If the folder exists, locks it and finds its checkpoint; otherwise returns nothing. Throws Error
-/// if the folder has results that the run would write over.
+/// If the folder exists, locks it and finds its checkpoint; otherwise returns nothing. Throws as
+/// find_checkpoint().
 StartPoint find_start(const RunFolder& folder);
 
 /// Makes and locks the folder, after the settings have been checked, and removes the remains of
 /// killed processes.
 void lock_folder(const RunFolder& folder, StartPoint& start);
 
-/// Compares the versions, and the values of all fields except those that may differ from host to
-/// host. Throws Error or UsageError that names the rank that differs.
-void require_same_configuration(const std::map<std::string, std::string>& configuration,
-                                Communicator& ranks);
+// ---- the settings -------------------------------------------------------------------------------
 
-/// Compares the texts of all hosts, which may differ although the names of the files are the same.
-/// Throws Error; warns of unlike processors.
-void require_same_data(const TrainingRun& run, Communicator& ranks);
-
-/// The facts about the model of --init-from that a run's files keep. Without one, all are empty.
-struct InitialModel {
-  std::string checksum;
-  DecodeDefaults decode_defaults;
-  CopiedFractions copied_fractions;
-  std::optional<SeenCharacters> characters;
-};
-/// A run that has begun reads them from its checkpoint.
-InitialModel initial_model(const std::string& init_from,
-                           const std::optional<FoundCheckpoint>& found);
-
-MachineFacts machine_facts(Precision precision, int threads, int ranks);
-
-/// Where the speed of a preset is measured.
-struct SpeedMeasurement {
-  /// The settings that the run would have with a preset.
-  std::function<RunConfig(Preset)> config_of;
-  torch::Device device;
-  int ranks;  ///< that train together
+/// What was asked for, what is known so far, and what that settles.
+struct Start {
+  const RunSettings asked;
+  Communicator& ranks;
+  int size;  ///< ranks of the run; the process of a plan is alone
+  RunFolder folder;
   std::stop_token stop;
+
+  StartFacts known = {};
+  SettledRun run = {};
+  torch::Device device = torch::kCPU;
+  int threads = 0;  ///< on the CPU
+
+  /// Settles the run again, after a new fact. Logs the remarks that are new. Throws like settle().
+  void settle();
+  /// Takes the settings of the checkpoint that rank 0 has found, if there is one, and the device
+  /// and threads of this rank. `info` has the ranks of this machine.
+  void begin(const std::optional<FoundCheckpoint>& found, const RankInfo& info);
+  /// Finds the models that the run starts from, and measures and encodes the text. Then the
+  /// settings of all ranks are decided. `found` is the checkpoint as this rank sees it.
+  PreparedData prepare(const std::optional<FoundCheckpoint>& found);
+
+  TrialSettings trial(const PreparedData& data) const;
 };
 
-/// The preset that fits the text and the machine, as preset_for() chooses it. Speeds are measured
-/// on random sentences as long as those of the text. Throws UsageError if a setting does not go
-/// with a preset, and PreparationStopped.
-ChosenPreset measure_preset(const TextSize& text, const SpeedMeasurement& measurement);
-
-/// The facts of the encoded text, with the settings of the trial. An update is timed only if
-/// --max-time asks for it.
-EpochFacts measure_epoch(const TrialSettings& trial);
+/// Names of the fields that a start may give a value: those of the preset, the text and the length.
+std::vector<std::string> automatic_fields();
 
 /// Logs one line about the run, and a warning for each choice that cannot go well. Times an update
 /// if the facts of the corpus have no time.
 void log_choices(const TrialSettings& trial, const EpochFacts& corpus);
 
-/// Names of the fields that these functions may give a value: those of the preset, the text and the
-/// length.
-std::vector<std::string> automatic_fields();
+// ---- several ranks ------------------------------------------------------------------------------
+
+/// Compares the versions, and the values of all fields except those that may differ from host to
+/// host. Throws Error or UsageError that names the rank that differs.
+void require_same_settings(RunSettings settings, Communicator& ranks);
+
+/// Compares the texts of all hosts, which may differ although the names of the files are the same.
+/// Throws Error; warns of unlike processors.
+void require_same_data(const TrainingRun& run, Communicator& ranks);
 
 }  // namespace dragoman

@@ -34,7 +34,7 @@ TEST(Checkpoint, AResumedModelGoesOnBitIdentically) {
     for (int u = 1; u <= 3; ++u) update(straight, u);
     ProgressRecord progress;
     progress.update = 3;
-    progress.start.settings.values = {{"lr", "0.001"}};
+    progress.start.values = {{"lr", "0.001"}};
     write_checkpoint(path, straight,
                      {.tokenizer_source = "pieces",
                       .tokenizer_target = {},
@@ -218,13 +218,11 @@ TEST_F(CheckpointKeeperTest, ACheckpointThatProvesTooNearIsLeftForAnEarlierOne) 
 TEST_F(CheckpointKeeperTest, ARollbackKeepsTheFactsOfThisStart) {
   progress.start = {
       .machine = {.ranks = 2, .precision = "fp32", .threads = "8", .processor = "there"},
-      .file_hashes = {{"old/train.en", "0123"}},
-      .settings = {}};
+      .file_hashes = {{"old/train.en", "0123"}}};
   save_at(100);
   const StartRecord now{
       .machine = {.ranks = 1, .precision = "bf16", .threads = "4", .processor = "here"},
-      .file_hashes = {{"new/train.en", "0123"}},
-      .settings = {}};
+      .file_hashes = {{"new/train.en", "0123"}}};
   progress.start = now;
   progress.seconds = 77;
   come_to(160);

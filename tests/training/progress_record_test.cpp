@@ -42,9 +42,9 @@ ProgressRecord record_of_other_values() {
       .log_bytes = 39,
       .start = {.machine = {.ranks = 40, .precision = "bf16", .threads = "41", .processor = "here"},
                 .file_hashes = {{"\xE9t\xE9.en", "0123"}, {"\u00e9t\u00e9.en", "4567"}},
-                .settings = {.values = {{"lr", "0.005"}, {"train-src", "a \"b\".en, \xFF.en"}},
-                             .asked = {{"lr", "auto"}},
-                             .reasons = {{"lr", "42 pairs"}}}}};
+                .values = {{"lr", "0.005"}, {"train-src", "a \"b\".en, \xFF.en"}},
+                .asked = {{"lr", "auto"}},
+                .reasons = {{"lr", "42 pairs"}}}};
 }
 
 TEST(ProgressRecord, EveryMemberSurvivesJson) {

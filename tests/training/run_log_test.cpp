@@ -91,7 +91,7 @@ TEST_F(RunLogTest, BeforeTheLogIsOpenNothingIsWritten) {
 
 TEST_F(RunLogTest, EachStartSaysItsSettingsAndCutsOffLinesAfterItsCheckpoint) {
   ProgressRecord progress;
-  progress.start.settings.values = {{"lr", "0.005"}, {"train-src", "\xE9.en"}};
+  progress.start.values = {{"lr", "0.005"}, {"train-src", "\xE9.en"}};
   {
     RunLog log(run, observer);
     log.open(progress, 123);

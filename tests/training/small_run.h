@@ -116,9 +116,7 @@ class RunWithoutText : public FolderTest {
                                   .decode_defaults = {}},
                   .data = data,
                   .threads = 1,
-                  .start = {.machine = {.precision = "fp32", .threads = "1", .processor = "here"},
-                            .file_hashes = {},
-                            .settings = {}}};
+                  .start = {.machine = {.precision = "fp32", .threads = "1", .processor = "here"}}};
   TrainingModel model{run.model, {}, Precision::Fp32, torch::kCPU, 1};
   RecordingObserver observer;
   RunLog log{run.folder, observer};
@@ -193,8 +191,7 @@ class SmallRun : public testing::Test {
             .data = data,
             .threads = 1,
             .start = {.machine = {.precision = "fp32", .threads = "1", .processor = "here"},
-                      .file_hashes = data.file_hashes,
-                      .settings = {}}};
+                      .file_hashes = data.file_hashes}};
   }
 
   /// Continues from the newest checkpoint in the run's folder, if one is there.

@@ -18,11 +18,6 @@ std::int64_t rounded(double value) {
   return std::llround(std::round(value / unit) * unit);
 }
 
-template <class Number>
-Setting setting(const char* name, Number value) {
-  return {name, text_of(value)};
-}
-
 constexpr double kMinute = 60, kHour = 60 * kMinute;
 /// The longest run: 40 minutes for a text of 430,000 target pieces, within these bounds.
 constexpr double kSecondsPerToken = 40 * kMinute / 430'000;
@@ -76,21 +71,19 @@ std::int64_t vocabulary_for(const TextSize& text) {
   return std::max<std::int64_t>(500, rounded(kPieces * std::sqrt(ratio)));
 }
 
-std::vector<Setting> text_settings(Preset preset, const TextSize& text) {
-  std::vector<Setting> settings = {setting("vocab-size", vocabulary_for(text))};
+FieldTexts text_settings(Preset preset, const TextSize& text) {
+  FieldTexts settings = {{"vocab-size", text_of(vocabulary_for(text))}};
   if (preset == Preset::Tiny || preset == Preset::Small) {
-    settings.push_back({"tokenizer-type", "bpe"});
-    settings.push_back(setting("augment-join", 0.05));
-    settings.push_back(setting("max-tokens", std::int64_t{2048}));
     constexpr std::int64_t kLittle = 6'000'000;
-    settings.push_back(setting("dropout", text.target_characters < kLittle ? 0.3 : 0.1));
+    settings["tokenizer-type"] = "bpe";
+    settings["augment-join"] = "0.05";
+    settings["max-tokens"] = "2048";
+    settings["dropout"] = text.target_characters < kLittle ? "0.3" : "0.1";
+    settings["lr"] = preset == Preset::Tiny ? "0.004" : "0.002";
   }
-  if (preset == Preset::Tiny) settings.push_back(setting("lr", 4e-3));
   if (preset == Preset::Small) {
-    settings.push_back(setting("lr", 2e-3));
-    settings.push_back(setting("subword-sampling", 0.1));
-    settings.push_back(setting("attention-dropout", 0.0));
-    settings.push_back(setting("activation-dropout", 0.0));
+    settings["subword-sampling"] = "0.1";
+    settings["attention-dropout"] = settings["activation-dropout"] = "0";
   }
   return settings;
 }
@@ -133,45 +126,33 @@ double RunLength::validations() const {
                     kValidations);
 }
 
-std::vector<Setting> length_settings(const RunLength& run) {
+FieldTexts length_settings(const RunLength& run) {
   const double length = std::floor(run.updates), validations = run.validations();
   const double decay = std::clamp(1 - 1 / (kAverageReach * length), 0.9, 0.999);
   // A run of so few updates would end by patience before it has begun to learn.
   constexpr double kFewUpdates = 200;
   const double patience = std::max(kLeastPatience, kPatience * validations / kValidations);
-  return {setting("valid-every", rounded(length / validations)),
-          setting("patience",
-                  static_cast<std::int64_t>(length < kFewUpdates ? 0 : std::llround(patience))),
-          setting("warmup-updates", std::min(kLongestWarmUp, rounded(kWarmUp * length))),
-          setting("ema", std::round(decay * 1e4) / 1e4)};
+  const std::int64_t patience_of_run = length < kFewUpdates ? 0 : std::llround(patience);
+  return {{"valid-every", text_of(rounded(length / validations))},
+          {"patience", text_of(patience_of_run)},
+          {"warmup-updates", text_of(std::min(kLongestWarmUp, rounded(kWarmUp * length)))},
+          {"ema", text_of(std::round(decay * 1e4) / 1e4)}};
 }
 
-std::vector<Setting> fine_tuning_settings(const RunLength& length, const ModelConfig& model) {
+FieldTexts fine_tuning_settings(const RunLength& length, const ModelConfig& model) {
   constexpr std::int64_t kShortWarmUp = 200;
+  FieldTexts settings = length_settings(length);
+  settings["lr-scheduler"] = "wsd";
   // 3e-4 for d_model 128, 1.5e-4 for 512.
-  std::vector<Setting> settings = {
-      {"lr-scheduler", "wsd"},
-      setting("lr", 3e-4 * std::sqrt(128.0 / static_cast<double>(model.d_model))),
-      setting("warmup-updates",
-              std::min(kShortWarmUp, rounded(0.02 * std::floor(length.updates))))};
-  for (Setting& more : length_settings(length))
-    if (more.name != "warmup-updates") settings.push_back(std::move(more));
+  settings["lr"] = text_of(3e-4 * std::sqrt(128.0 / static_cast<double>(model.d_model)));
+  settings["warmup-updates"] =
+      text_of(std::min(kShortWarmUp, rounded(0.02 * std::floor(length.updates))));
   return settings;
 }
 
 namespace {
 
-class Doubts {
- public:
-  template <class... Words>
-  void add(const Words&... words) {
-    list_.push_back(join_text(words...));
-  }
-  std::vector<std::string> take() { return std::move(list_); }
-
- private:
-  std::vector<std::string> list_;
-};
+using Doubts = std::vector<std::string>;
 
 void doubt_times(const TrainConfig& config, const RunPace& pace, Doubts& doubts) {
   constexpr double kFirstValidation = 0.05;
@@ -185,47 +166,52 @@ void doubt_times(const TrainConfig& config, const RunPace& pace, Doubts& doubts)
   // Up to 1.5 times the choice that would be made here, a value is near enough.
   const bool is_late = every > 1.5 * updates / validations;
   if (updates > 0 && updates < 2) {
-    doubts.add(
+    doubts.push_back(
         "the run ends after about one update, so it learns nothing; give more by "
         "--max-updates, --max-epochs or --max-time");
     return;
   }
   if (!pace.validates)
-    doubts.add(
+    doubts.push_back(
         "there is no validation text, so the last model is taken for the best and "
         "nothing ends the run early; give --valid-src and --valid-tgt");
   else if (first > kHour)
-    doubts.add("the first validation comes after ", duration_text(first), "; --valid-every ",
-               rounded(kHour / 4 / pace.seconds_per_update),
-               " would bring it in a quarter of an hour");
+    doubts.push_back(join_text("the first validation comes after ", duration_text(first),
+                               "; --valid-every ", rounded(kHour / 4 / pace.seconds_per_update),
+                               " would bring it in a quarter of an hour"));
   else if (updates > 0 && every < validation && validations * every < updates)
-    doubts.add("a validation takes about ", duration_text(pace.seconds_per_validation),
-               ", longer than the updates between two of them; --valid-every ",
-               rounded(updates / validations), " makes ", std::lround(validations), " of them");
+    doubts.push_back(
+        join_text("a validation takes about ", duration_text(pace.seconds_per_validation),
+                  ", longer than the updates between two of them; --valid-every ",
+                  rounded(updates / validations), " makes ", std::lround(validations), " of them"));
   else if (updates > 0 && every > kFirstValidation * updates && is_late && every > 1)
-    doubts.add("the first validation comes after ",
-               std::lround(100 * std::min(1.0, every / updates)), " % of the run; --valid-every ",
-               rounded(updates / validations), " makes ", std::lround(validations), " of them");
+    doubts.push_back(join_text("the first validation comes after ",
+                               std::lround(100 * std::min(1.0, every / updates)),
+                               " % of the run; --valid-every ", rounded(updates / validations),
+                               " makes ", std::lround(validations), " of them"));
   if (updates > 0 && static_cast<double>(config.warmup_updates) >= updates)
-    doubts.add("the warm-up (--warmup-updates ", config.warmup_updates, ") is as long as the run (",
-               counted(std::llround(updates), "update"),
-               "), so the rate never comes to its peak; give a tenth of the updates");
+    doubts.push_back(
+        join_text("the warm-up (--warmup-updates ", config.warmup_updates,
+                  ") is as long as the run (", counted(std::llround(updates), "update"),
+                  "), so the rate never comes to its peak; give a tenth of the updates"));
 }
 
 void doubt_sizes(const ModelConfig& model, const ModelSize& size, const CorpusSize& corpus,
                  Doubts& doubts) {
   constexpr std::int64_t kFewPairs = 10'000, kSmallCorpus = 100'000;
   if (corpus.pairs < kFewPairs)
-    doubts.add("only ", counted(corpus.pairs, "pair"),
-               ": the model will translate sentences like these and hardly others; tens of "
-               "thousands are usual");
+    doubts.push_back(
+        join_text("only ", counted(corpus.pairs, "pair"),
+                  ": the model will translate sentences like these and hardly others; tens of "
+                  "thousands are usual"));
   if (size.parameters > corpus.target_tokens && size.parameters > 2 * size.fitting)
-    doubts.add("the model has ", with_separators(size.parameters), " parameters for ",
-               with_separators(corpus.target_tokens),
-               " target pieces of text; --preset auto takes ", with_separators(size.fitting));
+    doubts.push_back(join_text("the model has ", with_separators(size.parameters),
+                               " parameters for ", with_separators(corpus.target_tokens),
+                               " target pieces of text; --preset auto takes ",
+                               with_separators(size.fitting)));
   if (model.dropout == 0 && corpus.pairs < kSmallCorpus)
-    doubts.add("--dropout 0 and ", counted(corpus.pairs, "pair"),
-               ": the model will learn them by heart; 0.3 is better");
+    doubts.push_back(join_text("--dropout 0 and ", counted(corpus.pairs, "pair"),
+                               ": the model will learn them by heart; 0.3 is better"));
 }
 
 void doubt_vocabulary(const ModelConfig& model, const CorpusSize& corpus, Doubts& doubts) {
@@ -233,10 +219,11 @@ void doubt_vocabulary(const ModelConfig& model, const CorpusSize& corpus, Doubts
   constexpr std::int64_t kLeastUses = 8;
   if (model.target_vocabulary > kFewPieces &&
       model.target_vocabulary * kLeastUses > corpus.target_tokens)
-    doubts.add(with_separators(model.target_vocabulary), " pieces of vocabulary for ",
-               with_separators(corpus.target_tokens),
-               " target pieces of text: most are seen too rarely to be learned; lower "
-               "--vocab-size, or give a smaller --tokenizer");
+    doubts.push_back(
+        join_text(with_separators(model.target_vocabulary), " pieces of vocabulary for ",
+                  with_separators(corpus.target_tokens),
+                  " target pieces of text: most are seen too rarely to be learned; lower "
+                  "--vocab-size, or give a smaller --tokenizer"));
 }
 
 }  // namespace
@@ -248,7 +235,7 @@ std::vector<std::string> doubtful_choices(const TrainConfig& config, const Model
   doubt_times(config, pace, doubts);
   doubt_sizes(model, size, corpus, doubts);
   if (config.init_from.empty()) doubt_vocabulary(model, corpus, doubts);
-  return doubts.take();
+  return doubts;
 }
 
 }  // namespace dragoman

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,11 +18,8 @@
 
 namespace dragoman {
 
-/// A field's value, as a flag would give it.
-struct Setting {
-  std::string name, text;
-  bool operator==(const Setting&) const = default;
-};
+/// Values of fields by their names, as flags would give them.
+using FieldTexts = std::map<std::string, std::string>;
 
 /// The training text in pieces.
 struct CorpusSize {
@@ -58,7 +56,7 @@ std::int64_t vocabulary_for(const TextSize& text);
 
 /// The settings that are chosen before the text is encoded: vocabulary and kind of tokenizer,
 /// batch, rate, dropout, subword sampling, joined pairs.
-std::vector<Setting> text_settings(Preset preset, const TextSize& text);
+FieldTexts text_settings(Preset preset, const TextSize& text);
 
 /// Target pieces that a run should see in all. For a text of 430,000 (29,000 short pairs) tiny sees
 /// 23 million, which is 53 passes, and small sees 18 million. A text four times as long is seen for
@@ -87,11 +85,11 @@ struct RunLength {
 double updates_per_validation(std::int64_t target_tokens, double target_tokens_per_update);
 
 /// Warm-up, validations, patience and moving average of a run.
-std::vector<Setting> length_settings(const RunLength& length);
+FieldTexts length_settings(const RunLength& length);
 
 /// The same for a run that starts from the weights of a model (--init-from), with a low rate and a
 /// short warm-up. Such a run has kFineTuningLength of updates_for().
-std::vector<Setting> fine_tuning_settings(const RunLength& length, const ModelConfig& model);
+FieldTexts fine_tuning_settings(const RunLength& length, const ModelConfig& model);
 inline constexpr double kFineTuningLength = 0.25;
 
 struct ModelSize {

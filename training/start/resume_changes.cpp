@@ -6,9 +6,44 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/formatted_text.h"
 #include "model/file/model_file.h"
 
 namespace dragoman {
+
+namespace {
+
+constexpr const char* kNotExact = "the run continues, but not bit-identically";
+
+/// Earlier versions had other rules about pairs: makes the settings of their runs say so.
+StartRecord with_earlier_rules(StartRecord remembered) {
+  if (remembered.values.empty()) return remembered;
+  remembered.values.try_emplace("pair-identity", name_of(PairIdentity::Bytes));
+  remembered.values.try_emplace("valid-overlap", name_of(ValidOverlap::Ignored));
+  return remembered;
+}
+
+}  // namespace
+
+void recall(RunSettings& settings, const StartRecord& remembered) {
+  StartRecord recalled = with_earlier_rules(remembered);
+  const auto asked = remembered.asked.find("max-updates");
+  const bool was_chosen = asked == remembered.asked.end() || asked->second == kAuto;
+  if (was_chosen && (settings.asks_value("max-epochs") || settings.asks_value("max-time")))
+    recalled.values.erase("max-updates");
+  settings.recall(recalled);
+}
+
+void require_same_schedule(const RunSettings& settings) {
+  const TrainConfig& config = settings.train;
+  if (!config.has_lr_end() || config.lr_end == 0 || settings.asks_value("lr-end")) return;
+  if (config.max_updates > 0 && config.max_updates <= config.lr_end) return;
+  throw UsageError("--max-updates: this run's learning rate ends at update ", config.lr_end,
+                   "; to continue after it with --min-lr, give --lr-end ", config.lr_end,
+                   ", or another -o for another run");
+}
+
+// ---- fields -------------------------------------------------------------------------------------
 
 namespace {
 
@@ -36,23 +71,25 @@ bool is_same_model(const std::string& before, const std::string& now, const std:
 
 }  // namespace
 
-ResumeChanges compare_configuration(const std::vector<Field>& fields,
-                                    const std::map<std::string, std::string>& remembered,
-                                    const std::string& initial_checksum) {
-  ResumeChanges changes;
+std::vector<Remark> changed_fields(const std::vector<Field>& fields,
+                                   const std::map<std::string, std::string>& remembered,
+                                   const std::string& initial_checksum) {
+  std::vector<Remark> changes;
   for (const Field& field : fields) {
     const auto before = remembered.find(std::string(field.info.name));
     const std::string now = field.text();
     if (before == remembered.end() || before->second == now) continue;
     if (field.info.name == "init-from" && is_same_model(before->second, now, initial_checksum))
       continue;
-    const std::string change = join_text("--", field.info.name, " ", before->second, " -> ", now);
+    const std::string change =
+        join_text("changed: --", field.info.name, " ", before->second, " -> ", now);
     switch (field.info.on_resume) {
       case OnResume::Allowed:
-        changes.allowed.push_back(change);
+        changes.push_back({Remark::Kind::Info, change});
         break;
       case OnResume::NotExact:
-        changes.not_exact.push_back(change);
+        changes.push_back({Remark::Kind::Warning,
+                           join_text(change, "; ", kNotExact)});
         break;
       case OnResume::Refused:
         throw UsageError("--", field.info.name, ": this run was started with '", before->second,
@@ -63,24 +100,25 @@ ResumeChanges compare_configuration(const std::vector<Field>& fields,
   return changes;
 }
 
+// ---- text, length and machine -------------------------------------------------------------------
+
 namespace {
 
+/// Fields that name text files. Their files may lie elsewhere now; their content must be the same.
 constexpr std::array<std::string_view, 8> kTextFiles = {
     "train-src",      "train-tgt",      "valid-src",        "valid-tgt",
     "keep-valid-src", "keep-valid-tgt", "guided-alignment", "train-terms"};
 
-bool names_text(const Field& field) {
-  return std::find(kTextFiles.begin(), kTextFiles.end(), field.info.name) != kTextFiles.end();
-}
-
-}  // namespace
-
+/// The hash that each text file must have, by the path that is given now: the hash of the file that
+/// the run was started with under the same flag. prepare_data() compares the hashes. Throws
+/// UsageError if the run had more or fewer files.
 std::map<std::string, std::string> expected_hashes(const std::vector<Field>& fields,
                                                    const StartRecord& start_before) {
   std::map<std::string, std::string> expected;
   for (const Field& field : fields) {
-    const auto text = start_before.settings.values.find(std::string(field.info.name));
-    if (!names_text(field) || text == start_before.settings.values.end()) continue;
+    const auto text = start_before.values.find(std::string(field.info.name));
+    if (std::ranges::count(kTextFiles, field.info.name) == 0 || text == start_before.values.end())
+      continue;
     auto before = texts_of(field, text->second), now = field.values();
     for (auto* files : {&before, &now}) std::erase(*files, "");  // no file
     if (before.size() != now.size())
@@ -98,6 +136,47 @@ std::map<std::string, std::string> expected_hashes(const std::vector<Field>& fie
     }
   }
   return expected;
+}
+
+/// Throws UsageError if a new --max-updates is less than the updates that were made.
+void require_later_end(const TrainConfig& config, const ProgressRecord& begun) {
+  const auto before = begun.start.values.find("max-updates");
+  const bool is_new =
+      before == begun.start.values.end() || before->second != text_of(config.max_updates);
+  if (is_new && config.max_updates > 0 && config.max_updates < begun.update)
+    throw UsageError("--max-updates: ", config.max_updates, " is less than the ",
+                     counted(begun.update, "update"),
+                     " that this run has made; give more, or leave the flag out");
+}
+
+void warn_of_other_machine(SettledRun& run, const MachineFacts& machine_before,
+                           const MachineFacts& machine) {
+  const auto compare = [&run](const std::string& fact, const std::string& before,
+                              const std::string& now) {
+    if (before != now) run.warn(join_text(fact, " ", before, " -> ", now, ": ", kNotExact));
+  };
+  compare("ranks", std::to_string(machine_before.ranks), std::to_string(machine.ranks));
+  compare("precision", machine_before.precision, machine.precision);
+  compare("threads", machine_before.threads, machine.threads);
+  compare("processor", machine_before.processor, machine.processor);
+}
+
+}  // namespace
+
+void compare_with_begun(SettledRun& run, const StartFacts& known) {
+  const ProgressRecord& begun = *known.begun;
+  const auto fields = run.settings.fields();
+  const std::vector<Remark> changes =
+      changed_fields(fields, with_earlier_rules(begun.start).values, known.initial_checksum);
+  run.expected_hashes = expected_hashes(fields, begun.start);
+  require_later_end(run.settings.train, begun);
+  if (begun.update > 0 && begun.keep_value < 0 && !run.settings.data.keep_valid_source.empty())
+    throw UsageError(
+        "--keep-valid-src: this run was started without it, so nothing is known to compare with; "
+        "leave it out, or give another -o for another run");
+  if (!known.machine) return;
+  run.remarks.insert(run.remarks.end(), changes.begin(), changes.end());
+  warn_of_other_machine(run, begun.start.machine, *known.machine);
 }
 
 }  // namespace dragoman

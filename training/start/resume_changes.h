@@ -1,5 +1,5 @@
-// Whether a run may be resumed with these settings and texts: compares them with those that its
-// checkpoint remembers.
+// The rules for a run that is resumed: it has the settings that its checkpoint remembers, and
+// changes that would make another run are refused.
 #pragma once
 
 #include <map>
@@ -8,25 +8,28 @@
 
 #include "base/fields.h"
 #include "training/progress_record.h"
+#include "training/start/settled_run.h"
 
 namespace dragoman {
 
-struct ResumeChanges {
-  std::vector<std::string> allowed;    ///< "--max-updates 1000 -> 2000"
-  std::vector<std::string> not_exact;  ///< the run continues, but not bit-identically
-};
+/// Gives open fields their remembered values. A length that the program chose gives way to one that
+/// is asked for now.
+void recall(RunSettings& settings, const StartRecord& remembered);
 
-/// The fields that differ from what the checkpoint remembers. The model of --init-from may have
-/// another path now: `initial_checksum` tells ("": not known). Throws UsageError naming a flag that
-/// would make it another run.
-ResumeChanges compare_configuration(const std::vector<Field>& fields,
-                                    const std::map<std::string, std::string>& remembered,
-                                    const std::string& initial_checksum = "");
+/// The learning rate of a run that has begun ends at the update that was planned. Throws UsageError
+/// if another --max-updates would bend it.
+void require_same_schedule(const RunSettings& settings);
 
-/// The hash that each text file must have, by the path that is given now: the hash of the file that
-/// the run was started with under the same flag. The files may lie elsewhere now; prepare_data()
-/// compares the hashes. Throws UsageError if the run had more or fewer files.
-std::map<std::string, std::string> expected_hashes(const std::vector<Field>& fields,
-                                                   const StartRecord& start_before);
+/// Compares the settings with those of the checkpoint: refuses changes that would make another run,
+/// and adds a remark about each of the others when the machine is known. Sets the expected hashes.
+/// Throws UsageError naming the flag.
+void compare_with_begun(SettledRun& run, const StartFacts& known);
+
+/// A remark about each field that differs from its remembered value. The model of --init-from may
+/// have another path now: `initial_checksum` tells ("": not known). Throws UsageError naming a flag
+/// that would make it another run.
+std::vector<Remark> changed_fields(const std::vector<Field>& fields,
+                                   const std::map<std::string, std::string>& remembered,
+                                   const std::string& initial_checksum = "");
 
 }  // namespace dragoman

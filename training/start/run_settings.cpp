@@ -20,23 +20,30 @@ void check_dropout_step(std::string_view flag, double rate) {
 
 }  // namespace
 
-RunConfig RunConfig::from_preset(Preset preset) {
-  RunConfig config;
-  config.train.apply_preset(preset);
-  config.model = ModelConfig::from_preset(preset);
-  const bool large = preset == Preset::Base || preset == Preset::Big;
-  config.tokenizer.vocab_size = large ? 32'000 : 8'000;
-  return config;
+const Field& field_named(const std::vector<Field>& fields, std::string_view name) {
+  const auto found = std::find_if(fields.begin(), fields.end(),
+                                  [name](const Field& field) { return field.info.name == name; });
+  if (found == fields.end()) throw std::logic_error("no setting " + std::string(name));
+  return *found;
 }
 
-std::vector<Field> RunConfig::fields() {
+RunSettings RunSettings::from_preset(Preset preset) {
+  RunSettings settings;
+  settings.train.apply_preset(preset);
+  settings.model = ModelConfig::from_preset(preset);
+  const bool large = preset == Preset::Base || preset == Preset::Big;
+  settings.tokenizer.vocab_size = large ? 32'000 : 8'000;
+  return settings;
+}
+
+std::vector<Field> RunSettings::fields() {
   std::vector<Field> all = fields_of(train);
   for (auto& part : {fields_of(data), fields_of(tokenizer), fields_of(model)})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }
 
-void RunConfig::check() const {
+void RunSettings::check() const {
   train.check();
   model.check();
   data.check();
@@ -69,73 +76,61 @@ void RunConfig::check() const {
 
 // ---- settings that are open ---------------------------------------------------------------------
 
-const Field& field_named(const std::vector<Field>& fields, std::string_view name) {
-  const auto found = std::find_if(fields.begin(), fields.end(),
-                                  [name](const Field& field) { return field.info.name == name; });
-  if (found == fields.end()) throw std::logic_error("no setting " + std::string(name));
-  return *found;
+bool RunSettings::asks_value(const std::string& name) const {
+  const auto found = asked.find(name);
+  return found != asked.end() && found->second != kAuto;
 }
 
-RunSettings::RunSettings(std::vector<Field> fields, const SettingsRecord& start)
-    : fields_(std::move(fields)),
-      asked_(start.asked.begin(), start.asked.end()),
-      reasons_(start.reasons.begin(), start.reasons.end()) {}
-
-bool RunSettings::is_open(std::string_view name) const {
-  return !asks_value(name) && !settled_.contains(name);
+bool RunSettings::asks_auto(const std::string& name) const {
+  const auto found = asked.find(name);
+  return found != asked.end() && found->second == kAuto;
 }
 
-bool RunSettings::asks_auto(std::string_view name) const {
-  const auto found = asked_.find(name);
-  return found != asked_.end() && found->second == kAuto;
+bool RunSettings::is_open(const std::string& name) const {
+  return !asks_value(name) && !settled.contains(name);
 }
 
-bool RunSettings::asks_value(std::string_view name) const {
-  const auto found = asked_.find(name);
-  return found != asked_.end() && found->second != kAuto;
-}
-
-void RunSettings::choose(std::string_view name, const std::string& value,
+void RunSettings::choose(const std::string& name, const std::string& value,
                          const std::string& reason) {
   if (!is_open(name)) return;
-  assign_text(field_named(fields_, name), value);
+  assign_text(field_named(fields(), name), value);
   keep(name, reason);
 }
 
-void RunSettings::take_defaults(const std::vector<Field>& defaults, const std::string& reason) {
-  for (const Field& other : defaults) {
-    const std::string name(other.info.name), value = other.text();
-    const Field& field = field_named(fields_, name);
-    if (is_of_the_call(name) || !is_open(name) || field.text() == value) continue;
-    assign_text(field, value);
-    reasons_[name] = reason;
+void RunSettings::keep(const std::string& name, const std::string& reason) {
+  settled.insert(name);
+  reasons[name] = reason;
+}
+
+void RunSettings::take_preset(Preset preset) {
+  RunSettings of_preset = from_preset(preset);
+  const auto own = fields(), other = of_preset.fields();
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const std::string name(own[i].info.name), value = other[i].text();
+    if (is_of_the_call(name) || !is_open(name) || own[i].text() == value) continue;
+    assign_text(own[i], value);
+    reasons[name] = join_text("--preset ", name_of(preset));
   }
 }
 
-void RunSettings::keep(std::string_view name, const std::string& reason) {
-  settled_.emplace(name);
-  reasons_[std::string(name)] = reason;
-}
-
-void RunSettings::recall(const SettingsRecord& remembered) {
-  for (const Field& field : fields_) {
+void RunSettings::recall(const StartRecord& remembered) {
+  for (const Field& field : fields()) {
     const std::string name(field.info.name);
     const auto value = remembered.values.find(name);
     if (is_of_the_call(name) || !is_open(name) || value == remembered.values.end()) continue;
     assign_text(field, value->second);
-    settled_.insert(name);
-    reasons_.erase(name);
+    settled.insert(name);
+    reasons.erase(name);
     if (const auto reason = remembered.reasons.find(name); reason != remembered.reasons.end())
-      reasons_[name] = reason->second;
-    if (const auto asked = remembered.asked.find(name); asked != remembered.asked.end())
-      asked_[name] = asked->second;
+      reasons[name] = reason->second;
+    if (const auto before = remembered.asked.find(name); before != remembered.asked.end())
+      asked[name] = before->second;
   }
 }
 
-SettingsRecord RunSettings::record() const {
-  return {.values = configuration_of(fields_),
-          .asked = {asked_.begin(), asked_.end()},
-          .reasons = {reasons_.begin(), reasons_.end()}};
+StartRecord RunSettings::record() const {
+  RunSettings copy = *this;  // fields() refer to an object that can be changed
+  return {.values = configuration_of(copy.fields()), .asked = asked, .reasons = reasons};
 }
 
 }  // namespace dragoman

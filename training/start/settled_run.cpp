@@ -14,14 +14,6 @@ namespace dragoman {
 
 namespace {
 
-void inform(SettledRun& run, std::string text) {
-  run.remarks.push_back({.kind = Remark::Kind::Info, .text = std::move(text)});
-}
-
-void warn(SettledRun& run, std::string text) {
-  run.remarks.push_back({.kind = Remark::Kind::Warning, .text = std::move(text)});
-}
-
 // ---- the model that a run starts from -----------------------------------------------------------
 
 /// Whether a field decides what the model computes, rather than how it is trained.
@@ -45,9 +37,9 @@ void require_same(const Tokenizer& given, const std::string& file, const Tokeniz
 
 /// With --init-from the architecture is the model's; dropout rates that were given stay. Throws
 /// UsageError naming the flag if another architecture was given.
-void take_architecture(const GivenModel& model, RunSettings& settings, ModelConfig& config) {
+void take_architecture(const GivenModel& model, RunSettings& settings) {
   ModelConfig taken = model.config;
-  const auto given = fields_of(config), of_model = fields_of(taken);
+  const auto given = fields_of(settings.model), of_model = fields_of(taken);
   for (std::size_t i = 0; i < given.size(); ++i) {
     const std::string name(given[i].info.name), text = given[i].text();
     if (!settings.asks_value(name)) settings.keep(name, "the model of --init-from");
@@ -57,7 +49,7 @@ void take_architecture(const GivenModel& model, RunSettings& settings, ModelConf
                        of_model[i].text(), "; leave the flag out");
     of_model[i].assign({text});
   }
-  config = taken;
+  settings.model = taken;
 }
 
 /// The tokenizers are always those of the model that a run starts from. Throws Error if there are
@@ -92,61 +84,64 @@ void refuse_ignored_tokenizer_flags(const RunSettings& settings, const Tokenizer
       {"character-coverage", ""},
       {"user-symbols", ""},
       {"tokenizer-lines", ""}};  // a tokenizer does not tell the last three
-  const auto asked = settings.record().asked;
   for (const auto& [name, fact] : facts) {
-    const auto found = asked.find(name);
-    if (found == asked.end() || found->second == kAuto || found->second == fact) continue;
-    throw UsageError("--", name, " ", found->second, ": the tokenizer is that of ", by,
+    if (!settings.asks_value(name) || settings.asked.at(name) == fact) continue;
+    throw UsageError("--", name, " ", settings.asked.at(name), ": the tokenizer is that of ", by,
                      fact.empty() ? "" : ", which has " + fact, "; leave the flag out");
   }
 }
 
 /// The model of --init-from has its own size, which may be another than the preset's.
 void tell_of_unused_size(SettledRun& run) {
-  const Preset preset = run.config.train.preset;
-  const std::int64_t width = run.config.model.d_model;
+  const Preset preset = run.settings.train.preset;
+  const std::int64_t width = run.settings.model.d_model;
   if (width == ModelConfig::from_preset(preset).d_model) return;
-  inform(run, join_text("--preset ", name_of(preset), ": decides how the run trains; the model of ",
-                        "--init-from keeps its size, d_model ", width));
+  run.inform(join_text("--preset ", name_of(preset), ": decides how the run trains; the model of ",
+                       "--init-from keeps its size, d_model ", width));
 }
 
-void choose_by_models(SettledRun& run, RunSettings& settings, const StartFacts& facts) {
-  const bool has_initial_model = !run.config.train.init_from.empty();
-  if (facts.model && has_initial_model) {
-    take_architecture(*facts.model, settings, run.config.model);
-    refuse_ignored_tokenizer_flags(settings, facts.model->tokenizers, "--init-from");
-    if (!facts.begun && settings.asks_value("preset")) tell_of_unused_size(run);
+void choose_by_models(SettledRun& run, const StartFacts& known) {
+  RunSettings& settings = run.settings;
+  if (!known.missing_tokenizer.empty())
+    run.warn(known.missing_tokenizer +
+             ": is missing; the run continues with the tokenizer in its checkpoint");
+  const bool has_initial_model = !settings.train.init_from.empty();
+  if (known.model && has_initial_model) {
+    take_architecture(*known.model, settings);
+    refuse_ignored_tokenizer_flags(settings, known.model->tokenizers, "--init-from");
+    if (!known.begun && settings.asks_value("preset")) tell_of_unused_size(run);
   }
-  if (facts.model)
-    take_tokenizers(*facts.model, facts.tokenizer_files, run.config.tokenizer);
-  else if (facts.tokenizer_files && !has_initial_model)
-    refuse_ignored_tokenizer_flags(settings, *facts.tokenizer_files, "--tokenizer");
+  if (known.model)
+    take_tokenizers(*known.model, known.tokenizer_files, settings.tokenizer);
+  else if (known.tokenizer_files && !has_initial_model)
+    refuse_ignored_tokenizer_flags(settings, *known.tokenizer_files, "--tokenizer");
 }
 
 // ---- the text, the tokenizers, the corpus -------------------------------------------------------
 
 /// Chooses the size of the model, and the settings that are needed before the text is encoded. A
 /// preset that was asked for decides only the size.
-void choose_by_text(SettledRun& run, RunSettings& settings, const TextFacts& text) {
-  std::string reason = counted(text.size.pairs, "pair");
-  Preset preset = run.config.train.preset;
-  if (text.preset && settings.is_open("preset")) {
-    preset = text.preset->preset;
-    reason = text.preset->reason;
-    settings.take_defaults(RunConfig::from_preset(preset).fields(),
-                           join_text("--preset ", name_of(preset)));
+void choose_by_text(SettledRun& run, const TextSize& text,
+                    const std::optional<ChosenPreset>& chosen) {
+  RunSettings& settings = run.settings;
+  std::string reason = counted(text.pairs, "pair");
+  if (chosen && settings.is_open("preset")) {
+    const Preset preset = chosen->preset;
+    reason = chosen->reason;
+    settings.take_preset(preset);
     settings.choose("preset", std::string(name_of(preset)), reason);
-    if (const Preset full = preset_for(text.size); full != preset)
-      inform(run, join_text("preset ", name_of(preset), ": ", reason, "; --preset ", name_of(full),
-                            " takes it all the same"));
+    if (const Preset full = preset_for(text); full != preset)
+      run.inform(join_text("preset ", name_of(preset), ": ", reason, "; --preset ", name_of(full),
+                           " takes it all the same"));
   }
-  if (preset == Preset::Tiny && run.config.model.norm == NormPosition::After)
+  const Preset preset = settings.train.preset;
+  if (preset == Preset::Tiny && settings.model.norm == NormPosition::After)
     settings.choose("lr", "0.002", "--norm after");
-  for (const Setting& setting : text_settings(preset, text.size)) {
-    if (setting.name == "vocab-size" && !run.config.tokenizer.trains()) continue;
-    if (setting.name == "max-tokens" && settings.asks_auto("max-tokens")) continue;  // measured
-    if (setting.name == "augment-join" && !run.config.data.guided_alignment.empty()) continue;
-    settings.choose(setting.name, setting.text, reason);
+  for (const auto& [name, value] : text_settings(preset, text)) {
+    if (name == "vocab-size" && !settings.tokenizer.trains()) continue;
+    if (name == "max-tokens" && settings.asks_auto("max-tokens")) continue;  // measured
+    if (name == "augment-join" && !settings.data.guided_alignment.empty()) continue;
+    settings.choose(name, value, reason);
   }
 }
 
@@ -165,13 +160,14 @@ void take_facts(const TokenizerPair& given, RunSettings& settings) {
 }
 
 /// Chooses the settings that follow from the tokenizers: vocabularies, special ids, tying.
-void choose_by_tokenizers(SettledRun& run, RunSettings& settings, const StartFacts& facts) {
-  const TokenizerPair& tokenizers = *facts.tokenizers;
-  ModelConfig& model = run.config.model;
-  if (!run.config.tokenizer.trains()) take_facts(tokenizers, settings);
+void choose_by_tokenizers(SettledRun& run, const TokenizerPair& tokenizers,
+                          const std::optional<GivenModel>& given) {
+  RunSettings& settings = run.settings;
+  ModelConfig& model = settings.model;
+  if (!settings.tokenizer.trains()) take_facts(tokenizers, settings);
   // The model of --init-from has them: an imported one may have no <s>, and two tokenizers of one
   // vocabulary.
-  if (facts.model && !run.config.train.init_from.empty()) return;
+  if (given && !settings.train.init_from.empty()) return;
   model.source_vocabulary = tokenizers.source->size();
   model.target_vocabulary = tokenizers.target->size();
   model.unk_id = tokenizers.target->unk_id();
@@ -183,12 +179,12 @@ void choose_by_tokenizers(SettledRun& run, RunSettings& settings, const StartFac
     throw UsageError("--tying three-way needs one vocabulary for both sides (--joint-vocab)");
   model.tying = Tying::TwoWay;
   settings.keep("tying", "two vocabularies");
-  inform(run, "two vocabularies: the embeddings of target and output are tied, the source's not");
+  run.inform("two vocabularies: the embeddings of target and output are tied, the source's not");
 }
 
 /// Chooses length, warm-up, validations, patience and moving average.
-void choose_by_corpus(SettledRun& run, RunSettings& settings, const EpochFacts& corpus) {
-  const TrainConfig& config = run.config.train;
+void choose_by_corpus(RunSettings& settings, const EpochFacts& corpus) {
+  const TrainConfig& config = settings.train;
   const bool fine_tunes = !config.init_from.empty();
   auto updates = static_cast<double>(
       updates_for(corpus.size, config.preset, corpus.target_tokens_per_update()));
@@ -206,124 +202,41 @@ void choose_by_corpus(SettledRun& run, RunSettings& settings, const EpochFacts& 
         std::min(updates, without.updates - without.validations() * corpus.updates_per_validation);
   }
   const RunLength length{std::max(1.0, updates), corpus.updates_per_validation};
-  for (const Setting& setting :
-       fine_tunes ? fine_tuning_settings(length, run.config.model) : length_settings(length))
-    settings.choose(setting.name, setting.text, reason);
+  for (const auto& [name, value] :
+       fine_tunes ? fine_tuning_settings(length, settings.model) : length_settings(length))
+    settings.choose(name, value, reason);
 }
 
 /// Gives the learning rate its end if that is open, unless the corpus is still to decide it.
-void choose_lr_end(TrainConfig& config, RunSettings& settings, const StartFacts& facts) {
+void choose_lr_end(RunSettings& settings, const StartFacts& known) {
+  TrainConfig& config = settings.train;
   if (!config.has_lr_end() || config.lr_end > 0) return;
   const bool has_limit =
       settings.asks_value("max-updates") || config.max_epochs > 0 || config.max_seconds() > 0;
-  if (config.max_updates == 0 && !has_limit && !facts.corpus) return;
+  if (config.max_updates == 0 && !has_limit && !known.corpus) return;
   config.settle_lr_end();
   settings.keep("lr-end", "--max-updates");
 }
 
-// ---- a run that is resumed ----------------------------------------------------------------------
-
-/// The learning rate of a run that has begun ends at the update that was planned.
-void require_same_schedule(const TrainConfig& config, const RunSettings& settings) {
-  if (!config.has_lr_end() || config.lr_end == 0 || settings.asks_value("lr-end")) return;
-  if (config.max_updates > 0 && config.max_updates <= config.lr_end) return;
-  throw UsageError("--max-updates: this run's learning rate ends at update ", config.lr_end,
-                   "; to continue after it with --min-lr, give --lr-end ", config.lr_end,
-                   ", or another -o for another run");
-}
-
-void warn_of_other_machine(SettledRun& run, const MachineFacts& machine_before,
-                           const MachineFacts& machine) {
-  const auto compare = [&run](const std::string& fact, const std::string& before,
-                              const std::string& now) {
-    if (before != now)
-      warn(run, join_text(fact, " ", before, " -> ", now,
-                          ": the run continues, but not bit-identically"));
-  };
-  compare("ranks", std::to_string(machine_before.ranks), std::to_string(machine.ranks));
-  compare("precision", machine_before.precision, machine.precision);
-  compare("threads", machine_before.threads, machine.threads);
-  compare("processor", machine_before.processor, machine.processor);
-}
-
-/// Earlier versions had other rules about pairs: makes the settings of their runs say so.
-SettingsRecord with_earlier_rules(SettingsRecord remembered) {
-  if (remembered.values.empty()) return remembered;
-  remembered.values.try_emplace("pair-identity", name_of(PairIdentity::Bytes));
-  remembered.values.try_emplace("valid-overlap", name_of(ValidOverlap::Ignored));
-  return remembered;
-}
-
-/// A resumed run has its own settings if nothing else is asked. But a length that the program chose
-/// gives way to one that is asked for now.
-void recall(RunSettings& settings, const SettingsRecord& remembered) {
-  SettingsRecord recalled = with_earlier_rules(remembered);
-  const auto asked = remembered.asked.find("max-updates");
-  const bool was_chosen = asked == remembered.asked.end() || asked->second == kAuto;
-  if (was_chosen && (settings.asks_value("max-epochs") || settings.asks_value("max-time")))
-    recalled.values.erase("max-updates");
-  settings.recall(recalled);
-}
-
-/// Throws UsageError if a new --max-updates is less than the updates that were made.
-void require_later_end(const TrainConfig& config, const ProgressRecord& begun) {
-  const auto& values = begun.start.settings.values;
-  const auto before = values.find("max-updates");
-  const bool is_new = before == values.end() || before->second != text_of(config.max_updates);
-  if (is_new && config.max_updates > 0 && config.max_updates < begun.update)
-    throw UsageError("--max-updates: ", config.max_updates, " is less than the ",
-                     counted(begun.update, "update"),
-                     " that this run has made; give more, or leave the flag out");
-}
-
-/// Refuses changes that would make another run, and reports all others.
-void compare_with_begun(SettledRun& run, const StartFacts& facts) {
-  const ProgressRecord& begun = *facts.begun;
-  const auto fields = run.config.fields();
-  const ResumeChanges changes = compare_configuration(
-      fields, with_earlier_rules(begun.start.settings).values, facts.initial_checksum);
-  run.expected_hashes = dragoman::expected_hashes(fields, begun.start);
-  require_later_end(run.config.train, begun);
-  if (begun.update > 0 && begun.keep_value < 0 && !run.config.data.keep_valid_source.empty())
-    throw UsageError(
-        "--keep-valid-src: this run was started without it, so nothing is known to compare with; "
-        "leave it out, or give another -o for another run");
-  if (!facts.machine) return;
-  for (const std::string& change : changes.allowed) inform(run, "changed: " + change);
-  for (const std::string& change : changes.not_exact)
-    warn(run, "changed: " + change + "; the run continues, but not bit-identically");
-  warn_of_other_machine(run, begun.start.machine, *facts.machine);
-}
-
 }  // namespace
 
-bool SettledRun::wants_max_tokens() const {
-  const auto asked = settings.asked.find("max-tokens");
-  return asked != settings.asked.end() && asked->second == kAuto && open.contains("max-tokens");
-}
-
-SettledRun settle(const RunRequest& request, const StartFacts& facts) {
-  SettledRun run{.config = request.config};
-  const std::vector<Field> fields = run.config.fields();
-  RunSettings settings(fields, request.settings);  // writes into run.config
-  if (facts.remembered) recall(settings, *facts.remembered);
-  if (facts.begun) require_same_schedule(run.config.train, settings);
-  run.config.check();
-  choose_by_models(run, settings, facts);
-  if (facts.model) run.config.check();  // again: its architecture is the model's
-  if (facts.text) choose_by_text(run, settings, *facts.text);
-  if (facts.tokenizers) choose_by_tokenizers(run, settings, facts);
-  if (facts.max_tokens)
-    settings.choose("max-tokens", text_of(*facts.max_tokens),
+SettledRun settle(const RunSettings& asked, const StartFacts& known) {
+  SettledRun run{.settings = asked};
+  RunSettings& settings = run.settings;
+  if (known.remembered) recall(settings, *known.remembered);
+  if (known.begun) require_same_schedule(settings);
+  settings.check();
+  choose_by_models(run, known);
+  if (known.model) settings.check();  // again: its architecture is the model's
+  if (known.text) choose_by_text(run, *known.text, known.preset);
+  if (known.tokenizers) choose_by_tokenizers(run, *known.tokenizers, known.model);
+  if (known.max_tokens)
+    settings.choose("max-tokens", text_of(*known.max_tokens),
                     "the fewest that are nearly as fast as any, measured here");
-  if (facts.corpus) choose_by_corpus(run, settings, *facts.corpus);
-  choose_lr_end(run.config.train, settings, facts);
-  if (facts.corpus || settings.asks_value("warmup-updates")) run.config.check();
-  if (facts.begun) compare_with_begun(run, facts);
-  run.settings = settings.record();
-  for (const Field& field : fields)
-    if (const auto name = field.info.name; settings.is_open(name) && !is_of_the_call(name))
-      run.open.emplace(name);
+  if (known.corpus) choose_by_corpus(settings, *known.corpus);
+  choose_lr_end(settings, known);
+  if (known.corpus || settings.asks_value("warmup-updates")) settings.check();
+  if (known.begun) compare_with_begun(run, known);
   return run;
 }
 

@@ -17,14 +17,8 @@ using testing::Not;
 
 constexpr TextSize kCaptions{.pairs = 29'000, .target_characters = 2'100'000};
 
-std::string text_of_setting(const std::vector<Setting>& settings, const std::string& name) {
-  const auto found = std::find_if(settings.begin(), settings.end(),
-                                  [&name](const Setting& s) { return s.name == name; });
-  return found == settings.end() ? "" : found->text;
-}
-
-double number_of(const std::vector<Setting>& settings, const std::string& name) {
-  return parse_number(name, text_of_setting(settings, name));
+double number_of(const FieldTexts& settings, const std::string& name) {
+  return parse_number(name, settings.at(name));
 }
 
 TEST(AutomaticSettings, ALargerTextGetsALargerModelAndVocabulary) {
@@ -166,26 +160,27 @@ TEST(AutomaticSettings, EverySettingIsAFieldThatTakesItsText) {
   ModelConfig model;
   std::vector<Field> fields = fields_of(train);
   for (Field& field : fields_of(model)) fields.push_back(field);
-  std::vector<Setting> all = length_settings({.updates = 9000});
-  for (const Setting& s : fine_tuning_settings({.updates = 9000}, model)) all.push_back(s);
+  std::vector<FieldTexts> all = {length_settings({.updates = 9000}),
+                                 fine_tuning_settings({.updates = 9000}, model)};
   for (const Preset preset : {Preset::Tiny, Preset::Small, Preset::Base, Preset::Big})
-    for (const Setting& s : text_settings(preset, kCaptions)) all.push_back(s);
-  for (const Setting& s : all) {
-    if (s.name == "vocab-size" || s.name == "tokenizer-type" || s.name == "subword-sampling" ||
-        s.name == "augment-join")
-      continue;  // of the tokenizer and the data
-    const auto field = std::find_if(fields.begin(), fields.end(),
-                                    [&s](const Field& f) { return f.info.name == s.name; });
-    ASSERT_NE(field, fields.end()) << s.name;
-    EXPECT_NO_THROW(field->assign({s.text})) << s.name << " " << s.text;
-  }
+    all.push_back(text_settings(preset, kCaptions));
+  for (const FieldTexts& settings : all)
+    for (const auto& [name, text] : settings) {
+      if (name == "vocab-size" || name == "tokenizer-type" || name == "subword-sampling" ||
+          name == "augment-join")
+        continue;  // of the tokenizer and the data
+      const auto field =
+          std::ranges::find(fields, name, [](const Field& f) { return f.info.name; });
+      ASSERT_NE(field, fields.end()) << name;
+      EXPECT_NO_THROW(field->assign({text})) << name << " " << text;
+    }
 }
 
 TEST(AutomaticSettings, FineTuningIsGentle) {
   const auto fine = fine_tuning_settings({.updates = 2000}, ModelConfig::from_preset(Preset::Tiny));
   EXPECT_LT(number_of(fine, "lr"), 0.1 * 4e-3);
   EXPECT_LE(number_of(fine, "warmup-updates"), 50);
-  EXPECT_EQ(text_of_setting(fine, "lr-scheduler"), "wsd");
+  EXPECT_EQ(fine.at("lr-scheduler"), "wsd");
 }
 
 struct Choice {

@@ -17,25 +17,25 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-using Settings = std::map<std::string, std::string>;
+using Texts = std::map<std::string, std::string>;
 
 /// What the flags are refused with; "" if they are not.
-std::string refusal(const Settings& settings) {
-  RunConfig config = RunConfig::from_preset(Preset::Base);
-  config.train.output = "run";
-  config.data.train_source = {"a.en"};
-  config.data.train_target = {"a.de"};
-  for (const auto& [flag, text] : settings) assign_text(field_named(config.fields(), flag), text);
-  return message_of<UsageError>([&config] { config.check(); });
+std::string refusal(const Texts& texts) {
+  RunSettings settings = RunSettings::from_preset(Preset::Base);
+  settings.train.output = "run";
+  settings.data.train_source = {"a.en"};
+  settings.data.train_target = {"a.de"};
+  for (const auto& [flag, text] : texts) assign_text(field_named(settings.fields(), flag), text);
+  return message_of<UsageError>([&settings] { settings.check(); });
 }
 
-TEST(RunConfig, ThePresetsNumbersAreTaken) { EXPECT_EQ(refusal({}), ""); }
+TEST(RunSettings, ThePresetsNumbersAreTaken) { EXPECT_EQ(refusal({}), ""); }
 
-TEST(RunConfig, ANegativeNumberIsRefusedByTheNameOfItsFlag) {
+TEST(RunSettings, ANegativeNumberIsRefusedByTheNameOfItsFlag) {
   const std::set<std::string_view> may_be_negative = {"seed"};
-  RunConfig config;
+  RunSettings settings;
   ASSERT_THROW(threads_to_use(-1), UsageError);  // the machine's cores decide
-  for (const Field& field : config.fields()) {
+  for (const Field& field : settings.fields()) {
     if (field.kind != Field::Kind::Integer && field.kind != Field::Kind::Number) continue;
     const std::string flag(field.info.name);
     if (flag == "threads") continue;
@@ -46,7 +46,7 @@ TEST(RunConfig, ANegativeNumberIsRefusedByTheNameOfItsFlag) {
   }
 }
 
-TEST(RunConfig, ANumberBeyondItsRangeIsRefusedByTheNameOfItsFlag) {
+TEST(RunSettings, ANumberBeyondItsRangeIsRefusedByTheNameOfItsFlag) {
   const std::multimap<std::string, std::string> wrong = {
       {"max-tokens", "0"},      {"update-freq", "0"},        {"lr", "0"},
       {"min-lr", "1"},          {"lr-end", "4000"},          {"cooldown", "0"},
@@ -61,16 +61,16 @@ TEST(RunConfig, ANumberBeyondItsRangeIsRefusedByTheNameOfItsFlag) {
     EXPECT_THAT(refusal({{flag, text}}), StartsWith("--" + flag)) << text;
 }
 
-TEST(RunConfig, ARateOfDropoutThatRoundsToNoneIsRefused) {
+TEST(RunSettings, ARateOfDropoutThatRoundsToNoneIsRefused) {
   for (const char* flag : {"dropout", "attention-dropout", "activation-dropout"}) {
     EXPECT_THAT(refusal({{flag, "0.001"}}), HasSubstr("--" + std::string(flag) + " 0.001: rates"));
     EXPECT_EQ(refusal({{flag, "0.002"}}), "");
   }
 }
 
-TEST(RunConfig, FlagsThatDoNotFitEachOtherAreRefused) {
+TEST(RunSettings, FlagsThatDoNotFitEachOtherAreRefused) {
   struct Case {
-    Settings settings;
+    Texts texts;
     const char* message;
   };
   const Case cases[] = {
@@ -88,7 +88,7 @@ TEST(RunConfig, FlagsThatDoNotFitEachOtherAreRefused) {
        "--max-length 100: the 100 learned positions"},
       {{{"positions", "learned"}, {"max-positions", "100"}, {"max-length", "0"}},
        "--max-length 0: the 100 learned positions"}};
-  for (const Case& flags : cases) EXPECT_THAT(refusal(flags.settings), HasSubstr(flags.message));
+  for (const Case& flags : cases) EXPECT_THAT(refusal(flags.texts), HasSubstr(flags.message));
 }
 
 }  // namespace

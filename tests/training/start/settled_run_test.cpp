@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "tests/data/text_files.h"
 #include "tests/tokenizer/sample_text.h"
-#include "training/start/run_settings.h"
 
 namespace dragoman {
 
@@ -42,20 +41,20 @@ class RunStart : public testing::Test {
   static const TokenizerPair& tokenizers() { return *tokenizers_; }
 
   RunStart() {
-    request.config = RunConfig::from_preset(Preset::Base);
-    request.config.train.output = "run";
-    request.config.data.train_source = {"a.en"};
-    request.config.data.train_target = {"a.de"};
+    request = RunSettings::from_preset(Preset::Base);
+    request.train.output = "run";
+    request.data.train_source = {"a.en"};
+    request.data.train_target = {"a.de"};
   }
 
   /// As a flag does.
   void ask(const std::string& name, const std::string& text) {
-    if (text != kAuto) assign_text(field_named(request.config.fields(), name), text);
-    request.settings.asked[name] = text;
+    if (text != kAuto) assign_text(field_named(request.fields(), name), text);
+    request.asked[name] = text;
   }
-  SettledRun settled() const { return settle(request, facts); }
+  SettledRun settled() const { return settle(request, known); }
   std::string refusal() const {
-    return message_of<UsageError>([this] { settle(request, facts); });
+    return message_of<UsageError>([this] { settle(request, known); });
   }
   static std::string reason(const SettledRun& run, const std::string& name) {
     const auto found = run.settings.reasons.find(name);
@@ -69,8 +68,10 @@ class RunStart : public testing::Test {
             .config = config,
             .tokenizers = tokenizers()};
   }
-  static TextFacts text(std::optional<ChosenPreset> preset = {}) {
-    return {.size = {.pairs = 29'000, .target_characters = 2'000'000}, .preset = std::move(preset)};
+  /// The text is known, and that tiny suits it.
+  void read_text(const std::string& reason = "29,000 pairs") {
+    known.text = TextSize{.pairs = 29'000, .target_characters = 2'000'000};
+    known.preset = ChosenPreset{Preset::Tiny, reason};
   }
   static EpochFacts corpus() {
     return {.size = {.pairs = 29'000, .target_tokens = 430'000},
@@ -81,14 +82,14 @@ class RunStart : public testing::Test {
   void begin() {
     ProgressRecord begun;
     begun.update = 500;
-    begun.start.settings = settled().settings;
-    facts.begun = begun;
-    facts.begun->start.machine = {.precision = "fp32", .threads = "2", .processor = "here"};
-    facts.remembered = facts.begun->start.settings;
+    begun.start = settled().settings.record();
+    known.remembered = begun.start;
+    begun.start.machine = {.precision = "fp32", .threads = "2", .processor = "here"};
+    known.begun = begun;
   }
 
-  RunRequest request;
-  StartFacts facts;
+  RunSettings request;
+  StartFacts known;
 
  private:
   static inline TokenizerPair* tokenizers_ = nullptr;
@@ -100,78 +101,79 @@ TEST_F(RunStart, WithoutFactsTheSettingsAreThoseAskedFor) {
   ask("lr", "0.004");
   ask("patience", kAuto);
   const SettledRun run = settled();
-  EXPECT_EQ(run.config.train.lr, 0.004);
-  EXPECT_FALSE(run.open.contains("lr"));
-  EXPECT_TRUE(run.open.contains("patience"));
-  EXPECT_TRUE(run.open.contains("preset"));
-  EXPECT_EQ(run.settings.values.at("lr"), "0.004");
+  EXPECT_EQ(run.settings.train.lr, 0.004);
+  EXPECT_FALSE(run.settings.is_open("lr"));
+  EXPECT_TRUE(run.settings.is_open("patience"));
+  EXPECT_TRUE(run.settings.is_open("preset"));
+  EXPECT_EQ(run.settings.record().values.at("lr"), "0.004");
   EXPECT_THAT(run.remarks, IsEmpty());
-  EXPECT_EQ(request.config.train.lr, 0.004);
+  EXPECT_EQ(request.train.lr, 0.004);
 }
 
 TEST_F(RunStart, TheTextDecidesThePresetAndThePresetsSettings) {
   ask("dropout", "0.25");
-  facts.text = text(ChosenPreset{Preset::Tiny, "29,000 pairs"});
+  read_text();
   const SettledRun run = settled();
-  EXPECT_EQ(run.config.train.preset, Preset::Tiny);
-  EXPECT_EQ(run.config.model.d_model, ModelConfig::from_preset(Preset::Tiny).d_model);
-  EXPECT_EQ(run.config.model.dropout, 0.25) << "asked for";
-  EXPECT_EQ(run.config.tokenizer.vocab_size, vocabulary_for(facts.text->size));
+  EXPECT_EQ(run.settings.train.preset, Preset::Tiny);
+  EXPECT_EQ(run.settings.model.d_model, ModelConfig::from_preset(Preset::Tiny).d_model);
+  EXPECT_EQ(run.settings.model.dropout, 0.25) << "asked for";
+  EXPECT_EQ(run.settings.tokenizer.vocab_size, vocabulary_for(*known.text));
   EXPECT_EQ(reason(run, "preset"), "29,000 pairs");
   EXPECT_EQ(reason(run, "update-freq"), "--preset tiny");
-  EXPECT_FALSE(run.open.contains("vocab-size"));
-  EXPECT_TRUE(run.open.contains("max-updates"));
+  EXPECT_FALSE(run.settings.is_open("vocab-size"));
+  EXPECT_TRUE(run.settings.is_open("max-updates"));
 }
 
 TEST_F(RunStart, NormalisationAfterTheSubLayersLearnsAtALowerRate) {
-  facts.text = text(ChosenPreset{Preset::Tiny, "29,000 pairs"});
-  const double before = settled().config.train.lr;
+  read_text();
+  const double before = settled().settings.train.lr;
   ask("norm", "after");
   const SettledRun run = settled();
-  EXPECT_EQ(run.config.train.lr, before / 2);
+  EXPECT_EQ(run.settings.train.lr, before / 2);
   EXPECT_EQ(reason(run, "lr"), "--norm after");
   ask("lr", "0.003");
-  EXPECT_EQ(settled().config.train.lr, 0.003);
+  EXPECT_EQ(settled().settings.train.lr, 0.003);
 }
 
 TEST_F(RunStart, APresetThatWasAskedForLeavesTheTextTheVocabularyAlone) {
   ask("preset", "base");
-  facts.text = text(ChosenPreset{Preset::Tiny, "29,000 pairs"});
+  read_text();
   const SettledRun run = settled();
-  EXPECT_EQ(run.config.train.preset, Preset::Base);
-  EXPECT_EQ(run.config.tokenizer.vocab_size, vocabulary_for(facts.text->size));
-  EXPECT_EQ(run.config.model.dropout, request.config.model.dropout);
+  EXPECT_EQ(run.settings.train.preset, Preset::Base);
+  EXPECT_EQ(run.settings.tokenizer.vocab_size, vocabulary_for(*known.text));
+  EXPECT_EQ(run.settings.model.dropout, request.model.dropout);
 }
 
 TEST_F(RunStart, AMachineTooSlowForThePresetOfTheTextIsNamed) {
-  facts.text = text(ChosenPreset{Preset::Tiny, "too slow here"});
-  facts.text->size = {.pairs = 5'000'000, .target_characters = 600'000'000};
+  read_text("too slow here");
+  known.text = TextSize{.pairs = 5'000'000, .target_characters = 600'000'000};
   const SettledRun run = settled();
   ASSERT_EQ(run.remarks.size(), 1U);
   EXPECT_THAT(run.remarks[0].text, HasSubstr("preset tiny: too slow here; --preset "));
 }
 
 TEST_F(RunStart, TheTokenizersDecideTheModelsVocabulary) {
-  facts.tokenizers = tokenizers();
+  known.tokenizers = tokenizers();
   SettledRun run = settled();
-  EXPECT_EQ(run.config.model.source_vocabulary, 300);
-  EXPECT_EQ(run.config.model.eos_id, tokenizers().target->eos_id());
-  EXPECT_TRUE(run.open.contains("vocab-size"));
-  EXPECT_EQ(run.config.model.tying, Tying::ThreeWay);
+  EXPECT_EQ(run.settings.model.source_vocabulary, 300);
+  EXPECT_EQ(run.settings.model.eos_id, tokenizers().target->eos_id());
+  EXPECT_TRUE(run.settings.is_open("vocab-size"));
+  EXPECT_EQ(run.settings.model.tying, Tying::ThreeWay);
 
-  request.config.tokenizer.source_model = "spm.model";
+  request.tokenizer.source_model = "spm.model";
   run = settled();
-  EXPECT_EQ(run.config.tokenizer.vocab_size, 300);
+  EXPECT_EQ(run.settings.tokenizer.vocab_size, 300);
   EXPECT_EQ(reason(run, "vocab-size"), "of the tokenizer that was given");
-  EXPECT_EQ(run.config.tokenizer.target_normalization, Normalization::NmtNfkc) << "not the default";
+  EXPECT_EQ(run.settings.tokenizer.target_normalization, Normalization::NmtNfkc)
+      << "not the default";
 }
 
 TEST_F(RunStart, TwoVocabulariesAreNotTiedThreeWays) {
-  facts.tokenizers = tokenizers();
-  facts.tokenizers->target = trained(310).source;
+  known.tokenizers = tokenizers();
+  known.tokenizers->target = trained(310).source;
   const SettledRun run = settled();
-  EXPECT_EQ(run.config.model.tying, Tying::TwoWay);
-  EXPECT_EQ(run.config.model.target_vocabulary, 310);
+  EXPECT_EQ(run.settings.model.tying, Tying::TwoWay);
+  EXPECT_EQ(run.settings.model.target_vocabulary, 310);
   EXPECT_EQ(reason(run, "tying"), "two vocabularies");
   ASSERT_EQ(run.remarks.size(), 1U);
   EXPECT_THAT(run.remarks[0].text, HasSubstr("two vocabularies"));
@@ -181,52 +183,53 @@ TEST_F(RunStart, TwoVocabulariesAreNotTiedThreeWays) {
 
 TEST_F(RunStart, TheCorpusDecidesTheLengthAndTheSettingsThatFollowFromIt) {
   ask("patience", "3");
-  facts.corpus = corpus();
+  known.corpus = corpus();
   SettledRun run = settled();
-  EXPECT_GT(run.config.train.max_updates, 0);
+  EXPECT_GT(run.settings.train.max_updates, 0);
   EXPECT_EQ(reason(run, "max-updates"), "29,000 pairs");
   EXPECT_EQ(reason(run, "valid-every"), "29,000 pairs");
-  EXPECT_EQ(run.config.train.patience, 3);
+  EXPECT_EQ(run.settings.train.patience, 3);
 
   ask("max-epochs", "2");
   run = settled();
-  EXPECT_EQ(run.config.train.max_updates, 0);
+  EXPECT_EQ(run.settings.train.max_updates, 0);
   EXPECT_THAT(length_settings({.updates = 200}),
-              Contains(Setting{"warmup-updates", text_of(run.config.train.warmup_updates)}));
+              Contains(Pair("warmup-updates", text_of(run.settings.train.warmup_updates))));
 }
 
 TEST_F(RunStart, MeasuredTokensAreForAutoAlone) {
-  EXPECT_FALSE(settled().wants_max_tokens());
   ask("max-tokens", kAuto);
-  EXPECT_TRUE(settled().wants_max_tokens());
-  facts.max_tokens = 2048;
-  EXPECT_EQ(settled().config.train.max_tokens, 2048);
-  EXPECT_FALSE(settled().wants_max_tokens());
+  EXPECT_TRUE(settled().settings.is_open("max-tokens"));
+  known.max_tokens = 2048;
+  EXPECT_EQ(settled().settings.train.max_tokens, 2048);
+  EXPECT_FALSE(settled().settings.is_open("max-tokens"));
+  ask("max-tokens", "1000");
+  EXPECT_EQ(settled().settings.train.max_tokens, 1000);
 }
 
 TEST_F(RunStart, TheRateEndsWithTheRun) {
   ask("lr-scheduler", "cosine");
-  EXPECT_EQ(settled().config.train.lr_end, 0) << "the corpus is to choose the length";
-  facts.corpus = corpus();
+  EXPECT_EQ(settled().settings.train.lr_end, 0) << "the corpus is to choose the length";
+  known.corpus = corpus();
   const SettledRun run = settled();
-  EXPECT_EQ(run.config.train.lr_end, run.config.train.max_updates);
+  EXPECT_EQ(run.settings.train.lr_end, run.settings.train.max_updates);
   EXPECT_EQ(reason(run, "lr-end"), "--max-updates");
-  facts.corpus.reset();
+  known.corpus.reset();
   ask("max-updates", "30");
-  EXPECT_EQ(settled().config.train.lr_end, 30) << "though the warm-up is not chosen yet";
+  EXPECT_EQ(settled().settings.train.lr_end, 30) << "though the warm-up is not chosen yet";
 }
 
 TEST_F(RunStart, AnInitialModelGivesArchitectureAndTokenizers) {
-  request.config.train.init_from = "first";
+  request.train.init_from = "first";
   ask("dropout", "0.3");
-  facts.model = initial_model();
-  facts.tokenizer_files = tokenizers();
-  request.config.tokenizer.source_model = "same.model";
+  known.model = initial_model();
+  known.tokenizer_files = tokenizers();
+  request.tokenizer.source_model = "same.model";
   const SettledRun run = settled();
-  EXPECT_EQ(run.config.model.d_model, initial_model().config.d_model);
-  EXPECT_EQ(run.config.model.dropout, 0.3);
-  EXPECT_EQ(run.config.tokenizer.source_bytes, tokenizers().source->model_bytes());
-  EXPECT_FALSE(run.config.tokenizer.trains());
+  EXPECT_EQ(run.settings.model.d_model, initial_model().config.d_model);
+  EXPECT_EQ(run.settings.model.dropout, 0.3);
+  EXPECT_EQ(run.settings.tokenizer.source_bytes, tokenizers().source->model_bytes());
+  EXPECT_FALSE(run.settings.tokenizer.trains());
   EXPECT_EQ(reason(run, "d-model"), "the model of --init-from");
   EXPECT_THAT(run.remarks, IsEmpty());
   ask("preset", "big");
@@ -237,60 +240,62 @@ TEST_F(RunStart, AnInitialModelGivesArchitectureAndTokenizers) {
 }
 
 TEST_F(RunStart, TyingAndSpecialPiecesStayAsTheInitialModelHasThem) {
-  request.config.train.init_from = "first";
-  facts.model = initial_model();
-  facts.model->config.tying = Tying::ThreeWay;
-  facts.model->config.bos_id = facts.model->config.eos_id;  // it has no <s>
-  facts.tokenizers = tokenizers();
-  facts.tokenizers->target = std::make_shared<const Tokenizer>(
-      facts.tokenizers->source->model_bytes(), "one vocabulary, two tokenizers");
+  request.train.init_from = "first";
+  known.model = initial_model();
+  known.model->config.tying = Tying::ThreeWay;
+  known.model->config.bos_id = known.model->config.eos_id;  // it has no <s>
+  known.tokenizers = tokenizers();
+  known.tokenizers->target = std::make_shared<const Tokenizer>(
+      known.tokenizers->source->model_bytes(), "one vocabulary, two tokenizers");
   const SettledRun run = settled();
-  EXPECT_EQ(run.config.model.tying, Tying::ThreeWay);
+  EXPECT_EQ(run.settings.model.tying, Tying::ThreeWay);
   EXPECT_EQ(reason(run, "tying"), "the model of --init-from");
-  EXPECT_EQ(run.config.model.bos_id, run.config.model.eos_id);
-  EXPECT_EQ(run.config.model.source_vocabulary, 300);
+  EXPECT_EQ(run.settings.model.bos_id, run.settings.model.eos_id);
+  EXPECT_EQ(run.settings.model.source_vocabulary, 300);
 }
 
 TEST_F(RunStart, SourcesEndAsThoseOfTheInitialModel) {
   for (const bool source_eos : {true, false}) {
-    request.config.train.init_from = "first";
-    facts.model = initial_model();
-    facts.model->config.source_eos = facts.model->tokenizers.source_eos = source_eos;
-    facts.tokenizers.reset();
+    request.train.init_from = "first";
+    known.model = initial_model();
+    known.model->config.source_eos = known.model->tokenizers.source_eos = source_eos;
+    known.tokenizers.reset();
     const SettledRun first = settled();
-    EXPECT_EQ(first.config.tokenizer.source_eos, source_eos) << "for the encoding of the text";
-    facts.tokenizers = tokenizers();
-    facts.tokenizers->source_eos = first.config.tokenizer.source_eos;
-    EXPECT_EQ(settled().config.model.source_eos, source_eos);
+    EXPECT_EQ(first.settings.tokenizer.source_eos, source_eos) << "for the encoding of the text";
+    known.tokenizers = tokenizers();
+    known.tokenizers->source_eos = first.settings.tokenizer.source_eos;
+    EXPECT_EQ(settled().settings.model.source_eos, source_eos);
   }
 }
 
 TEST_F(RunStart, ARunFromAModelMayBeShorterThanTheUsualWarmUp) {
-  request.config.train.init_from = "first";
-  facts.model = initial_model();
+  request.train.init_from = "first";
+  known.model = initial_model();
   ask("lr-scheduler", "cosine");
   ask("max-updates", "30");
-  EXPECT_EQ(settled().config.train.lr_end, 30);
-  facts.corpus = corpus();
-  EXPECT_LT(settled().config.train.warmup_updates, 30);
+  EXPECT_EQ(settled().settings.train.lr_end, 30);
+  known.corpus = corpus();
+  EXPECT_LT(settled().settings.train.warmup_updates, 30);
 }
 
-TEST_F(RunStart, ARunThatGoesOnHasItsOwnSettingsWhereNothingIsAsked) {
+TEST_F(RunStart, AResumedRunHasItsOwnSettingsIfNothingElseIsAsked) {
   ask("lr", "0.004");
-  facts.corpus = corpus();
+  known.corpus = corpus();
   begin();
-  request.config.train.lr = 7e-4;
-  request.settings.asked.clear();
-  facts.corpus.reset();
+  request.train.lr = 7e-4;
+  request.asked.clear();
+  known.corpus.reset();
   ask("max-updates", "123456");
   SettledRun run = settled();
-  EXPECT_EQ(run.config.train.lr, 0.004);
-  EXPECT_EQ(run.config.train.max_updates, 123456);
+  EXPECT_EQ(run.settings.train.lr, 0.004);
+  EXPECT_EQ(run.settings.train.max_updates, 123456);
   EXPECT_EQ(run.settings.asked.at("lr"), "0.004") << "when it was started";
   EXPECT_EQ(reason(run, "valid-every"), "29,000 pairs");
-  EXPECT_TRUE(run.open.empty());
+  for (const Field& field : run.settings.fields())
+    EXPECT_TRUE(is_of_the_call(field.info.name) ||
+                !run.settings.is_open(std::string(field.info.name)));
 
-  facts.machine =
+  known.machine =
       MachineFacts{.ranks = 1, .precision = "fp32", .threads = "8", .processor = "here"};
   run = settled();
   ASSERT_EQ(run.remarks.size(), 2U);
@@ -301,31 +306,31 @@ TEST_F(RunStart, ARunThatGoesOnHasItsOwnSettingsWhereNothingIsAsked) {
 }
 
 TEST_F(RunStart, ALengthThatWasChosenGivesWayToOneThatIsAskedForLater) {
-  facts.corpus = corpus();
+  known.corpus = corpus();
   begin();
-  const std::int64_t chosen = settled().config.train.max_updates;
+  const std::int64_t chosen = settled().settings.train.max_updates;
   ASSERT_GT(chosen, 0);
   for (const auto& [name, text] : {std::pair("max-epochs", "90"), std::pair("max-time", "2h")}) {
-    request.settings.asked.clear();
+    request.asked.clear();
     ask(name, text);
-    EXPECT_EQ(settled().config.train.max_updates, 0) << name;
+    EXPECT_EQ(settled().settings.train.max_updates, 0) << name;
   }
 }
 
 TEST_F(RunStart, ALengthThatWasAskedForStaysBesideAnotherLimit) {
   ask("max-updates", "700");
-  facts.corpus = corpus();
+  known.corpus = corpus();
   begin();
-  request.settings.asked.clear();
+  request.asked.clear();
   ask("max-epochs", "90");
-  EXPECT_EQ(settled().config.train.max_updates, 700);
+  EXPECT_EQ(settled().settings.train.max_updates, 700);
 }
 
-TEST_F(RunStart, ARunThatGoesOnKnowsItsTextByItsPlaceInTheCommand) {
+TEST_F(RunStart, AResumedRunKnowsItsTextByItsPlaceInTheCommand) {
   begin();
-  facts.begun->start.file_hashes = {{"a.en", "0123"}, {"a.de", "4567"}};
-  request.config.data.train_source = {"moved.en"};
-  request.settings.asked["train-src"] = "moved.en";
+  known.begun->start.file_hashes = {{"a.en", "0123"}, {"a.de", "4567"}};
+  request.data.train_source = {"moved.en"};
+  request.asked["train-src"] = "moved.en";
   EXPECT_THAT(settled().expected_hashes,
               ElementsAre(Pair("a.de", "4567"), Pair("moved.en", "0123")));
 }
@@ -333,7 +338,7 @@ TEST_F(RunStart, ARunThatGoesOnKnowsItsTextByItsPlaceInTheCommand) {
 // ---- what is refused ----------------------------------------------------------------------------
 
 TEST_F(RunStart, FlagsThatMakeNoSenseAreRefused) {
-  request.config.train.lr = 0;
+  request.train.lr = 0;
   EXPECT_EQ(refusal(), "--lr must be above 0");
 }
 
@@ -356,15 +361,15 @@ TEST_F(RunStart, AWarmUpThatIsLongerThanTheRateIsRefused) {
 }
 
 TEST_F(RunStart, AnotherArchitectureThanThatOfTheInitialModelIsRefused) {
-  request.config.train.init_from = "first";
-  facts.model = initial_model();
+  request.train.init_from = "first";
+  known.model = initial_model();
   ask("d-model", "64");
   EXPECT_THAT(refusal(), HasSubstr("--d-model 64: the model of --init-from (first/model"));
 }
 
 TEST_F(RunStart, FlagsOfATokenizerThatIsGivenAreRefused) {
-  facts.tokenizer_files = tokenizers();
-  request.config.tokenizer.source_model = "spm.model";
+  known.tokenizer_files = tokenizers();
+  request.tokenizer.source_model = "spm.model";
   ask("vocab-size", "300");
   EXPECT_EQ(refusal(), "") << "as it is";
   ask("vocab-size", "500");
@@ -378,8 +383,8 @@ TEST_F(RunStart, FlagsOfATokenizerThatIsGivenAreRefused) {
                                    "--tokenizer, which has nmt_nfkc"));
   ask("target-normalization", "nmt_nfkc");
   ask("vocab-size", "500");
-  request.config.train.init_from = "first";
-  facts.model = initial_model();
+  request.train.init_from = "first";
+  known.model = initial_model();
   EXPECT_THAT(refusal(),
               HasSubstr("--vocab-size 500: the tokenizer is that of --init-from, which has 300"));
   ask("vocab-size", "300");
@@ -389,9 +394,9 @@ TEST_F(RunStart, FlagsOfATokenizerThatIsGivenAreRefused) {
 
 TEST_F(RunStart, AnotherTokenizerThanTheCheckpointsIsRefused) {
   begin();
-  facts.model = initial_model();
-  facts.model->name = "this run's checkpoint";
-  facts.tokenizer_files = trained(310);
+  known.model = initial_model();
+  known.model->name = "this run's checkpoint";
+  known.tokenizer_files = trained(310);
   ask("tokenizer", "spm.model");
   EXPECT_THAT(message_of<Error>([this] { settled(); }),
               HasSubstr("spm.model: has 310 pieces, but this run's checkpoint (first/model"));
@@ -416,7 +421,7 @@ TEST_F(RunStart, AnEndThatTheRunHasPassedIsRefused) {
             "leave the flag out");
   ask("max-updates", "500");
   EXPECT_EQ(refusal(), "");
-  facts.begun->update = 1001;  // its cool-down came after the limit
+  known.begun->update = 1001;  // its cool-down came after the limit
   ask("max-updates", "1000");
   EXPECT_EQ(refusal(), "");
 }
@@ -430,40 +435,40 @@ TEST_F(RunStart, AFlagThatWouldMakeAnotherRunIsRefused) {
 
 TEST_F(RunStart, MoreOrFewerTextsThanTheRunHadAreRefused) {
   begin();
-  request.config.data.train_source = {"a.en", "b.en"};
-  request.config.data.train_target = {"a.de", "b.de"};
-  request.settings.asked["train-src"] = "a.en,b.en";
-  request.settings.asked["train-tgt"] = "a.de,b.de";
+  request.data.train_source = {"a.en", "b.en"};
+  request.data.train_target = {"a.de", "b.de"};
+  request.asked["train-src"] = "a.en,b.en";
+  request.asked["train-tgt"] = "a.de,b.de";
   EXPECT_THAT(refusal(), HasSubstr("--train-src: this run was started with 'a.en'"));
 }
 
 TEST_F(RunStart, OneFileThatStandsForTwoIsRefused) {
   begin();
-  facts.begun->start.file_hashes = {{"a.en", "0123"}, {"a.de", "4567"}};
-  request.config.data.train_target = {"a.en"};
-  request.settings.asked["train-tgt"] = "a.en";
+  known.begun->start.file_hashes = {{"a.en", "0123"}, {"a.de", "4567"}};
+  request.data.train_target = {"a.en"};
+  request.asked["train-tgt"] = "a.en";
   EXPECT_THAT(refusal(), HasSubstr("a.en is another text of this run, not a.de; give"));
 }
 
 TEST_F(RunStart, ATextToKeepWithoutAScoreFromTheStartIsRefused) {
-  request.config.train.init_from = "first";
-  request.config.data.keep_valid_source = {"k.en"};
-  request.config.data.keep_valid_target = {"k.de"};
+  request.train.init_from = "first";
+  request.data.keep_valid_source = {"k.en"};
+  request.data.keep_valid_target = {"k.de"};
   begin();
   EXPECT_THAT(refusal(), HasSubstr("--keep-valid-src: this run was started without it"));
-  facts.begun->keep_value = 30;
+  known.begun->keep_value = 30;
   EXPECT_EQ(refusal(), "");
 }
 
 TEST_F(RunStart, ARunOfAnEarlierVersionKeepsItsRulesAboutPairs) {
   begin();
-  EXPECT_EQ(settled().config.data.pair_identity, PairIdentity::Text);
-  for (auto* settings : {&*facts.remembered, &facts.begun->start.settings})
+  EXPECT_EQ(settled().settings.data.pair_identity, PairIdentity::Text);
+  for (auto* settings : {&*known.remembered, &known.begun->start})
     for (const char* rule : {"pair-identity", "valid-overlap"}) settings->values.erase(rule);
   const SettledRun run = settled();
-  EXPECT_EQ(run.config.data.pair_identity, PairIdentity::Bytes);
-  EXPECT_EQ(run.config.data.valid_overlap, ValidOverlap::Ignored);
-  EXPECT_EQ(run.settings.values.at("pair-identity"), "bytes");
+  EXPECT_EQ(run.settings.data.pair_identity, PairIdentity::Bytes);
+  EXPECT_EQ(run.settings.data.valid_overlap, ValidOverlap::Ignored);
+  EXPECT_EQ(run.settings.record().values.at("pair-identity"), "bytes");
   ask("pair-identity", "text");
   EXPECT_THROW(settled(), UsageError) << "that would be another run";
 }
