@@ -98,25 +98,29 @@ struct TrainConfig {
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
-    run_fields(visit);
-    batch_fields(visit);
-    optimizer_fields(visit);
-    loss_fields(visit);
-    stability_fields(visit);
-    stopping_fields(visit);
-    validation_fields(visit);
-    checkpoint_fields(visit);
-    hardware_fields(visit);
+    const auto in_group = [&visit](std::string_view group) {
+      return [&visit, group](FieldInfo info, auto& value) {
+        info.group = group;
+        visit(info, value);
+      };
+    };
+    run_fields(in_group("Run"));
+    batch_fields(in_group("Batches"));
+    optimizer_fields(in_group("Optimizer"));
+    loss_fields(in_group("Optimizer"));
+    stability_fields(in_group("Optimizer"));
+    stopping_fields(in_group("Stopping"));
+    validation_fields(in_group("Validation"));
+    checkpoint_fields(in_group("Checkpoints and log"));
+    hardware_fields(in_group("Hardware"));
   }
 
  private:
   static constexpr OnResume kAllowed = OnResume::Allowed, kNotExact = OnResume::NotExact;
 
-  template <class Visit>
-  void run_fields(Visit& visit) {
+  void run_fields(const auto& visit) {
     visit({.name = "output",
            .help = "run folder, with the model, the checkpoints and the log",
-           .group = "Run",
            .aliases = "save-dir,model-dir",
            .on_resume = kAllowed,
            .placeholder = "FOLDER"},
@@ -125,227 +129,178 @@ struct TrainConfig {
            .help = "run folder or model file to start from: the run takes its weights, tokenizer "
                    "and architecture; --preset then sets the training alone, by default as in the "
                    "model's own run",
-           .group = "Run",
            .aliases = "pretrained-model,finetune-from-model",
            .placeholder = "FILE"},
           init_from);
     visit({.name = "preset",
            .help = "size of the model; auto: the largest that the text is enough for and that "
                    "trains fast enough here",
-           .group = "Run",
            .aliases = "arch"},
           preset);
-    visit({.name = "seed",
-           .help = "seed of all random numbers",
-           .group = "Run",
-           .aliases = "random-seed"},
-          seed);
+    visit({.name = "seed", .help = "seed of all random numbers", .aliases = "random-seed"}, seed);
   }
 
-  template <class Visit>
-  void batch_fields(Visit& visit) {
+  void batch_fields(const auto& visit) {
     visit(
         {.name = "max-tokens",
          .help = "most source pieces, and most target pieces, of a batch; left out: 2,048 for tiny "
                  "and small, otherwise 4,096; auto: the fewest with nearly the highest speed, "
                  "measured when the run starts",
-         .group = "Batches",
          .aliases = "mini-batch-words"},
         max_tokens);
     visit({.name = "max-sentences",
            .help = "most pairs of a batch; 0: no limit",
-           .group = "Batches",
            .aliases = "mini-batch"},
           max_sentences);
     visit({.name = "update-freq",
            .help = "batches of each rank for one update",
-           .group = "Batches",
            .aliases = "optimizer-delay,accumulate,accum-count"},
           update_freq);
   }
 
-  template <class Visit>
-  void optimizer_fields(Visit& visit) {
+  void optimizer_fields(const auto& visit) {
     visit({.name = "lr",
            .help = "highest learning rate (noam: factor)",
-           .group = "Optimizer",
            .aliases = "learning-rate,learn-rate"},
           lr);
     visit({.name = "lr-scheduler",
            .help = "schedule of the learning rate; wsd: it rises, is constant, and falls at the "
                    "end (--cooldown)",
-           .group = "Optimizer",
            .aliases = "scheduler,decay-method"},
           scheduler);
     visit({.name = "warmup-updates",
            .help = "updates in which the rate rises to its peak",
-           .group = "Optimizer",
            .aliases = "warmup,lr-warmup,warmup-steps"},
           warmup_updates);
     visit({.name = "cooldown",
            .help = "wsd: last fraction of the run, in which the rate falls; it begins when an end "
                    "is in sight, or --patience is over",
-           .group = "Optimizer",
            .aliases = "decay-share"},
           cooldown);
-    visit({.name = "min-lr", .help = "lowest rate after warm-up", .group = "Optimizer"}, min_lr);
+    visit({.name = "min-lr", .help = "lowest rate after warm-up"}, min_lr);
     visit({.name = "lr-end",
            .help = "update at which cosine and linear reach --min-lr; 0: --max-updates",
-           .group = "Optimizer",
            .aliases = "total-num-update"},
           lr_end);
-    visit({.name = "adam-beta1", .help = "decay of Adam's first moment", .group = "Optimizer"},
-          adam_beta1);
-    visit({.name = "adam-beta2", .help = "decay of Adam's second moment", .group = "Optimizer"},
-          adam_beta2);
-    visit({.name = "adam-eps", .help = "Adam's epsilon", .group = "Optimizer"}, adam_eps);
-    visit({.name = "weight-decay",
-           .help = "decoupled weight decay, multiplied by the learning rate",
-           .group = "Optimizer"},
-          weight_decay);
+    visit({.name = "adam-beta1", .help = "decay of Adam's first moment"}, adam_beta1);
+    visit({.name = "adam-beta2", .help = "decay of Adam's second moment"}, adam_beta2);
+    visit({.name = "adam-eps", .help = "Adam's epsilon"}, adam_eps);
+    visit(
+        {.name = "weight-decay", .help = "decoupled weight decay, multiplied by the learning rate"},
+        weight_decay);
     visit({.name = "clip-norm",
            .help = "largest norm of the gradient; 0: no clipping",
-           .group = "Optimizer",
            .aliases = "max-grad-norm,clip-grad-norm"},
           clip_norm);
   }
 
-  template <class Visit>
-  void loss_fields(Visit& visit) {
+  void loss_fields(const auto& visit) {
     visit({.name = "label-smoothing",
-           .help = "probability that is spread over all pieces instead of the target piece",
-           .group = "Optimizer"},
+           .help = "probability that is spread over all pieces instead of the target piece"},
           label_smoothing);
     visit(
         {.name = "r-drop",
          .help = "alpha of R-Drop: two passes with different dropout must agree (1 to 5, for small "
                  "corpora; an update takes twice the time); 0: off",
-         .group = "Optimizer",
          .aliases = "reg-alpha,rdrop-alpha"},
         r_drop);
     visit(
         {.name = "guided-alignment-weight",
          .help =
-             "weight of the loss that teaches the cross-attention the links of --guided-alignment",
-         .group = "Optimizer"},
+             "weight of the loss that teaches the cross-attention the links of --guided-alignment"},
         guided_alignment_weight);
     visit({.name = "guided-alignment-layer",
            .help = "decoder layer that learns these links, counted from 1; 0: the last",
-           .group = "Optimizer",
            .aliases = "transformer-guided-alignment-layer,alignment-layer"},
           guided_alignment_layer);
     visit({.name = "guided-alignment-head",
-           .help = "head of that layer that learns them, counted from 1; 0: the mean of all",
-           .group = "Optimizer"},
+           .help = "head of that layer that learns them, counted from 1; 0: the mean of all"},
           guided_alignment_head);
   }
 
-  template <class Visit>
-  void stability_fields(Visit& visit) {
+  void stability_fields(const auto& visit) {
     visit({.name = "ema",
            .help = "decay of a moving average of the weights, which is validated and kept as the "
                    "model: 0.999, for example; 0: none",
-           .group = "Optimizer",
            .aliases = "ema-decay"},
           ema);
     visit({.name = "spike-factor",
            .help = "leave out updates whose loss or gradient norm is more than this times the "
                    "recent mean; 0: only those that are not finite",
-           .group = "Optimizer",
            .on_resume = kNotExact},
           spike_factor);
     visit({.name = "max-rollbacks",
            .help = "most rollbacks: each goes to an earlier checkpoint, with half the learning "
                    "rate, after the training has diverged",
-           .group = "Optimizer",
            .on_resume = kAllowed},
           max_rollbacks);
   }
 
-  template <class Visit>
-  void stopping_fields(Visit& visit) {
+  void stopping_fields(const auto& visit) {
     visit({.name = "max-updates",
            .help = "stop after this many updates; 0: no limit",
-           .group = "Stopping",
            .aliases = "max-update,train-steps,updates",
            .on_resume = kAllowed},
           max_updates);
     visit({.name = "max-epochs",
            .help = "stop after this many passes over the corpus; 0: no limit",
-           .group = "Stopping",
            .aliases = "max-epoch,epochs",
            .on_resume = kAllowed},
           max_epochs);
     visit({.name = "max-time",
            .help = "stop after this time: 90s, 30m, 12h, 2d; empty: no limit",
-           .group = "Stopping",
            .on_resume = kAllowed},
           max_time);
     visit({.name = "patience",
            .help = "stop (wsd: begin the cooldown) after this many validations without a gain of "
                    "the mean of the last three scores; 0: never",
-           .group = "Stopping",
            .aliases = "early-stopping",
            .on_resume = kAllowed},
           patience);
   }
 
-  template <class Visit>
-  void validation_fields(Visit& visit) {
+  void validation_fields(const auto& visit) {
     visit({.name = "valid-every",
            .help = "updates between validations",
-           .group = "Validation",
            .aliases = "valid-freq,valid-steps,validate-interval-updates"},
           valid_every);
     visit({.name = "best-metric",
            .help = "number that decides which checkpoint is the best, and whether --patience "
                    "counts a gain",
-           .group = "Validation",
            .aliases = "early-stopping-metric"},
           best_metric);
-    visit({.name = "valid-beam-size",
-           .help = "beam size of the translations at validations",
-           .group = "Validation"},
+    visit({.name = "valid-beam-size", .help = "beam size of the translations at validations"},
           valid_beam_size);
     visit({.name = "keep-tolerance",
            .help =
-               "percent by which --best-metric on --keep-valid-src may be worse than at the start",
-           .group = "Validation"},
+               "percent by which --best-metric on --keep-valid-src may be worse than at the start"},
           keep_tolerance);
-    visit({.name = "samples",
-           .help = "translations shown at each validation",
-           .group = "Validation",
-           .on_resume = kAllowed},
-          samples);
+    visit(
+        {.name = "samples", .help = "translations shown at each validation", .on_resume = kAllowed},
+        samples);
   }
 
-  template <class Visit>
-  void checkpoint_fields(Visit& visit) {
+  void checkpoint_fields(const auto& visit) {
     visit({.name = "save-every",
            .help = "updates between checkpoints; 0: at each validation",
-           .group = "Checkpoints and log",
            .aliases = "save-freq,save-interval-updates",
            .on_resume = kAllowed},
           save_every);
     visit({.name = "save-minutes",
            .help = "minutes between checkpoints that serve only to resume the run",
-           .group = "Checkpoints and log",
            .on_resume = kAllowed},
           save_minutes);
     visit({.name = "keep-last",
            .help = "newest checkpoints that are kept; at least --average-last",
-           .group = "Checkpoints and log",
            .aliases = "keep-checkpoint,keep-interval-updates",
            .on_resume = kAllowed},
           keep_last);
     visit({.name = "average-last",
            .help = "newest checkpoints that are averaged at the end; 0 or 1: no average",
-           .group = "Checkpoints and log",
            .on_resume = kAllowed},
           average_last);
     visit({.name = "log-every",
            .help = "updates between log lines",
-           .group = "Checkpoints and log",
            .aliases = "disp-freq,log-interval,report-every",
            .on_resume = kAllowed},
           log_every);
@@ -353,29 +308,24 @@ struct TrainConfig {
 
   /// A changed precision or number of threads is found by MachineFacts, so these fields are
   /// Allowed.
-  template <class Visit>
-  void hardware_fields(Visit& visit) {
+  void hardware_fields(const auto& visit) {
     visit({.name = "precision",
            .help = "number type of the arithmetic; weights are kept in fp32",
-           .group = "Hardware",
            .on_resume = kAllowed},
           precision);
     visit({.name = "device",
            .help = "device to compute on: auto, cpu, cuda or cuda:N",
-           .group = "Hardware",
            .on_resume = kNotExact},
           device);
     visit({.name = "threads",
            .help = "threads on the CPU; 0: all cores that this process may use, divided among the "
                    "ranks of a machine",
-           .group = "Hardware",
            .aliases = "cpu-threads",
            .on_resume = kAllowed},
           threads);
     visit({.name = "rank-timeout",
            .help = "seconds without a heartbeat after which a rank counts as hung; at the start "
                    "all ranks must come within ten times as long",
-           .group = "Hardware",
            .on_resume = kAllowed},
           rank_timeout);
   }
