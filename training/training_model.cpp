@@ -218,11 +218,6 @@ std::int64_t TrainingModel::elements_left() const {
 
 std::int64_t TrainingModel::threads() const { return device_.is_cpu() ? at::get_num_threads() : 1; }
 
-DeviceLoss TrainingModel::accumulate(const PackedBatch& batch, const LossConfig& loss,
-                                     std::int64_t update, bool is_last) {
-  return accumulate(partition(batch, {.threads = threads()}).front().shares, loss, update, is_last);
-}
-
 DeviceLoss TrainingModel::accumulate(std::span<const BatchView> shares, const LossConfig& loss,
                                      std::int64_t update, bool is_last) {
   add_replicas(shares.size());

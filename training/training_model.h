@@ -90,9 +90,6 @@ class TrainingModel {
   /// of this update follow.
   DeviceLoss accumulate(std::span<const BatchView> shares, const LossConfig& loss,
                         std::int64_t update, bool is_last = false);
-  /// The same for a whole batch, which is divided among threads().
-  DeviceLoss accumulate(const PackedBatch& batch, const LossConfig& loss, std::int64_t update,
-                        bool is_last = false);
 
   /// From now on `take` gets each update's gradient, in slices of gradient() of at least
   /// `elements`. It gets them from the end of the buffer to its beginning, the first ones while the

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "tests/test_device.h"
 #include "tests/training/small_run.h"
+#include "tests/training/whole_batch.h"
 
 namespace dragoman {
 
@@ -26,7 +27,7 @@ TEST(Checkpoint, AResumedModelGoesOnBitIdentically) {
       std::filesystem::path(testing::TempDir()) / "checkpoint_test.safetensors";
   for (const Precision precision : {Precision::Fp32, Precision::Bf16}) {
     const auto update = [](TrainingModel& model, std::int64_t u) {
-      const auto sums = model.accumulate(batch_of({u, u + 7}), {.label_smoothing = 0.1}, u);
+      const auto sums = accumulate(model, batch_of({u, u + 7}), {.label_smoothing = 0.1}, u);
       model.step({.target_tokens = sums.target_tokens, .learning_rate = 1e-3, .clip_norm = 1});
     };
     TrainingModel straight(small_config(0.2), {}, precision, test_device(), 1);

@@ -14,6 +14,7 @@
 #include "tests/cuda_stand_in/counts.h"
 #include "tests/test_device.h"
 #include "tests/training/small_run.h"
+#include "tests/training/whole_batch.h"
 #include "training/update.h"
 
 namespace dragoman {
@@ -24,7 +25,7 @@ torch::Tensor weights_after_step(const std::vector<std::vector<std::int64_t>>& b
   TrainingModel model(small_config(0.2), {}, precision, test_device(), 1);
   std::int64_t tokens = 0;
   for (const auto& sentences : batches)
-    tokens += model.accumulate(batch_of(sentences), {.label_smoothing = 0.1}, 1).target_tokens;
+    tokens += accumulate(model, batch_of(sentences), {.label_smoothing = 0.1}, 1).target_tokens;
   // A large rate: Adam's first step is the gradient's sign, blurred by epsilon.
   model.step({.target_tokens = tokens, .learning_rate = 1});
   return model.weights().clone();
@@ -49,7 +50,7 @@ TEST(TrainingModel, RepeatedUpdatesLearnABatch) {
     const PackedBatch batch = batch_of({1, 2, 3, 4});
     const double before = model.evaluate(batch).negative_log_likelihood;
     for (int u = 1; u <= 40; ++u) {
-      const auto sums = model.accumulate(batch, {.label_smoothing = 0.1}, u);
+      const auto sums = accumulate(model, batch, {.label_smoothing = 0.1}, u);
       model.step({.target_tokens = sums.target_tokens, .learning_rate = 3e-3, .clip_norm = 1});
     }
     EXPECT_LT(model.evaluate(batch).negative_log_likelihood, before / 4);
@@ -63,7 +64,7 @@ TEST(TrainingModel, TheGradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
     TrainingModel model(small_config(0.2), {.epsilon = 1e3}, Precision::Fp32, test_device(), 1);
     std::int64_t tokens = 0;
     for (const auto& sentences : batches)
-      tokens += model.accumulate(batch_of(sentences), {.label_smoothing = 0.1}, 1).target_tokens;
+      tokens += accumulate(model, batch_of(sentences), {.label_smoothing = 0.1}, 1).target_tokens;
     const double norm =
         model.step({.target_tokens = tokens, .learning_rate = 1}).gradient_norm.item<double>();
     return std::pair(norm, model.adam().first_moment.clone());
@@ -82,7 +83,7 @@ TEST(TrainingModel, ThreadsSharesOfABatchGiveTheGradientOfTheWhole) {
   const auto run = [&batch](int threads, std::int64_t replicas) {
     at::set_num_threads(threads);
     TrainingModel model(small_config(0.2), {}, Precision::Fp32, test_device(), 1);
-    const auto sums = model.accumulate(batch, {.label_smoothing = 0.1, .r_drop = 2}, 1).read();
+    const auto sums = accumulate(model, batch, {.label_smoothing = 0.1, .r_drop = 2}, 1).read();
     EXPECT_EQ(at::get_num_threads(), threads);
     EXPECT_EQ(model.replicas(), replicas);
     at::set_num_threads(1);
@@ -111,7 +112,7 @@ TEST(TrainingModel, AnyDeviceLearnsAsTheCpu) {
     TrainingModel model(small_config(0.2), {}, Precision::Fp32, device, 1);
     std::vector<double> losses;
     for (int u = 1; u <= 20; ++u) {
-      const auto sums = model.accumulate(batch_of({u, u + 1, u + 2}), {.label_smoothing = 0.1}, u);
+      const auto sums = accumulate(model, batch_of({u, u + 1, u + 2}), {.label_smoothing = 0.1}, u);
       model.step({.target_tokens = sums.target_tokens, .learning_rate = 1e-3, .clip_norm = 1});
       losses.push_back(sums.read().smoothed / static_cast<double>(sums.target_tokens));
     }
@@ -153,7 +154,7 @@ TEST(TrainingModel, WithoutKernelsAndWithFillerSentencesTheModelLearnsAsWithKern
     for (std::int64_t u = 1; u <= 20; ++u) {
       const auto batch =
           loss.alignment_weight > 0 ? linked_batch({u, u + 1, u + 2}) : batch_of({u, u + 1, u + 2});
-      const auto sums = model.accumulate(batch, loss, u);
+      const auto sums = accumulate(model, batch, loss, u);
       model.step({.target_tokens = sums.target_tokens, .learning_rate = 1e-3, .clip_norm = 1});
       losses.push_back(sums.read());
     }
@@ -181,7 +182,7 @@ TEST(TrainingModel, WithoutKernelsAndWithFillerSentencesTheModelLearnsAsWithKern
 TEST(TrainingModel, FillerSentencesChangeNeitherTheLossNorTheGradient) {
   const auto run = [](const PackedBatch& batch) {
     TrainingModel model(small_config(0.2), {}, Precision::Fp32, test_device(), 1);
-    const BatchLoss loss = model.accumulate(batch, {.label_smoothing = 0.1}, 1).read();
+    const BatchLoss loss = accumulate(model, batch, {.label_smoothing = 0.1}, 1).read();
     return std::pair(loss, model.gradient().clone());
   };
   const PackedBatch batch = batch_of({1, 2, 3, 4, 5});
@@ -207,7 +208,7 @@ TEST(TrainingModel, AnUpdateWaitsForNothingFromItsDevice) {
       SpikeLimits limits({}, 10, test_device());
       const auto batch = loss.alignment_weight > 0 ? linked_batch({1, 2, 3}) : batch_of({1, 2, 3});
       const auto update = [&](std::int64_t u) {
-        const auto sums = model.accumulate(batch, loss, u);
+        const auto sums = accumulate(model, batch, loss, u);
         const auto mean = sums.smoothed() / static_cast<double>(sums.target_tokens);
         const auto step = model.step({.target_tokens = sums.target_tokens,
                                       .learning_rate = 1e-3,
@@ -228,7 +229,7 @@ TEST(TrainingModel, AnUpdateLeftOutCountsAsNoStep) {
   TrainingModel model(small_config(0), {}, Precision::Bf16, test_device(), 1);
   model.keep_moving_average(0.5);
   const auto update = [&model](double limit) {
-    const auto sums = model.accumulate(batch_of({1}), {.label_smoothing = 0.1}, 1);
+    const auto sums = accumulate(model, batch_of({1}), {.label_smoothing = 0.1}, 1);
     model.step({.target_tokens = sums.target_tokens,
                 .learning_rate = 1e-3,
                 .clip_norm = 1,
@@ -248,7 +249,7 @@ TEST(TrainingModel, AnUpdateWithoutAFiniteGradientLeavesTheWeights) {
   TrainingModel model(small_config(0), {}, Precision::Fp32, test_device(), 1);
   model.weights()[0] = std::nan("");
   const auto before = model.weights().clone();
-  const auto sums = model.accumulate(batch_of({1}), {.label_smoothing = 0.1}, 1);
+  const auto sums = accumulate(model, batch_of({1}), {.label_smoothing = 0.1}, 1);
   const StepResult step =
       model.step({.target_tokens = sums.target_tokens, .learning_rate = 1e-3, .clip_norm = 1});
   EXPECT_FALSE(step.made.item<bool>());
@@ -260,7 +261,7 @@ TEST(TrainingModel, AGradientThatIsTooLongLeavesTheWeightsAndIsForgotten) {
   TrainingModel model(small_config(0), {}, Precision::Fp32, test_device(), 1);
   const auto before = model.weights().clone();
   const auto step = [&model](const torch::Tensor& max_norm) {
-    const auto sums = model.accumulate(batch_of({1}), {.label_smoothing = 0.1}, 1);
+    const auto sums = accumulate(model, batch_of({1}), {.label_smoothing = 0.1}, 1);
     return model.step({.target_tokens = sums.target_tokens,
                        .learning_rate = 1e-3,
                        .max_gradient_norm = max_norm});
@@ -277,7 +278,7 @@ TEST(TrainingModel, AGradientThatIsTooLongLeavesTheWeightsAndIsForgotten) {
 
 TEST(TrainingModel, ClippingBoundsTheStep) {
   TrainingModel model(small_config(0), {}, Precision::Fp32, test_device(), 1);
-  const auto sums = model.accumulate(batch_of({1, 2}), {.label_smoothing = 0.1}, 1);
+  const auto sums = accumulate(model, batch_of({1, 2}), {.label_smoothing = 0.1}, 1);
   const double norm =
       model.step({.target_tokens = sums.target_tokens, .learning_rate = 0, .clip_norm = 0.01})
           .gradient_norm.item<double>();
@@ -289,7 +290,7 @@ TEST(TrainingModel, RDropCountsABatchOnceAndAddsTheDivergenceOfItsPasses) {
   const PackedBatch batch = batch_of({1, 2, 3, 4, 5});
   const auto sums = [&](double dropout, double alpha) {
     TrainingModel model(small_config(dropout), {}, Precision::Fp32, test_device(), 1);
-    const auto loss = model.accumulate(batch, {.label_smoothing = 0.1, .r_drop = alpha}, 1).read();
+    const auto loss = accumulate(model, batch, {.label_smoothing = 0.1, .r_drop = alpha}, 1).read();
     return std::pair(loss, model.step({.target_tokens = loss.target_tokens, .learning_rate = 0})
                                .gradient_norm.item<double>());
   };
@@ -312,7 +313,7 @@ TEST(TrainingModel, RDropsPassesAreBothThoseOfASinglePass) {
   // The second pass has other sentence numbers; its gradient is the one that they would give.
   const auto gradient = [](const PackedBatch& batch, double alpha) {
     TrainingModel model(small_config(0.2), {.beta1 = 0}, Precision::Fp32, test_device(), 1);
-    model.accumulate(batch, {.label_smoothing = 0.1, .r_drop = alpha}, 1);
+    accumulate(model, batch, {.label_smoothing = 0.1, .r_drop = alpha}, 1);
     model.step({.target_tokens = 1, .learning_rate = 0});
     return model.adam().first_moment.clone();
   };
@@ -328,7 +329,7 @@ TEST(TrainingModel, RDropsGradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
   const auto gradient = [](const std::vector<std::vector<std::int64_t>>& batches) {
     TrainingModel model(small_config(0.2), {.beta1 = 0}, Precision::Fp32, test_device(), 1);
     for (const auto& sentences : batches)
-      model.accumulate(batch_of(sentences), {.label_smoothing = 0.1, .r_drop = 4}, 1);
+      accumulate(model, batch_of(sentences), {.label_smoothing = 0.1, .r_drop = 4}, 1);
     model.step({.target_tokens = 1, .learning_rate = 0});
     return model.adam().first_moment.clone();
   };
@@ -342,7 +343,7 @@ TEST(TrainingModel, TheMovingAverageLagsBehindTheWeights) {
   EXPECT_TRUE(model.result_weights().is_same(model.weights()));
   model.keep_moving_average(0.999);
   for (int u = 1; u <= 3; ++u) {
-    const auto sums = model.accumulate(batch_of({1, 2}), {}, u);
+    const auto sums = accumulate(model, batch_of({1, 2}), {}, u);
     model.step({.target_tokens = sums.target_tokens, .learning_rate = 1e-3, .clip_norm = 1});
   }
   const double moved = (model.weights() - start).norm().item<double>();

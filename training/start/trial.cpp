@@ -39,8 +39,10 @@ double seconds_of_batch(TrainingModel& model, const SpeedSettings& settings) {
   for (std::uint64_t i = 0; i < kBatches; ++i) {
     if (settings.stop.stop_requested()) throw PreparationStopped();
     const PackedBatch batch = random_batch(settings.text, kSeed, i);
-    const double seconds = seconds_of(
-        [&] { model.accumulate(batch, settings.loss, static_cast<std::int64_t>(i)).read(); });
+    const double seconds = seconds_of([&] {
+      const BatchPart whole = partition(batch, {.threads = model.threads()}).front();
+      model.accumulate(whole.shares, settings.loss, static_cast<std::int64_t>(i)).read();
+    });
     if (i > 0) fastest = std::min(fastest, seconds);
   }
   return fastest;

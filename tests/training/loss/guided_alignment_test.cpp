@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 #include "tests/test_device.h"
-#include "training/training_model.h"
+#include "tests/training/whole_batch.h"
 
 namespace dragoman {
 namespace {
@@ -175,8 +175,8 @@ TEST(GuidedAlignment, TrainingMovesTheAttentionToTheLinks) {
   const auto mass = [&](double weight, std::int64_t layer, std::int64_t head) {
     TrainingModel model(small_config(0.1), {}, Precision::Fp32, test_device(), 1);
     for (std::int64_t u = 1; u <= 100; ++u) {
-      const auto sums = model.accumulate(
-          copies(numbers(u * 8, 8)),
+      const auto sums = accumulate(
+          model, copies(numbers(u * 8, 8)),
           {.alignment_weight = weight, .alignment_layer = layer, .alignment_head = head}, u);
       model.step({.target_tokens = sums.target_tokens, .learning_rate = 5e-3, .clip_norm = 1});
     }
@@ -195,7 +195,7 @@ TEST(GuidedAlignment, TheLossIsGivenForEachLinkedPiece) {
   for (const double r_drop : {0.0, 3.0}) {
     TrainingModel model(small_config(0), {}, Precision::Fp32, test_device(), 1);
     const auto sums =
-        model.accumulate(batch, {.r_drop = r_drop, .alignment_weight = 2, .alignment_head = 1}, 1)
+        accumulate(model, batch, {.r_drop = r_drop, .alignment_weight = 2, .alignment_head = 1}, 1)
             .read();
     EXPECT_EQ(sums.linked_tokens, (r_drop > 0 ? 2 : 1) * (batch.target.size() - 9));  // not </s>
     EXPECT_NEAR(sums.alignment / sums.linked_tokens,
@@ -208,7 +208,7 @@ TEST(GuidedAlignment, TheGradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
                            double dropout) {
     TrainingModel model(small_config(dropout), {.beta1 = 0}, Precision::Fp32, test_device(), 1);
     for (const auto& sentences : batches)
-      model.accumulate(copies(sentences), {.r_drop = r_drop, .alignment_weight = 2}, 1);
+      accumulate(model, copies(sentences), {.r_drop = r_drop, .alignment_weight = 2}, 1);
     model.step({.target_tokens = 1, .learning_rate = 0});
     return model.adam().first_moment.clone();
   };
