@@ -108,29 +108,28 @@ void run_trainer(TrainingRun run, const std::optional<FoundCheckpoint>& found, C
   log_end(reason, trainer.progress(), folder, config);
 }
 
-/// The checkpoint that rank 0 has found, as this rank sees it. Another host may not have the
-/// folder.
-std::optional<FoundCheckpoint> own_checkpoint(const StartPoint& point, const RunFolder& folder,
-                                              const Communicator& ranks) {
-  return ranks.leads() ? point.found : find_checkpoint_to_resume(folder, [](const std::string&) {});
-}
-
 void train(const TrainOptions& options, Communicator& ranks) {
-  require_same_settings(options.settings, ranks);
-  options.settings.train.check_output();
   Start start{.asked = options.asked(),
               .ranks = ranks,
               .size = ranks.size(),
               .folder = {options.settings.train.output},
               .stop = ranks.stop_token(listen_for_stop())};
-  StartPoint point = ranks.leads() ? find_start(start.folder) : StartPoint{};
-  start.begin(point.found, ranks.info());
-  if (ranks.leads())
-    lock_folder(start.folder, point);
-  else
+  require_same_settings(options.settings, ranks);
+  options.settings.train.check_output();
+  std::optional<LockedFolder> locked;  // by rank 0
+  std::optional<FoundCheckpoint> found;
+  if (ranks.leads()) {
+    if (std::filesystem::is_directory(start.folder.root)) locked.emplace(start.folder);
+    found = find_checkpoint(start.folder);
+  }
+  start.begin(found, ranks.info());
+  if (!ranks.leads()) {
     create_folders(start.folder.root);
-  const auto found =
-      start.known.resumes ? own_checkpoint(point, start.folder, ranks) : std::nullopt;
+    if (start.known.resumes)  // another host may not have the folder
+      found = find_checkpoint_to_resume(start.folder, [](const std::string&) {});
+  } else if (!locked) {
+    locked.emplace(start.folder);
+  }
   const PreparedData data = start.prepare(found);
   const Precision precision = resolve_precision(start.run.settings.train.precision, start.device);
   start.known.machine = MachineFacts{
@@ -159,7 +158,7 @@ void train(const TrainOptions& options, Communicator& ranks) {
   log_run(run);
   if (ranks.size() > 1) log_info(join_text("training on ", ranks.size(), " ranks"));
   if (start.known.corpus) log_choices(start.trial(data), *start.known.corpus);
-  run_trainer(std::move(run), point.found, ranks, start.stop);
+  run_trainer(std::move(run), found, ranks, start.stop);
 }
 
 void train_as_rank(const TrainOptions& options, const RankInfo& info) {

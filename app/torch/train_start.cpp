@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <memory>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include "app/frame/log.h"
 #include "app/frame/signals.h"
@@ -24,6 +26,22 @@ namespace dragoman {
 
 // ---- the folder ---------------------------------------------------------------------------------
 
+LockedFolder::LockedFolder(RunFolder folder)
+    : folder_(std::move(folder)), made_(!std::filesystem::exists(folder_.root)) {
+  create_folders(folder_.root);
+  lock_.emplace(folder_.root,
+                "another training is at work here; wait for its end, or give another -o");
+  for (const auto& part : {folder_.root, folder_.checkpoints(), folder_.corpus()})
+    remove_leftovers(part);
+}
+
+LockedFolder::~LockedFolder() {
+  if (!made_) return;
+  std::error_code not_empty;
+  std::filesystem::remove(folder_.corpus(), not_empty);
+  std::filesystem::remove(folder_.root, not_empty);
+}
+
 std::optional<FoundCheckpoint> find_checkpoint(const RunFolder& folder) {
   std::filesystem::path place = std::filesystem::absolute(folder.root);
   while (!std::filesystem::exists(place)) place = place.parent_path();
@@ -38,29 +56,6 @@ std::optional<FoundCheckpoint> find_checkpoint(const RunFolder& folder) {
           ": exists, but has no checkpoint to resume from; give another -o for another run, "
           "or remove it");
   return std::nullopt;
-}
-
-MadeFolder::~MadeFolder() {
-  std::error_code not_empty;
-  std::filesystem::remove(folder_.corpus(), not_empty);
-  std::filesystem::remove(folder_.root, not_empty);
-}
-
-void lock_folder(const RunFolder& folder, StartPoint& start) {
-  if (start.lock) return;
-  if (!std::filesystem::exists(folder.root)) start.made = std::make_unique<MadeFolder>(folder);
-  create_folders(folder.root);
-  start.lock = std::make_unique<FolderLock>(
-      folder.root, "another training is at work here; wait for its end, or give another -o");
-  for (const auto& part : {folder.root, folder.checkpoints(), folder.corpus()})
-    remove_leftovers(part);
-}
-
-StartPoint find_start(const RunFolder& folder) {
-  StartPoint start;
-  if (std::filesystem::is_directory(folder.root)) lock_folder(folder, start);
-  start.found = find_checkpoint(folder);
-  return start;
 }
 
 // ---- measurements -------------------------------------------------------------------------------

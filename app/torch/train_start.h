@@ -5,11 +5,9 @@
 
 #include <torch/types.h>
 
-#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/files.h"
@@ -25,38 +23,25 @@ namespace dragoman {
 
 // ---- the folder ---------------------------------------------------------------------------------
 
-/// A folder that this command has made. It is removed at the end if it is still empty.
-class MadeFolder {
+/// The run's folder, locked for this process. It is made if it is not there, and then removed at
+/// the end if it is still empty. Removes the remains of killed processes.
+class LockedFolder {
  public:
-  explicit MadeFolder(RunFolder folder) : folder_(std::move(folder)) {}
-  MadeFolder(const MadeFolder&) = delete;
-  MadeFolder& operator=(const MadeFolder&) = delete;
-  ~MadeFolder();
+  explicit LockedFolder(RunFolder folder);
+  LockedFolder(const LockedFolder&) = delete;
+  LockedFolder& operator=(const LockedFolder&) = delete;
+  ~LockedFolder();
 
  private:
   RunFolder folder_;
-};
-
-/// The checkpoint that a run resumes from, and its folder. Rank 0 alone finds them, before any rank
-/// works in the folder.
-struct StartPoint {
-  std::unique_ptr<MadeFolder> made;
-  std::unique_ptr<FolderLock> lock;
-  std::optional<FoundCheckpoint> found;
+  bool made_;
+  std::optional<FolderLock> lock_;
 };
 
 /// The checkpoint of a folder, if it has one. Throws Error if a file stands in the place of the
 /// folder, or of one above it, and if a run without a checkpoint would write over another run's
 /// results.
 std::optional<FoundCheckpoint> find_checkpoint(const RunFolder& folder);
-
-/// If the folder exists, locks it and finds its checkpoint; otherwise returns nothing. Throws as
-/// find_checkpoint().
-StartPoint find_start(const RunFolder& folder);
-
-/// Makes and locks the folder, after the settings have been checked, and removes the remains of
-/// killed processes.
-void lock_folder(const RunFolder& folder, StartPoint& start);
 
 // ---- the settings -------------------------------------------------------------------------------
 
