@@ -17,51 +17,10 @@ namespace dragoman {
 
 namespace {
 
-/// The engines of one model, and their weights if they work on the CPU.
-struct ModelEngines {
-  std::vector<std::unique_ptr<Engine>> engines;
-  std::shared_ptr<const CpuModel> weights;
-  bool is_on_gpu = false;
-};
-
-/// On the CPU an engine for each thread, on a GPU one.
-ModelEngines engines_of(const ModelFileReader& file, const EngineChoice& choice,
-                        const std::vector<TokenId>& never_emitted,
-                        const DeviceEngine& device_engine) {
-  if (auto engine = device_engine(choice.device, file, never_emitted)) {
-    if (choice.compute_type != ComputeType::Auto)
-      throw UsageError("--compute-type: on a GPU it is auto");
-    ModelEngines one;
-    one.is_on_gpu = true;
-    one.engines.push_back(std::move(engine));
-    return one;
-  }
-  auto weights = std::make_shared<const CpuModel>(file, choice.compute_type);
-  auto engines = cpu_engines(weights, never_emitted, threads_to_use(choice.threads));
-  return {.engines = std::move(engines), .weights = std::move(weights), .is_on_gpu = false};
-}
-
-/// The engines read every tensor, and that checks it.
-ModelFileReader opened_file(const std::string& model) {
-  return ModelFileReader(resolve_model_path(model), Verify::Header);
-}
-
 std::string run_of(const ModelFileReader& file) {
   const RunFolder run = RunFolder::of_model(file.path());
   if (std::filesystem::exists(run.checkpoints())) return run.root.string();
   return run.root.string() + '\n' + file.provenance().configuration;
-}
-
-/// Without engines.
-OpenedTranslator facts_of(const ModelFileReader& file, const TokenizerPair& tokenizers) {
-  return {.tokenizers = tokenizers,
-          .engines = {},
-          .weights = nullptr,
-          .is_on_gpu = false,
-          .decode_defaults = file.decode_defaults(),
-          .updates = file.provenance().updates,
-          .run = run_of(file),
-          .record = file.provenance()};
 }
 
 }  // namespace
@@ -75,33 +34,38 @@ std::unique_ptr<Engine> no_device_engine(const std::string& device, const ModelF
   throw UsageError("--device: '", device, "' is none of auto, cpu, cuda, cuda:N");
 }
 
-OpenedTranslator translator_of(const ModelFileReader& file, const EngineChoice& choice,
-                               const DeviceEngine& device_engine) {
-  OpenedTranslator opened = facts_of(file, load_tokenizers(file));
-  ModelEngines made =
-      engines_of(file, choice, opened.tokenizers.target->never_emitted(), device_engine);
-  opened.engines = std::move(made.engines);
-  opened.weights = std::move(made.weights);
-  opened.is_on_gpu = made.is_on_gpu;
-  return opened;
-}
-
 OpenedTranslator open_translator(const std::vector<std::string>& models, const EngineChoice& choice,
                                  const DeviceEngine& device_engine) {
-  if (models.size() == 1) return translator_of(opened_file(models.front()), choice, device_engine);
   OpenedTranslator opened;
-  std::vector<std::vector<std::unique_ptr<Engine>>> members;  // of each model
+  std::vector<std::vector<std::unique_ptr<Engine>>> engines;  // of each model
   for (const std::string& model : models) {
-    const ModelFileReader file = opened_file(model);
+    // The engines read every tensor, and that checks it.
+    const ModelFileReader file(resolve_model_path(model), Verify::Header);
     const TokenizerPair tokenizers = load_tokenizers(file);
-    if (members.empty()) opened = facts_of(file, tokenizers);
+    const std::vector<TokenId> never_emitted = tokenizers.target->never_emitted();
+    if (engines.empty()) {
+      opened.tokenizers = tokenizers;
+      opened.checksum = file.checksum();
+      opened.decode_defaults = file.decode_defaults();
+      opened.updates = file.provenance().updates;
+      opened.run = run_of(file);
+      opened.record = file.provenance();
+    }
     require_same(opened.tokenizers, tokenizers, models.front(), model);
     opened.record = common_record(opened.record, file.provenance());
-    ModelEngines made = engines_of(file, choice, tokenizers.target->never_emitted(), device_engine);
-    opened.is_on_gpu = made.is_on_gpu;
-    members.push_back(std::move(made.engines));
+    std::vector<std::unique_ptr<Engine>>& its_engines = engines.emplace_back();
+    if (auto engine = device_engine(choice.device, file, never_emitted)) {
+      if (choice.compute_type != ComputeType::Auto)
+        throw UsageError("--compute-type: on a GPU it is auto");
+      opened.is_on_gpu = true;
+      its_engines.push_back(std::move(engine));
+    } else {
+      opened.weights = std::make_shared<const CpuModel>(file, choice.compute_type);
+      its_engines = cpu_engines(opened.weights, never_emitted, threads_to_use(choice.threads));
+    }
   }
-  opened.engines = ensembles_of(std::move(members));
+  if (models.size() > 1) opened.weights = nullptr;
+  opened.engines = ensembles_of(std::move(engines));
   return opened;
 }
 

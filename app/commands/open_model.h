@@ -57,21 +57,21 @@ struct EngineChoice : HardwareChoice {
   }
 };
 
-struct CpuModel;
-
 /// The search that the flags ask for, with the model's values for what they leave open. Throws
 /// UsageError if that is not a valid search.
 DecodeConfig search_with(DecodeConfig flags, const Origins& origins,
                          const DecodeDefaults& defaults);
 
-/// A model as translation needs it: on the CPU an engine for each thread, on a GPU one.
+/// A model as translation needs it: on the CPU an engine for each thread, on a GPU one. What is
+/// said of its file is that of an ensemble's first model.
 struct OpenedTranslator {
   TokenizerPair tokenizers;
   std::vector<std::unique_ptr<Engine>> engines;
   std::shared_ptr<const CpuModel> weights;  ///< of the engines; null on a GPU and of an ensemble
   bool is_on_gpu = false;
   DecodeDefaults decode_defaults;
-  std::int64_t updates;  ///< that its weights have had
+  std::string checksum;      ///< of its file
+  std::int64_t updates = 0;  ///< that its weights have had
   /// The same text for all checkpoints of one run: its folder, or beside other models in a folder
   /// the settings, too.
   std::string run;
@@ -106,9 +106,6 @@ std::string host_search_notice(const OpenedTranslator& opened, std::size_t model
 /// tokenizers differ, and the errors of `device_engine`.
 OpenedTranslator open_translator(const std::vector<std::string>& models, const EngineChoice& choice,
                                  const DeviceEngine& device_engine);
-/// The same of one model, whose file is open.
-OpenedTranslator translator_of(const ModelFileReader& file, const EngineChoice& choice,
-                               const DeviceEngine& device_engine);
 
 /// The hardware, --model, and how much is computed together.
 struct ScorerChoice : HardwareChoice {

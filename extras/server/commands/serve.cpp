@@ -95,8 +95,7 @@ class ModelFiles {
     const Clock::time_point begin = Clock::now();
     const std::filesystem::path file = resolve_model_path(model.path);
     const FileStamp stamp = stamp_of(file);  // first: a file that comes later differs from it
-    const ModelFileReader reader(file, Verify::Header);
-    OpenedTranslator opened = translator_of(reader, config_.hardware, device_engine_);
+    OpenedTranslator opened = open_translator({file.string()}, config_.hardware, device_engine_);
     DecodeConfig search = opened.search_with(config_.decode, call_.origins);
     const auto resident =
         std::make_shared<ResidentModel>(std::move(opened),
@@ -104,23 +103,26 @@ class ModelFiles {
                                                         .waiting = config_.limits.waiting_limit,
                                                         .order = QueueOrder::Turns},
                                         config_.limits.cache_limit);
-    ExplainText explain = explanations_of(model, reader, resident->opened, search);
+    ExplainText explain = explanations_of(model, file, resident->opened, search);
     served_.set(std::make_shared<ServedModel>(
         model.languages, std::shared_ptr<TranslationService>(resident, &resident->service),
         std::move(search),
-        ServedModel::Facts{
-            .checksum = reader.checksum(), .updates = resident->opened.updates, .stamp = stamp},
+        ServedModel::Facts{.checksum = resident->opened.checksum,
+                           .updates = resident->opened.updates,
+                           .stamp = stamp},
         std::move(explain)));
     log_info(join_text(model.languages.name(), ": ", file.string(), " is loaded, ",
                        milliseconds_since(begin)));
   }
 
   /// A GPU's engine tells nothing about itself: then the same weights explain on the CPU.
-  ExplainText explanations_of(const NamedModel& model, const ModelFileReader& file,
+  ExplainText explanations_of(const NamedModel& model, const std::filesystem::path& file,
                               const OpenedTranslator& opened, const DecodeConfig& search) const {
     if (config_.limits.explain_limit == 0) return nullptr;
     std::shared_ptr<const CpuModel> weights = opened.weights;
-    if (!weights) weights = std::make_shared<const CpuModel>(file, ComputeType::Float32);
+    if (!weights)
+      weights = std::make_shared<const CpuModel>(ModelFileReader(file, Verify::Header),
+                                                 ComputeType::Float32);
     const ExplainedTranslator translator{.program_version = DRAGOMAN_VERSION,
                                          .name = model.languages.name(),
                                          .tokenizers = opened.tokenizers,
