@@ -26,10 +26,11 @@ constexpr milliseconds kForever{-1};
 /// The bytes of a rather long sentence. With the number of lines they limit how much is read ahead.
 constexpr std::size_t kSentenceBytes = 256;
 
-class Stream {
+/// A stream of lines that is being translated.
+class StreamTranslation {
  public:
-  Stream(TranslationService& service, LineReader& input, TranslationSink& output,
-         const StreamRequest& request)
+  StreamTranslation(TranslationService& service, LineReader& input, TranslationSink& output,
+                    const StreamRequest& request)
       : service_(service),
         input_(input),
         output_(output),
@@ -180,7 +181,7 @@ std::vector<std::string> best_texts(std::vector<Translation> translations) {
 TranslationFacts translate_stream(TranslationService& service, LineReader& input,
                                   TranslationSink& output, const StreamRequest& request,
                                   const std::stop_token& stop) {
-  return Stream(service, input, output, request).run(stop);
+  return StreamTranslation(service, input, output, request).run(stop);
 }
 
 }  // namespace dragoman

@@ -5,7 +5,7 @@
 // The path of a line:
 //
 //   step                           function                                           thread
-//   read                           Stream::read (translate_text.cpp)                  caller
+//   read                           StreamTranslation::read (translate_text.cpp)       caller
 //   submit                         TranslationService::submit, TranslationJob::begin  caller
 //   repair, split, tokenize        LinePreparer::prepare, split_line                  caller
 //   look up                        SentenceCache::find                                caller
@@ -18,7 +18,7 @@
 //   keep, or search again          RequiredTextSearch::keep_or_search_again           worker
 //   wait for the lines before it   LineOrder                                          -
 //   join the parts                 TranslationJob::next, assemble_translation         caller
-//   write                          Stream::write_finished, TranslationSink            caller
+//   write                          StreamTranslation::write_finished                  caller
 #pragma once
 
 #include <cstddef>
