@@ -128,12 +128,6 @@ std::int64_t count_lines(int descriptor, const std::string& path) {
   return std::count(text.begin(), text.end(), '\n') + (has_open_end ? 1 : 0);
 }
 
-/// Says why the translation is slower than the GPU would be.
-void report_host_search(const OpenedTranslator& model, std::size_t models, const Demands& demands) {
-  if (const std::string notice = host_search_notice(model, models, demands); !notice.empty())
-    log_info(notice);
-}
-
 /// -m takes a list, so in `-m run/ "A man walks."` it has taken the text, too. A word without a
 /// blank may be a mistyped model.
 void take_text_from_models(TranslateFiles& files) {
@@ -265,17 +259,25 @@ TranslationRequest request_of(const TranslateConfig& config, const OpenedTransla
           .reports_attention = config.files.alignment != AlignmentFormat::None};
 }
 
+/// A prefix for each line of input; null without a file.
 using Prefixes = std::shared_ptr<const std::vector<std::string>>;
 
-/// The prefix of each line of input; null without a file. `lines`: of the input; 0: not known.
+/// `lines`: of the input; 0: not known.
 Prefixes read_prefixes(const std::string& path, std::int64_t lines) {
   if (path.empty()) return nullptr;
   std::vector<std::string> prefixes = read_lines(path);
-  if (lines > 0 && lines != static_cast<std::int64_t>(prefixes.size()))
-    throw Error(path, " has ", counted(static_cast<std::int64_t>(prefixes.size()), "line"),
-                ", the input ", with_separators(lines),
-                "; each line needs a prefix or a blank line");
+  if (lines > 0 && lines != std::ssize(prefixes))
+    throw Error(path, " has ", counted(std::ssize(prefixes), "line"), ", the input ",
+                with_separators(lines), "; each line needs a prefix or a blank line");
   return std::make_shared<const std::vector<std::string>>(std::move(prefixes));
+}
+
+/// At the end of an input whose lines could not be counted before.
+void refuse_more_prefixes(const Prefixes& prefixes, const TranslateFiles& files,
+                          std::int64_t lines) {
+  if (prefixes && lines < std::ssize(*prefixes))
+    throw Error(files.prefix_file, " has ", counted(std::ssize(*prefixes), "line"), ", the input ",
+                with_separators(lines));
 }
 
 /// Warns of the first line that is not UTF-8 when it comes; at the end all are counted.
@@ -294,9 +296,8 @@ ReadLine text_reader(ReadLine read_line) {
 
 ReadLine prefix_reader(const Prefixes& prefixes, const std::string& path) {
   return [prefixes, path](std::string line, std::int64_t number) {
-    if (number >= static_cast<std::int64_t>(prefixes->size()))
-      throw Error(path, " has ", counted(static_cast<std::int64_t>(prefixes->size()), "line"),
-                  ", the input more");
+    if (number >= std::ssize(*prefixes))
+      throw Error(path, " has ", counted(std::ssize(*prefixes), "line"), ", the input more");
     return LineInput{.text = std::move(line),
                      .prefix = (*prefixes)[static_cast<std::size_t>(number)]};
   };
@@ -369,15 +370,66 @@ TranslateDocument read_document(const DocumentInput& document, const TranslateFi
   return document.read(input, name_of_input(files));
 }
 
-int run_document(const TranslateDocument& translate, const TranslateConfig& config,
-                 const Invocation& call, Demands demands, const DeviceEngine& device_engine) {
-  const TranslateFiles& files = config.files;
-  const OpenedTranslator model = open_translator(files.models, config.hardware, device_engine);
-  report_host_search(model, files.models.size(), demands);
-  const TranslationRequest request = request_of(config, model, call.origins, std::move(demands));
-  TranslationService service = model.service({.rows = request.config.batch_size});
-  translate(service, request, files.output);
-  return 0;
+/// The model, and the request that the flags make of it.
+struct AskedModel {
+  AskedModel(const TranslateConfig& config, const Origins& origins, Demands demands,
+             const DeviceEngine& device_engine)
+      : model(open_translator(config.files.models, config.hardware, device_engine)),
+        request(request_of(config, model, origins, std::move(demands))),
+        service(model.service({.rows = request.config.batch_size})) {
+    const std::string notice =
+        host_search_notice(model, config.files.models.size(), *request.demands);
+    if (!notice.empty()) log_info(notice);
+  }
+
+  const OpenedTranslator model;
+  const TranslationRequest request;
+  TranslationService service;
+};
+
+struct InputText {
+  int descriptor;
+  std::int64_t lines;  ///< 0: not known
+  Prefixes prefixes;   ///< null: none
+};
+
+/// Translates the lines that the output does not have yet. Returns the number of lines that were
+/// not requests (--json).
+std::int64_t translate_text(AskedModel& asked, const TranslateFiles& files, const InputText& input,
+                            Output& output) {
+  TranslationService& service = asked.service;
+  const auto prepare = [&service](const TranslationRequest& any) { return service.prepare(any); };
+  JsonRequests requests(prepare, asked.request,
+                        {.n_best = asked.request.config.n_best,
+                         .word_scores = files.word_scores,
+                         .alignment = files.alignment});
+  const StreamRequest stream{.request = prepare(asked.request),
+                             .read_line = line_reader(files, requests, input.prefixes)};
+  WrittenTranslations written = written_to(output, requests, files, asked.request.config);
+
+  const std::stop_token stop = listen_for_stop();
+  LineReader reader(input.descriptor, name_of_input(files));
+  const Stopwatch watch;
+  try {
+    skip_lines(reader, output.done(), name_of_input(files), stop);
+    const bool person_watches =
+        isatty(input.descriptor) == 1 || (files.output == "-" && isatty(STDOUT_FILENO));
+    if (!person_watches) written.show_progress(input.lines, output.done());
+    TranslationFacts facts = translate_stream(service, reader, written, stream, stop);
+    facts.empty -= written.failed();  // lines that are not requests went through as empty texts
+    log_summary(facts, written.failed(), output.done(), watch.seconds());
+    if (!stop.stop_requested()) refuse_more_prefixes(input.prefixes, files, reader.lines());
+  } catch (const std::exception&) {
+    // A full disk may have cost some of them.
+    warn_of_kept_lines(output, files.output, {}, input.lines);
+    throw;
+  }
+  const bool waits = !is_file(input.descriptor) && !is_stream(files.output);
+  if (waits ? is_stopped_at_the_end(stop) : stop.stop_requested())
+    warn_of_kept_lines(output, files.output, written.lines(), input.lines);
+  else
+    output.finish();
+  return written.failed();
 }
 
 int run_translate(TranslateConfig config, const Invocation& call,
@@ -388,9 +440,12 @@ int run_translate(TranslateConfig config, const Invocation& call,
   Demands demands = config.demands.read();
   const Descriptor input = open_input(files);
   refuse_own_input(config, call, input);
-  if (document)
-    return run_document(read_document(*document, files, input), config, call, std::move(demands),
-                        device_engine);
+  if (document) {
+    const TranslateDocument translate = read_document(*document, files, input);
+    AskedModel asked(config, call.origins, std::move(demands), device_engine);
+    translate(asked.service, asked.request, files.output);
+    return 0;
+  }
   const Work work = find_work(config, input);
   if (work == Work::Done) return files.json && failed_answers(files.output) > 0 ? 1 : 0;
   if (work == Work::Stopped) return 0;
@@ -398,45 +453,9 @@ int run_translate(TranslateConfig config, const Invocation& call,
   const Prefixes prefixes = read_prefixes(files.prefix_file, lines);
   const std::unique_ptr<Output> output = open_output(config);
   const std::int64_t failed_before = files.json ? failed_answers(output->kept()) : 0;
-  const OpenedTranslator model = open_translator(files.models, config.hardware, device_engine);
-  report_host_search(model, files.models.size(), demands);
-  const TranslationRequest request = request_of(config, model, call.origins, std::move(demands));
-  TranslationService service = model.service({.rows = request.config.batch_size});
-  const auto prepare = [&service](const TranslationRequest& any) { return service.prepare(any); };
-  JsonRequests requests(prepare, request,
-                        {.n_best = request.config.n_best,
-                         .word_scores = files.word_scores,
-                         .alignment = files.alignment});
-  const StreamRequest asked{.request = prepare(request),
-                            .read_line = line_reader(files, requests, prefixes)};
-  WrittenTranslations written = written_to(*output, requests, files, request.config);
-
-  const std::stop_token stop = listen_for_stop();
-  LineReader reader(input, name_of_input(files));
-  const Stopwatch watch;
-  try {
-    skip_lines(reader, output->done(), name_of_input(files), stop);
-    const bool person_watches =
-        isatty(input) == 1 || (files.output == "-" && isatty(STDOUT_FILENO));
-    if (!person_watches) written.show_progress(lines, output->done());
-    TranslationFacts facts = translate_stream(service, reader, written, asked, stop);
-    facts.empty -= written.failed();  // lines that are not requests went through as empty texts
-    log_summary(facts, written.failed(), output->done(), watch.seconds());
-    if (prefixes && !stop.stop_requested() &&
-        reader.lines() < static_cast<std::int64_t>(prefixes->size()))
-      throw Error(files.prefix_file, " has ",
-                  counted(static_cast<std::int64_t>(prefixes->size()), "line"), ", the input ",
-                  with_separators(reader.lines()));
-  } catch (const std::exception&) {
-    warn_of_kept_lines(*output, files.output, {}, lines);  // a full disk may have cost some of them
-    throw;
-  }
-  const bool waits = !is_file(input) && !is_stream(files.output);
-  if (waits ? is_stopped_at_the_end(stop) : stop.stop_requested())
-    warn_of_kept_lines(*output, files.output, written.lines(), lines);
-  else
-    output->finish();
-  return failed_before + written.failed() > 0 ? 1 : 0;
+  AskedModel asked(config, call.origins, std::move(demands), device_engine);
+  const std::int64_t failed = translate_text(asked, files, {input, lines, prefixes}, *output);
+  return failed_before + failed > 0 ? 1 : 0;
 }
 
 }  // namespace
