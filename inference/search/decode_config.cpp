@@ -55,7 +55,7 @@ std::optional<SettingRange> setting_range(std::string_view flag) {
       {"sampling-topp", {1e-6, 1}},
       {"temperature", {0.01, 100}},
       {"batch-size", {0, 1'000'000}},
-      {"attention-layer", {0, 1000}},
+      {"attention-layer", {-1, 1000}},
       {"attention-head", {0, 1000}}};
   const auto found = ranges.find(flag);
   if (found == ranges.end()) return std::nullopt;
@@ -69,6 +69,9 @@ void DecodeConfig::check() const {
     if constexpr (std::is_same_v<Value, std::int64_t> || std::is_same_v<Value, double>)
       check_range(info.name, value);
   });
+  if (attention_layer == 0)
+    throw UsageError(
+        "--attention-layer 0: layers count from 1; write -1 for the last but one, which 0 meant");
   if (!sampling && n_best > beam_size)
     throw UsageError("--n-best ", n_best, ": must not exceed --beam-size ", beam_size);
   if (word_penalty != 0 && length_penalty_kind != LengthPenalty::Average)

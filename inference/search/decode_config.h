@@ -93,7 +93,7 @@ struct DecodeConfig {
 
   std::int64_t batch_size = 0;
 
-  std::int64_t attention_layer = 0;
+  std::int64_t attention_layer = -1;
   std::int64_t attention_head = 0;
 
   bool operator==(const DecodeConfig&) const = default;
@@ -215,7 +215,7 @@ struct DecodeConfig {
   void attention_fields(Visit& visit) {
     visit(
         {.name = "attention-layer",
-         .help = "decoder layer whose attention alignments and --coverage-penalty use, from 1; 0: "
+         .help = "decoder layer whose attention alignments and --coverage-penalty use, from 1; -1: "
                  "the last but one, if there are several",
          .group = kSearch},
         attention_layer);

@@ -84,8 +84,8 @@ inline float adjusted(float log_probability, float factor) {
 
 /// Heads of the decoder's attention to the source.
 struct AttentionHeads {
-  std::int64_t layer = 0;  ///< from 1; 0: the last but one, if there are several
-  std::int64_t head = 0;   ///< from 1; 0: the mean of all
+  std::int64_t layer = -1;  ///< from 1; -1: the last but one, if there are several
+  std::int64_t head = 0;    ///< from 1; 0: the mean of all
 
   bool operator==(const AttentionHeads&) const = default;
   /// Whether layer `number` (from 1) of `layers` is meant.
@@ -95,7 +95,7 @@ struct AttentionHeads {
   /// The layer (from 1) that is meant. The last but one aligns words better than the last (Garg et
   /// al. 2019, "Jointly learning to align and translate with Transformer models").
   std::int64_t layer_of(std::int64_t layers) const {
-    return layer != 0 ? layer : std::max<std::int64_t>(layers - 1, 1);
+    return layer > 0 ? layer : std::max<std::int64_t>(layers + layer, 1);
   }
   /// Throws UsageError if a model of so many layers and heads does not have them.
   void check(std::int64_t layers, std::int64_t heads) const {

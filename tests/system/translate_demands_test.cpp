@@ -124,6 +124,8 @@ TEST_F(TranslateDemands, AlignmentsAndScoresStandBehindTheTranslation) {
                                  "\\|\\|\\| ([01]\\.[0-9]+,?)+( ([01]\\.[0-9]+,?)+)*"));
   EXPECT_THAT(misuse({"--alignment", "hard", "--attention-layer", "2"}),
               HasSubstr("--attention-layer 2: "));
+  EXPECT_THAT(misuse({"--alignment", "hard", "--attention-layer", "0"}),
+              HasSubstr("--attention-layer 0: "));
 }
 
 TEST_F(TranslateDemands, ManyLinesOfAnyLengthComeBackInTheirOrder) {

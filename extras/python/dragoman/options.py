@@ -32,7 +32,7 @@ class SearchOptions(TypedDict, total=False):
     sampling_topp: float
     temperature: float
     seed: int
-    attention_layer: int  # from 1; 0: the last
+    attention_layer: int  # from 1; -1: the last but one
     attention_head: int  # from 1; 0: the mean of all
 
 

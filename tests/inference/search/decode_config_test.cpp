@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "inference/search/engine.h"
 
 namespace dragoman {
 namespace {
@@ -47,6 +48,22 @@ bool is_taken(std::string_view flag, double value) {
     return false;
   }
   return true;
+}
+
+TEST(DecodeConfig, LayerZeroIsRefusedAsItMeantAnotherLayerThanInOtherFlags) {
+  const auto check = [](std::int64_t layer) { DecodeConfig{.attention_layer = layer}.check(); };
+  EXPECT_THAT([&] { check(0); },
+              testing::ThrowsMessage<UsageError>(testing::AllOf(
+                  testing::HasSubstr("--attention-layer 0: "), testing::HasSubstr("-1"))));
+  EXPECT_NO_THROW(check(-1));
+  EXPECT_NO_THROW(check(DecodeConfig{}.attention_layer));
+}
+
+TEST(AttentionHeads, ALayerCountsFromOneAndMinusOneIsTheLastButOne) {
+  EXPECT_EQ((AttentionHeads{.layer = 2}.layer_of(6)), 2);
+  EXPECT_EQ((AttentionHeads{.layer = -1}.layer_of(6)), 5);
+  EXPECT_EQ((AttentionHeads{.layer = -1}.layer_of(1)), 1) << "the only one";
+  EXPECT_EQ(AttentionHeads{}.layer, DecodeConfig{}.attention_layer);
 }
 
 TEST(DecodeConfig, EveryNumberButTheSeedHasARange) {
