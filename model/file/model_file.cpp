@@ -8,7 +8,6 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/utf8.h"
-#include "model/file/run_folder.h"
 
 namespace dragoman {
 
@@ -442,28 +441,6 @@ void write_decode_defaults(const std::filesystem::path& path, const DecodeDefaul
   for (const std::string& name : file.training_names())
     contents.training.push_back(file.tensor(name));
   write_model_file(path, contents);
-}
-
-std::filesystem::path resolve_model_path(const std::filesystem::path& path) {
-  std::error_code fault;
-  const auto status = std::filesystem::status(path, fault);
-  const auto refuse_fault = [&] {
-    if (fault && fault != std::errc::no_such_file_or_directory)
-      throw Error(path.string(), ": ", fault.message());
-  };
-  if (!std::filesystem::exists(status)) {
-    refuse_fault();
-    throw Error(path.string(), ": no such model file or folder");
-  }
-  if (!std::filesystem::is_directory(status)) return path;
-  const RunFolder run{path};
-  if (std::filesystem::exists(run.model(), fault)) return run.model();
-  refuse_fault();
-  if (std::filesystem::is_directory(run.checkpoints(), fault))
-    throw Error(path.string(),
-                ": no model.safetensors yet; let the training end, or name a file of ",
-                run.checkpoints().string());
-  throw Error(path.string(), ": the folder holds no model.safetensors");
 }
 
 }  // namespace dragoman

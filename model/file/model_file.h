@@ -21,6 +21,7 @@
 
 #include "base/unicode.h"
 #include "model/file/model_config.h"
+#include "model/file/run_folder.h"
 #include "model/file/safetensors.h"
 
 namespace dragoman {
@@ -210,9 +211,5 @@ ModelContents contents_of(const ModelFileReader& model);
 
 /// Rewrites the file and changes only these defaults. Errors: as for reading and writing.
 void write_decode_defaults(const std::filesystem::path& path, const DecodeDefaults& defaults);
-
-/// The model file that `-m` names: a file, or the model.safetensors of a run folder. Throws Error
-/// if neither exists.
-std::filesystem::path resolve_model_path(const std::filesystem::path& path);
 
 }  // namespace dragoman

@@ -1,4 +1,4 @@
-// The files of a training run (train -o):
+// The files of a training run (train -o), and the model file that -m names:
 //
 //   model.safetensors                          the one to ship: the best model, or at the end the
 //                                              average if that is better
@@ -46,5 +46,9 @@ struct RunFolder {
   /// The same, but none if the folder cannot be listed.
   std::vector<std::filesystem::path> numbered_if_listed() const;
 };
+
+/// The model file that `-m` names: a file, or the model.safetensors of a run folder. Throws Error
+/// if neither exists.
+std::filesystem::path resolve_model_path(const std::filesystem::path& path);
 
 }  // namespace dragoman

@@ -266,21 +266,6 @@ TEST(ModelFile, ConfigurationAndTensorsMustAgree) {
   EXPECT_THAT(error_of(file.path()), HasSubstr("wrong checksum"));
 }
 
-TEST(ModelFile, AFolderStandsForItsModel) {
-  const ScratchFile model("model.safetensors", "x");
-  EXPECT_EQ(resolve_model_path(model.path()), model.path());
-  EXPECT_EQ(resolve_model_path(model.folder()), model.path());
-
-  const ScratchFile unfinished("elsewhere");
-  EXPECT_THAT([&] { resolve_model_path(unfinished.folder()); },
-              ThrowsMessage<Error>(HasSubstr("holds no model.safetensors")));
-  std::filesystem::create_directory(unfinished.folder() / "checkpoints");
-  EXPECT_THAT([&] { resolve_model_path(unfinished.folder()); },
-              ThrowsMessage<Error>(HasSubstr("checkpoints")));
-  EXPECT_THAT([&] { resolve_model_path(unfinished.path()); },
-              ThrowsMessage<Error>(HasSubstr("no such")));
-}
-
 TEST(QuantizedRows, RoundedNumbersAreWithinHalfAScaleAndReachTheLargest) {
   std::vector<float> values;
   for (int i = 0; i < 60; ++i)

@@ -1,13 +1,18 @@
 #include "model/file/run_folder.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "tests/model/file/scratch_file.h"
 
 namespace dragoman {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 TEST(RunFolder, OnlyFilesThatARunNamesSoAreItsCheckpoints) {
   const RunFolder run{std::filesystem::path(testing::TempDir()) /
@@ -38,6 +43,21 @@ TEST(RunFolder, AFolderOfCheckpointsThatCannotBeListedIsAnError) {
     EXPECT_EQ(error.what(), run.checkpoints().string() + ": cannot be listed: Not a directory");
   }
   std::filesystem::remove_all(run.root);
+}
+
+TEST(ModelFile, AFolderStandsForItsModel) {
+  const ScratchFile model("model.safetensors", "x");
+  EXPECT_EQ(resolve_model_path(model.path()), model.path());
+  EXPECT_EQ(resolve_model_path(model.folder()), model.path());
+
+  const ScratchFile unfinished("elsewhere");
+  EXPECT_THAT([&] { resolve_model_path(unfinished.folder()); },
+              ThrowsMessage<Error>(HasSubstr("holds no model.safetensors")));
+  std::filesystem::create_directory(unfinished.folder() / "checkpoints");
+  EXPECT_THAT([&] { resolve_model_path(unfinished.folder()); },
+              ThrowsMessage<Error>(HasSubstr("checkpoints")));
+  EXPECT_THAT([&] { resolve_model_path(unfinished.path()); },
+              ThrowsMessage<Error>(HasSubstr("no such")));
 }
 
 }  // namespace
