@@ -74,7 +74,7 @@ class Counting : public SentenceReceiver {
  public:
   explicit Counting(std::size_t sentences) : left_(static_cast<std::ptrdiff_t>(sentences)) {}
 
-  std::optional<SourceSentence> finish(FinishedSentence sentence) override {
+  std::optional<SourceSentence> finish(SourceSentence sentence) override {
     pieces_ += static_cast<std::int64_t>(sentence.hypotheses.front().tokens.size());
     left_.count_down();
     return std::nullopt;

@@ -160,14 +160,15 @@ UnseenLines unseen_lines(const Tokenizer& source, const CharacterSet& seen,
   return found;
 }
 
-LinePreparer::LinePreparer(TokenizerPair tokenizers, const Model& model)
+LinePreparer::LinePreparer(TokenizerPair tokenizers, std::int64_t max_positions, TextRecord record)
     : tokenizers_(std::move(tokenizers)),
-      model_(model),
+      max_positions_(max_positions),
+      record_(std::move(record)),
       tags_(*tokenizers_.source),
       knows_terms_(has_term_marks(*tokenizers_.source)) {}
 
 std::int64_t LinePreparer::most_pieces(const PreparedLine& line) const {
-  return std::min(line.request->settings->config.split_length, model_.max_positions - 1);
+  return std::min(line.request->settings->config.split_length, max_positions_ - 1);
 }
 
 std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine& line,
@@ -221,7 +222,7 @@ std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine&
 void LinePreparer::split(PreparedLine& line, std::string_view text, std::string_view tag,
                          const std::stop_token& stop) const {
   const auto cuts =
-      splits_sentences(line.request->settings->config.split_sentences, model_.several_sentences)
+      splits_sentences(line.request->settings->config.split_sentences, record_.several_sentences)
           ? SentenceCuts::InAllLines
           : SentenceCuts::InLongLines;
   const auto own_text = [&](std::string_view part) {
@@ -245,7 +246,7 @@ void LinePreparer::split(PreparedLine& line, std::string_view text, std::string_
 bool LinePreparer::copies(const PreparedLine& line, std::string_view text) const {
   if (text.empty() || !may_copy(line)) return false;
   const std::optional<CopiedKind> kind = copied_kind(text);
-  return kind && dragoman::copies(*kind, model_.copied_fractions) && !asks_for_more(line, text);
+  return kind && dragoman::copies(*kind, record_.copied_fractions) && !asks_for_more(line, text);
 }
 
 /// Takes copied text out of the part: all of it, or the signs at its ends.
@@ -279,7 +280,7 @@ void LinePreparer::copy(const PreparedLine& line, PreparedPart& part) const {
 /// has begun to translate it.
 void LinePreparer::find_unseen(const PreparedLine& line, PreparedPart& part) const {
   const DecodeConfig& config = line.request->settings->config;
-  if (!model_.seen || config.unknown_words == UnknownWords::Translate || config.sampling ||
+  if (!record_.characters || config.unknown_words == UnknownWords::Translate || config.sampling ||
       !strip(line.prefix).empty())
     return;
   std::vector<LineStretch> kept;
@@ -290,7 +291,7 @@ void LinePreparer::find_unseen(const PreparedLine& line, PreparedPart& part) con
          at += avoided.size())
       kept.push_back({at, at + avoided.size()});
   std::ranges::sort(kept, {}, &LineStretch::begin);
-  part.unseen = unseen_text(part.text.text, *model_.seen, kept);
+  part.unseen = unseen_text(part.text.text, record_.characters->source, kept);
   if (!part.unseen.is_all) return;
   const auto begin = static_cast<std::size_t>(part.text.text.data() - line.text.data());
   part.before = {join_text(part.before.text, part.text.text, part.behind.text),

@@ -23,6 +23,7 @@
 #include "inference/split.h"
 #include "inference/translation.h"
 #include "inference/unseen_text.h"
+#include "model/file/model_file.h"
 #include "tokenizer/terms.h"
 #include "tokenizer/tokenizer.h"
 #include "tokenizer/translatable.h"
@@ -140,15 +141,9 @@ class LinePreparer {
   /// Thrown if a stop is requested while a line is prepared.
   struct Stopped {};
 
-  struct Model {
-    std::int64_t max_positions;               ///< Engine::max_positions
-    std::optional<double> several_sentences;  ///< splits_sentences()
-    CopiedFractions copied_fractions = {};    ///< copies()
-    /// The source characters that the model has seen; null: not known.
-    std::shared_ptr<const CharacterSet> seen = nullptr;
-  };
-  /// Many threads may call its functions at once.
-  LinePreparer(TokenizerPair tokenizers, const Model& model);
+  /// `max_positions` are the engine's, `record` is the model's. Many threads may call its functions
+  /// at once.
+  LinePreparer(TokenizerPair tokenizers, std::int64_t max_positions, TextRecord record);
 
   /// Fills `line`, which has a number and a request, and returns its sentences: one; several if the
   /// line is split; none if it is empty or has nothing to translate. Throws Stopped if the stop is
@@ -168,7 +163,8 @@ class LinePreparer {
                   PreparedPart& part) const;
   void require_prefix(PreparedLine& line, std::vector<SourceSentence>& sentences) const;
   TokenizerPair tokenizers_;
-  Model model_;
+  std::int64_t max_positions_;
+  TextRecord record_;
   LineTags tags_;
   bool knows_terms_;  // whether the model has learned MarkedText
 };

@@ -35,7 +35,7 @@ Scheduler::Scheduler(Engine& engine, std::int64_t rows)
     : engine_(engine), rows_(rows > 0 ? rows : engine.preferred_rows()), step_(engine) {}
 
 Scheduler::~Scheduler() {
-  for (const Active& sentence : active_) engine_.release({&sentence.rows.slot, 1});
+  for (const Active& active : active_) engine_.release({&active.rows.slot, 1});
 }
 
 std::int64_t Scheduler::capacity(const DecodeConfig& config) const {
@@ -44,13 +44,13 @@ std::int64_t Scheduler::capacity(const DecodeConfig& config) const {
 
 std::int64_t Scheduler::rows_in_use() const {
   std::int64_t rows = 0;
-  for (const Active& sentence : active_) rows += sentence.rows.search.width();
+  for (const Active& active : active_) rows += active.rows.search.width();
   return rows;
 }
 
 std::optional<AttentionHeads> Scheduler::heads() const {
-  for (const Active& sentence : active_)
-    if (sentence.rows.needs_attention) return heads_of(sentence.settings->config);
+  for (const Active& active : active_)
+    if (active.rows.needs_attention) return heads_of(active.sentence.settings->config);
   return std::nullopt;
 }
 
@@ -81,29 +81,24 @@ void Scheduler::admit(std::span<SourceSentence> sentences) {
   std::vector<std::vector<TokenId>> tokens;
   for (const SourceSentence& sentence : sentences) tokens.push_back(sentence.tokens);
   const std::vector<std::int32_t> slots = engine_.admit(tokens);
-  for (std::size_t i = 0; i < slots.size(); ++i) active_.push_back(start(sentences[i], slots[i]));
+  for (std::size_t i = 0; i < slots.size(); ++i) start(sentences[i], slots[i]);
 }
 
-Scheduler::Active Scheduler::start(SourceSentence& sentence, std::int32_t slot) const {
-  const auto& [config, tokens] = *sentence.settings;
+void Scheduler::start(SourceSentence& sentence, std::int32_t slot) {
   const std::int64_t max_length = max_length_of(sentence, engine_.max_positions());
-  const std::uint64_t key = random_key_of(sentence);
-  return {.line = sentence.line,
-          .part = sentence.part,
-          .settings = sentence.settings,
-          .receiver = sentence.receiver,
-          .stop = sentence.stop,
-          .rows = {.search = {config, tokens, max_length, key, std::move(sentence.required)},
-                   .config = &config,
-                   .slot = slot,
-                   .source_length = sentence.tokens.size(),
-                   .needs_attention = sentence.needs_attention}};
+  SentenceSearch search(sentence.settings->config, sentence.settings->tokens, max_length,
+                        random_key_of(sentence), std::move(sentence.required));
+  active_.push_back({.sentence = sentence,
+                     .rows = {.search = std::move(search),
+                              .slot = slot,
+                              .source_length = sentence.tokens.size(),
+                              .needs_attention = sentence.needs_attention}});
 }
 
 void Scheduler::drop_cancelled() {
   std::vector<std::int32_t> slots;
-  for (const Active& sentence : active_)
-    if (sentence.stop.stop_requested()) slots.push_back(sentence.rows.slot);
+  for (const Active& active : active_)
+    if (active.sentence.stop.stop_requested()) slots.push_back(active.rows.slot);
   // By slot, not by stop token: another stop may have been requested in the meantime.
   release(slots);
 }
@@ -111,44 +106,39 @@ void Scheduler::drop_cancelled() {
 void Scheduler::release(std::span<const std::int32_t> slots) {
   if (slots.empty()) return;
   engine_.release(slots);
-  std::erase_if(active_, [slots](const Active& sentence) {
-    return std::ranges::find(slots, sentence.rows.slot) != slots.end();
+  std::erase_if(active_, [slots](const Active& active) {
+    return std::ranges::find(slots, active.rows.slot) != slots.end();
   });
 }
 
 void Scheduler::fail_all(const std::exception_ptr& error) {
-  for (const Active& sentence : active_) engine_.release({&sentence.rows.slot, 1});
-  for (const Active& sentence : active_) sentence.receiver->fail(error);
+  for (const Active& active : active_) engine_.release({&active.rows.slot, 1});
+  for (const Active& active : active_) active.sentence.receiver->fail(error);
   active_.clear();
 }
 
-std::vector<FinishedSentence> Scheduler::step() {
+std::vector<SourceSentence> Scheduler::step() {
   if (idle()) return {};
   step_.begin();
-  for (Active& sentence : active_) step_.add(sentence.rows);
+  for (Active& active : active_) step_.add(active.rows);
   step_.take();
   return advance();
 }
 
-std::vector<FinishedSentence> Scheduler::advance() {
-  std::vector<FinishedSentence> finished;
+std::vector<SourceSentence> Scheduler::advance() {
+  std::vector<SourceSentence> finished;
   std::vector<std::int32_t> released;
-  for (Active& sentence : active_) {
-    SentenceSearch& search = sentence.rows.search;
-    const StepResults results = step_.results_of(sentence.rows);
-    std::exception_ptr error;
+  for (auto& [sentence, rows] : active_) {
+    const StepResults results = step_.results_of(rows);
     try {
-      search.advance(results);
+      rows.search.advance(results);
     } catch (...) {
-      error = std::current_exception();
+      sentence.error = std::current_exception();
     }
-    if (!error && !search.finished()) continue;
-    finished.push_back({.line = sentence.line,
-                        .part = sentence.part,
-                        .hypotheses = error ? std::vector<Hypothesis>() : search.best(),
-                        .receiver = sentence.receiver,
-                        .error = error});
-    released.push_back(sentence.rows.slot);
+    if (!sentence.error && !rows.search.finished()) continue;
+    SourceSentence& done = finished.emplace_back(sentence);  // fail_all() needs the receiver, too
+    if (!done.error) done.hypotheses = rows.search.best();
+    released.push_back(rows.slot);
   }
   release(released);
   return finished;
@@ -211,11 +201,11 @@ void HalvingScheduler::drop_cancelled() {
   std::erase_if(again_, is_given_up);
 }
 
-std::vector<FinishedSentence> HalvingScheduler::step() {
+std::vector<SourceSentence> HalvingScheduler::step() {
   if (!again_.empty()) admit_again();
-  std::vector<FinishedSentence> finished;
+  std::vector<SourceSentence> finished;
   if (!try_to([&] { finished = scheduler_->step(); })) return {};
-  for (const FinishedSentence& sentence : finished)
+  for (const SourceSentence& sentence : finished)
     std::erase_if(under_way_, [&sentence](const SourceSentence& other) {
       return other.receiver == sentence.receiver && other.line == sentence.line &&
              other.part == sentence.part;

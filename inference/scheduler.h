@@ -24,7 +24,7 @@ namespace dragoman {
 
 class SentenceReceiver;
 
-/// The tokens of a sentence, which go into the search.
+/// A sentence: what goes into its search, and what comes out.
 struct SourceSentence {
   std::int64_t line;
   std::int64_t part;            ///< of the line; seed, line and part decide the random draws
@@ -37,18 +37,13 @@ struct SourceSentence {
   std::int64_t turn = 0;      ///< set by Workers: its turn; lower numbers come first
   bool has_end = true;        ///< whether the last of the tokens is </s>, which is no piece
 
+  std::vector<Hypothesis> hypotheses = {};  ///< found for it, best first
+  std::exception_ptr error = {};            ///< of its search; if not null, there are no hypotheses
+
   /// The number of source pieces, for the rules about lengths.
   std::int64_t pieces() const {
     return static_cast<std::int64_t>(tokens.size()) - (has_end ? 1 : 0);
   }
-};
-
-/// The hypotheses of a sentence, which come out of the search.
-struct FinishedSentence {
-  std::int64_t line, part;
-  std::vector<Hypothesis> hypotheses;  ///< best first
-  std::shared_ptr<SentenceReceiver> receiver = {};
-  std::exception_ptr error = {};  ///< of its search; if not null, there are no hypotheses
 };
 
 /// Receives translated sentences. Several worker threads may call it at once.
@@ -57,7 +52,7 @@ class SentenceReceiver {
   virtual ~SentenceReceiver() = default;
   /// Takes the hypotheses of a sentence. If it returns a sentence, that one is put into the queue,
   /// and its hypotheses come here, too.
-  virtual std::optional<SourceSentence> finish(FinishedSentence sentence) = 0;
+  virtual std::optional<SourceSentence> finish(SourceSentence sentence) = 0;
   /// Learns that some of its sentences will never be finished. May be called several times. Takes
   /// no memory, because the error may be that there is none.
   virtual void fail(std::exception_ptr error) noexcept = 0;
@@ -89,7 +84,7 @@ class SentenceScheduler {
   virtual void drop_cancelled() = 0;
   /// Takes a step, if something is under way, and returns the sentences that it finished. A
   /// sentence whose search throws is among them, and the others continue.
-  virtual std::vector<FinishedSentence> step() = 0;
+  virtual std::vector<SourceSentence> step() = 0;
   /// Lets everything that is under way fail (SentenceReceiver::fail). Takes no memory.
   virtual void fail_all(const std::exception_ptr& error) = 0;
 };
@@ -115,23 +110,20 @@ class Scheduler : public SentenceScheduler {
   std::int64_t count_admissible(const std::deque<SourceSentence>& waiting) const override;
   void admit(std::span<SourceSentence> sentences) override;
   void drop_cancelled() override;
-  std::vector<FinishedSentence> step() override;
+  std::vector<SourceSentence> step() override;
   void fail_all(const std::exception_ptr& error) override;
 
  private:
   struct Active {
-    std::int64_t line, part;
-    std::shared_ptr<const SearchSettings> settings;
-    std::shared_ptr<SentenceReceiver> receiver;
-    std::stop_token stop;
+    SourceSentence sentence;
     EngineSearch rows;
   };
 
   /// The heads whose attention the step reports; none if no sentence needs attention.
   std::optional<AttentionHeads> heads() const;
   void release(std::span<const std::int32_t> slots);
-  Active start(SourceSentence& sentence, std::int32_t slot) const;
-  std::vector<FinishedSentence> advance();
+  void start(SourceSentence& sentence, std::int32_t slot);
+  std::vector<SourceSentence> advance();
 
   Engine& engine_;
   std::int64_t rows_;
@@ -168,7 +160,7 @@ class HalvingScheduler : public SentenceScheduler {
   void admit(std::span<SourceSentence> sentences) override;
   void drop_cancelled() override;
   /// Throws if there is not enough memory for a single row.
-  std::vector<FinishedSentence> step() override;
+  std::vector<SourceSentence> step() override;
   void fail_all(const std::exception_ptr& error) override;
 
  private:

@@ -28,7 +28,7 @@ class TranslationJob : public SentenceReceiver,
   /// before any other function.
   std::vector<SourceSentence> begin(Submission submission);
 
-  std::optional<SourceSentence> finish(FinishedSentence sentence) override;
+  std::optional<SourceSentence> finish(SourceSentence sentence) override;
   void fail(std::exception_ptr error) noexcept override;
 
   enum class Wait { UntilFinished, Never };
@@ -152,7 +152,7 @@ std::optional<SourceSentence> TranslationJob::look_up(PreparedLine& line, Source
   return sentence;
 }
 
-std::optional<SourceSentence> TranslationJob::finish(FinishedSentence sentence) {
+std::optional<SourceSentence> TranslationJob::finish(SourceSentence sentence) {
   const auto line = static_cast<std::size_t>(sentence.line - first_line_);
   const auto part = static_cast<std::size_t>(sentence.part);
   if (PreparedPart& its_part = lines_[line]->parts[part]; its_part.n_best) {
@@ -257,13 +257,7 @@ TranslationService::TranslationService(const std::vector<Engine*>& engines,
                                        const TokenizerPair& tokenizers, const ServiceConfig& config)
     : engine_(*engines.front()),
       target_(tokenizers.target),
-      preparer_(tokenizers,
-                {.max_positions = engine_.max_positions(),
-                 .several_sentences = config.record.several_sentences,
-                 .copied_fractions = config.record.copied_fractions,
-                 .seen = config.record.characters ? std::make_shared<const CharacterSet>(
-                                                        config.record.characters->source)
-                                                  : nullptr}),
+      preparer_(tokenizers, engine_.max_positions(), config.record),
       required_texts_(tokenizers),
       edges_(token_edges(*target_)),
       cache_(config.cache_bytes),

@@ -103,9 +103,8 @@ std::vector<SourceSentence> Workers::take(const SentenceScheduler& scheduler) {
   return taken;
 }
 
-void Workers::deliver(std::vector<FinishedSentence> finished,
-                      std::vector<SourceSentence>& in_hand) {
-  for (FinishedSentence& sentence : finished) {
+void Workers::deliver(std::vector<SourceSentence> finished, std::vector<SourceSentence>& in_hand) {
+  for (SourceSentence& sentence : finished) {
     const std::shared_ptr<SentenceReceiver> receiver = sentence.receiver;
     if (sentence.error) {
       receiver->fail(sentence.error);

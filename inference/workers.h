@@ -70,7 +70,7 @@ class Workers {
   std::vector<SourceSentence> take(const SentenceScheduler& scheduler) REQUIRES(mutex_);
   /// Gives the sentences to their receivers, and puts those that are searched again into the
   /// queue. Until they are there, `in_hand` (empty before and after) has them.
-  void deliver(std::vector<FinishedSentence> finished, std::vector<SourceSentence>& in_hand);
+  void deliver(std::vector<SourceSentence> finished, std::vector<SourceSentence>& in_hand);
   /// Moves the sentences into the queue. If memory runs out, they stay as they are.
   void put(std::vector<SourceSentence>& sentences) REQUIRES(mutex_);
   /// Notes that an engine has failed.

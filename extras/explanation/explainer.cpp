@@ -138,7 +138,7 @@ std::vector<Hypothesis> search_all(Engine& engine, std::deque<SourceSentence> wa
       waiting.pop_front();
     }
     scheduler.admit(admitted);
-    for (FinishedSentence& finished : scheduler.step()) {
+    for (SourceSentence& finished : scheduler.step()) {
       if (finished.error) std::rethrow_exception(finished.error);
       best[static_cast<std::size_t>(finished.line)] = std::move(finished.hypotheses.front());
     }

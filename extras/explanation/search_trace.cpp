@@ -19,7 +19,6 @@ class TracedSearch {
         step_(engine),
         rows_{.search = {settings_.config, settings_.tokens,
                          max_length_of(sentence, engine.max_positions()), random_key_of(sentence)},
-              .config = &settings_.config,
               .slot = engine.admit({&sentence.tokens, 1}).front(),
               .source_length = sentence.tokens.size(),
               .needs_attention = settings_.config.coverage_penalty > 0} {

@@ -84,12 +84,8 @@ void DeviceScheduler::admit(std::span<SourceSentence> sentences) {
                      .key = random_key_of(sentence),
                      .source_length = static_cast<std::int64_t>(sentence.tokens.size()),
                      .prefix = std::move(sentence.required.prefix)});
-    active_.push_back({.line = sentence.line,
-                       .part = sentence.part,
-                       .group = groups.back(),
-                       .receiver = sentence.receiver,
-                       .stop = sentence.stop});
     tokens.push_back(std::move(sentence.tokens));
+    active_.push_back({.sentence = sentence, .group = groups.back()});
   }
   model_.admit(tokens, groups);
   search_->begin(begun, model_.source_capacity());
@@ -98,8 +94,8 @@ void DeviceScheduler::admit(std::span<SourceSentence> sentences) {
 void DeviceScheduler::drop_cancelled() {
   host_.drop_cancelled();
   std::vector<std::int64_t> groups;
-  for (const Active& sentence : active_)
-    if (sentence.stop.stop_requested()) groups.push_back(sentence.group);
+  for (const auto& [sentence, group] : active_)
+    if (sentence.stop.stop_requested()) groups.push_back(group);
   release(groups);
 }
 
@@ -107,19 +103,19 @@ void DeviceScheduler::release(std::span<const std::int64_t> groups) {
   if (groups.empty()) return;
   const c10::InferenceMode inference;
   search_->release(groups);
-  std::erase_if(active_, [groups](const Active& sentence) {
-    return std::ranges::find(groups, sentence.group) != groups.end();
+  std::erase_if(active_, [groups](const Active& active) {
+    return std::ranges::find(groups, active.group) != groups.end();
   });
   free_groups_.insert(free_groups_.end(), groups.begin(), groups.end());
 }
 
 void DeviceScheduler::fail_all(const std::exception_ptr& error) {
   host_.fail_all(error);
-  for (const Active& sentence : active_) sentence.receiver->fail(error);
+  for (const Active& active : active_) active.sentence.receiver->fail(error);
   active_.clear();
 }
 
-std::vector<FinishedSentence> DeviceScheduler::step() {
+std::vector<SourceSentence> DeviceScheduler::step() {
   if (!host_.idle()) return host_.step();
   if (active_.empty()) return {};
   const c10::InferenceMode inference;
@@ -128,30 +124,26 @@ std::vector<FinishedSentence> DeviceScheduler::step() {
   return take_ended();
 }
 
-std::vector<FinishedSentence> DeviceScheduler::take_ended() {
+std::vector<SourceSentence> DeviceScheduler::take_ended() {
   const std::vector<std::int64_t> ends = search_->ends();
-  const auto end_of = [&ends](const Active& sentence) {
-    return ends[static_cast<std::size_t>(sentence.group)];
+  const auto end_of = [&ends](const Active& active) {
+    return ends[static_cast<std::size_t>(active.group)];
   };
   std::vector<Active> ended;
-  for (const Active& sentence : active_)
-    if (end_of(sentence) != DeviceSearch::kGoesOn) ended.push_back(sentence);
+  for (const Active& active : active_)
+    if (end_of(active) != DeviceSearch::kGoesOn) ended.push_back(active);
   if (ended.empty()) return {};
   std::ranges::stable_sort(ended, {}, end_of);
   std::vector<std::int64_t> groups;
-  for (const Active& sentence : ended) groups.push_back(sentence.group);
+  for (const Active& active : ended) groups.push_back(active.group);
   std::vector<std::vector<Hypothesis>> best = search_->best(groups);
-  std::vector<FinishedSentence> finished;
+  std::vector<SourceSentence> finished;
   for (std::size_t i = 0; i < ended.size(); ++i) {
-    FinishedSentence sentence{.line = ended[i].line,
-                              .part = ended[i].part,
-                              .hypotheses = std::move(best[i]),
-                              .receiver = ended[i].receiver};
-    if (end_of(ended[i]) == DeviceSearch::kNotANumber) {
-      sentence.hypotheses.clear();
+    SourceSentence& sentence = finished.emplace_back(std::move(ended[i].sentence));
+    if (end_of(ended[i]) == DeviceSearch::kNotANumber)
       sentence.error = std::make_exception_ptr(not_a_number());
-    }
-    finished.push_back(std::move(sentence));
+    else
+      sentence.hypotheses = std::move(best[i]);
   }
   release(groups);
   return finished;

@@ -8,7 +8,6 @@
 #include <exception>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <vector>
 
 #include "inference/device/device_search.h"
@@ -36,14 +35,13 @@ class DeviceScheduler : public SentenceScheduler {
   std::int64_t count_admissible(const std::deque<SourceSentence>& waiting) const override;
   void admit(std::span<SourceSentence> sentences) override;
   void drop_cancelled() override;
-  std::vector<FinishedSentence> step() override;
+  std::vector<SourceSentence> step() override;
   void fail_all(const std::exception_ptr& error) override;
 
  private:
   struct Active {
-    std::int64_t line, part, group;
-    std::shared_ptr<SentenceReceiver> receiver;
-    std::stop_token stop;
+    SourceSentence sentence;
+    std::int64_t group;
   };
 
   /// The settings that sentences must share to be on the device together.
@@ -58,7 +56,7 @@ class DeviceScheduler : public SentenceScheduler {
     return {.settings = first.settings, .needs_attention = first.needs_attention};
   }
   void begin_search(const SourceSentence& first);
-  std::vector<FinishedSentence> take_ended();
+  std::vector<SourceSentence> take_ended();
   void release(std::span<const std::int64_t> groups);
 
   DeviceModel& model_;

@@ -427,7 +427,7 @@ void SearchStep::begin() {
 }
 
 void SearchStep::add(EngineSearch& search) {
-  const DecodeConfig& config = *search.config;
+  const DecodeConfig& config = search.search.config();
   candidates_per_row_ = std::max(candidates_per_row_,
                                  SentenceSearch::candidates_needed(config, engine_.vocabulary()));
   const std::int32_t old_first = search.first_row;
@@ -482,7 +482,7 @@ std::span<const Candidate> SearchStep::candidates_of(const EngineSearch& search)
       std::span(candidates_)
           .subspan(static_cast<std::size_t>(search.first_row) * best, rows * best);
   const auto needed = static_cast<std::size_t>(
-      SentenceSearch::candidates_needed(*search.config, engine_.vocabulary()));
+      SentenceSearch::candidates_needed(search.search.config(), engine_.vocabulary()));
   if (needed == best) return all;
   own_candidates_.clear();
   for (std::size_t row = 0; row < rows; ++row) {

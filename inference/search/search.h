@@ -138,6 +138,7 @@ class SentenceSearch {
   /// The number of candidates that a step needs for each row; at most `vocabulary`.
   static std::int64_t candidates_needed(const DecodeConfig& config, std::int64_t vocabulary);
 
+  const DecodeConfig& config() const { return *config_; }
   std::int64_t width() const { return width_; }
   std::span<const Row> rows() const { return rows_; }
   bool finished() const { return finished_; }
@@ -227,9 +228,8 @@ class SentenceSearch {
 /// A search whose rows are in an engine.
 struct EngineSearch {
   SentenceSearch search;
-  const DecodeConfig* config;  ///< of the search
-  std::int32_t slot;           ///< of the sentence
-  std::size_t source_length;   ///< of the sentence, in tokens
+  std::int32_t slot;          ///< of the sentence
+  std::size_t source_length;  ///< of the sentence, in tokens
   bool needs_attention;
   // In the last step, where its rows stood side by side.
   std::int32_t first_row = 0;

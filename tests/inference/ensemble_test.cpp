@@ -40,7 +40,7 @@ Results translate(Engine& engine, const DecodeConfig& config) {
   worker.add(std::move(list));
   Results results;
   while (!worker.idle())
-    for (const FinishedSentence& sentence : worker.step())
+    for (const SourceSentence& sentence : worker.step())
       results[sentence.line] = {sentence.hypotheses.at(0).tokens, sentence.hypotheses.at(0).score};
   return results;
 }

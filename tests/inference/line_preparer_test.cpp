@@ -105,7 +105,7 @@ TEST(LinePreparer, ALineIsItsSentences) {
 TEST(LinePreparer, SourcesOfAModelMayHaveNoEnd) {
   TokenizerPair tokenizers = tokenizer_pair();
   tokenizers.source_eos = false;
-  const LinePreparer without_ends(tokenizers, {.max_positions = 1000, .several_sentences = 0.0});
+  const LinePreparer without_ends(tokenizers, 1000, {.several_sentences = 0.0});
   PreparedLine line(0, request({}, {.terms = terms("two", "six")}));
   const auto sentences = without_ends.prepare({"one two five."}, line);
   ASSERT_EQ(sentences.size(), 1u);
@@ -172,12 +172,9 @@ TEST(LinePreparer, AttentionIsAskedForWhereItIsNeeded) {
 
 /// A preparer of a model that has seen the characters of its words, and X.
 LinePreparer preparer_that_has_seen(const char* characters) {
-  CharacterSet seen;
-  seen.add_all(characters);
-  return {tokenizer_pair(),
-          {.max_positions = 1000,
-           .several_sentences = 0.0,
-           .seen = std::make_shared<const CharacterSet>(std::move(seen))}};
+  SeenCharacters seen;
+  seen.source.add_all(characters);
+  return {tokenizer_pair(), 1000, {.several_sentences = 0.0, .characters = std::move(seen)}};
 }
 
 TEST(LinePreparer, UnseenTextIsReadOtherwiseAndCopied) {
@@ -270,12 +267,10 @@ const TokenizerPair& tokenizers_with_tags() {
 /// A preparer of a model with these tags, which has seen the letters of "one two", and X.
 const LinePreparer& preparer_with_tags() {
   static const LinePreparer all = [] {
-    CharacterSet seen;
-    seen.add_all("onetw. X");
-    return LinePreparer(tokenizers_with_tags(),
-                        {.max_positions = 1000,
-                         .several_sentences = 0.0,
-                         .seen = std::make_shared<const CharacterSet>(std::move(seen))});
+    SeenCharacters seen;
+    seen.source.add_all("onetw. X");
+    return LinePreparer(tokenizers_with_tags(), 1000,
+                        {.several_sentences = 0.0, .characters = std::move(seen)});
   }();
   return all;
 }
@@ -391,8 +386,7 @@ struct Bracketed {
 Bracketed bracketed(LineInput input, const DecodeConfig& search = {}, Demands demands = {},
                     CopiedFractions fractions = {}) {
   const LinePreparer with_fractions(
-      tokenizer_pair(),
-      {.max_positions = 1000, .several_sentences = 0.0, .copied_fractions = std::move(fractions)});
+      tokenizer_pair(), 1000, {.several_sentences = 0.0, .copied_fractions = std::move(fractions)});
   PreparedLine line(0, request(search, std::move(demands)));
   for (const SourceSentence& sentence : with_fractions.prepare(std::move(input), line)) {
     PreparedPart& part = line.parts[static_cast<std::size_t>(sentence.part)];

@@ -37,15 +37,15 @@ class LoneWorker {
 
   bool idle() const { return waiting_.empty() && scheduler_->idle(); }
 
-  std::vector<FinishedSentence> step() {
+  std::vector<SourceSentence> step() {
     scheduler_->drop_cancelled();
     const std::int64_t count = scheduler_->count_admissible(waiting_);
     std::vector<SourceSentence> taken(std::make_move_iterator(waiting_.begin()),
                                       std::make_move_iterator(waiting_.begin() + count));
     waiting_.erase(waiting_.begin(), waiting_.begin() + count);
     scheduler_->admit(taken);
-    std::vector<FinishedSentence> finished = scheduler_->step();
-    for (const FinishedSentence& sentence : finished)
+    std::vector<SourceSentence> finished = scheduler_->step();
+    for (const SourceSentence& sentence : finished)
       if (sentence.error) std::rethrow_exception(sentence.error);
     return finished;
   }

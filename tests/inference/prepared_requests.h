@@ -27,8 +27,7 @@ inline Terms terms(const std::string& source, const std::string& target) {
 }
 
 inline const LinePreparer& preparer() {
-  static const LinePreparer all(tokenizer_pair(),
-                                {.max_positions = 1000, .several_sentences = 0.0});
+  static const LinePreparer all(tokenizer_pair(), 1000, {.several_sentences = 0.0});
   return all;
 }
 

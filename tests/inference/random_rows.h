@@ -159,7 +159,7 @@ inline Results search(Engine& engine, const DecodeConfig& config,
   worker.add(waiting);
   Results results;
   while (!worker.idle())
-    for (const FinishedSentence& sentence : worker.step())
+    for (const SourceSentence& sentence : worker.step())
       results[sentence.line] = {sentence.hypotheses.at(0).tokens, sentence.hypotheses.at(0).score};
   return results;
 }

@@ -30,7 +30,7 @@ Results run(TableEngine& engine, const DecodeConfig& config, std::vector<SourceS
     worker.add({sentences.begin() + static_cast<std::ptrdiff_t>(next),
                 sentences.begin() + static_cast<std::ptrdiff_t>(end)});
     next = end;
-    for (const FinishedSentence& sentence : worker.step()) {
+    for (const SourceSentence& sentence : worker.step()) {
       EXPECT_FALSE(results.contains(sentence.line));
       for (const Hypothesis& hypothesis : sentence.hypotheses)
         results[sentence.line].emplace_back(hypothesis.tokens, hypothesis.score);
@@ -174,7 +174,7 @@ TEST(Scheduler, TheLongestSentencesAreAdmittedFirstButNeverBeforeEarlierOnes) {
   worker.add({sentence(0, 2), sentence(1, 5), sentence(2, 3)});
   worker.add({sentence(3, 9)});
   while (!worker.idle())
-    for (const FinishedSentence& finished : worker.step()) order.push_back(finished.line);
+    for (const SourceSentence& finished : worker.step()) order.push_back(finished.line);
   EXPECT_EQ(order, (std::vector<std::int64_t>{1, 2, 0, 3}));
 }
 
@@ -189,7 +189,7 @@ TEST(Scheduler, TheEndOfASourceDoesNotLengthenItsTranslation) {
               {.line = 1, .part = 0, .tokens = ended}});
   std::size_t finished = 0;
   while (!worker.idle())
-    for (const FinishedSentence& sentence : worker.step()) {
+    for (const SourceSentence& sentence : worker.step()) {
       EXPECT_EQ(sentence.hypotheses.front().length, static_cast<std::int64_t>(kPieces));
       EXPECT_TRUE(sentence.hypotheses.front().cut);
       ++finished;
@@ -257,7 +257,7 @@ BestTokens translate(std::shared_ptr<SentenceScheduler> scheduler, const DecodeC
   worker.add({sentences.begin(), sentences.begin() + 25});
   BestTokens results;
   const auto take = [&] {
-    for (const FinishedSentence& sentence : worker.step())
+    for (const SourceSentence& sentence : worker.step())
       EXPECT_TRUE(results.emplace(sentence.line, sentence.hypotheses.at(0).tokens).second);
   };
   take();

@@ -32,7 +32,7 @@ inline Found search_and_count(const Distribution& distribution, const DecodeConf
                .settings = {},
                .needs_attention = !required.phrases.empty(),
                .required = required}});
-  std::vector<FinishedSentence> finished;
+  std::vector<SourceSentence> finished;
   while (finished.empty()) finished = worker.step();
   return {std::move(finished[0].hypotheses), engine.steps};
 }

@@ -27,7 +27,7 @@ using Results = std::map<std::int64_t, std::vector<TokenId>>;
 /// Collects the sentences that come.
 class Collecting : public SentenceReceiver {
  public:
-  std::optional<SourceSentence> finish(FinishedSentence sentence) override {
+  std::optional<SourceSentence> finish(SourceSentence sentence) override {
     const std::lock_guard lock(mutex_);
     EXPECT_TRUE(results_.emplace(sentence.line, sentence.hypotheses.at(0).tokens).second);
     changed_.notify_all();
@@ -99,7 +99,7 @@ TEST(Workers, ASentenceMayBeSearchedForAgain) {
   class Twice : public Collecting {
    public:
     explicit Twice(SourceSentence again) : again_(std::move(again)) {}
-    std::optional<SourceSentence> finish(FinishedSentence sentence) override {
+    std::optional<SourceSentence> finish(SourceSentence sentence) override {
       if (sentence.line < 100) {
         SourceSentence again = again_;
         again.line = sentence.line + 100;
@@ -125,7 +125,7 @@ TEST(Workers, SentencesThatAreToBeSearchedForAgainFailWhereNoMemoryIsLeftForTheQ
    public:
     Again(std::vector<SourceSentence> again, std::optional<FailingMemory>& no_memory)
         : again_(std::move(again)), no_memory_(no_memory) {}
-    std::optional<SourceSentence> finish(FinishedSentence sentence) override {
+    std::optional<SourceSentence> finish(SourceSentence sentence) override {
       if (again_.size() == 1) no_memory_.emplace(0, FailingMemory::Fails::FromThenOn);
       SourceSentence next = std::move(again_.back());
       again_.pop_back();
@@ -189,7 +189,7 @@ TEST(Workers, SentencesAreRefusedWhileTooManyWait) {
 class InOrder : public Collecting {
  public:
   InOrder(char name, std::string& order) : name_(name), order_(order) {}
-  std::optional<SourceSentence> finish(FinishedSentence sentence) override {
+  std::optional<SourceSentence> finish(SourceSentence sentence) override {
     order_ += name_;  // a single worker calls it
     return Collecting::finish(std::move(sentence));
   }
@@ -223,7 +223,7 @@ TEST(Workers, ManySentencesDoNotHoldUpAFewThatComeLater) {
 TEST(Workers, AStreamOfSmallSubmissionsDoesNotHoldUpALargeOne) {
   class Endless : public Collecting {
    public:
-    std::optional<SourceSentence> finish(FinishedSentence) override {
+    std::optional<SourceSentence> finish(SourceSentence) override {
       if (++finished < 1000)
         team->add(sentences_for(shared, 1));
       else
@@ -236,7 +236,7 @@ TEST(Workers, AStreamOfSmallSubmissionsDoesNotHoldUpALargeOne) {
   };
   class Large : public Collecting {
    public:
-    std::optional<SourceSentence> finish(FinishedSentence sentence) override {
+    std::optional<SourceSentence> finish(SourceSentence sentence) override {
       small_before = endless->finished.load();  // the single worker calls both
       return Collecting::finish(std::move(sentence));
     }

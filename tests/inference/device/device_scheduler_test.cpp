@@ -97,31 +97,31 @@ struct Search {
 };
 
 /// Adds sentences in parts, as they come to a worker.
-std::vector<FinishedSentence> run(LoneWorker& worker, std::vector<SourceSentence> sentences,
-                                  std::size_t added_at_once) {
-  std::vector<FinishedSentence> finished;
+std::vector<SourceSentence> run(LoneWorker& worker, std::vector<SourceSentence> sentences,
+                                std::size_t added_at_once) {
+  std::vector<SourceSentence> finished;
   std::size_t next = 0;
   while (next < sentences.size() || !worker.idle()) {
     const std::size_t end = std::min(next + added_at_once, sentences.size());
     worker.add({sentences.begin() + static_cast<std::ptrdiff_t>(next),
                 sentences.begin() + static_cast<std::ptrdiff_t>(end)});
     next = end;
-    for (FinishedSentence& sentence : worker.step()) finished.push_back(std::move(sentence));
+    for (SourceSentence& sentence : worker.step()) finished.push_back(std::move(sentence));
   }
   return finished;
 }
 
-std::vector<FinishedSentence> on_host(const Search& search, std::vector<SourceSentence> sentences,
-                                      std::size_t added_at_once = 1000) {
+std::vector<SourceSentence> on_host(const Search& search, std::vector<SourceSentence> sentences,
+                                    std::size_t added_at_once = 1000) {
   TableEngine engine(kVocabulary, search.distribution);
   engine.never_emitted = search.never_emitted;
   LoneWorker worker(engine, search.config, search.tokens);
   return run(worker, std::move(sentences), added_at_once);
 }
 
-std::vector<FinishedSentence> on_device(const Search& search, std::vector<SourceSentence> sentences,
-                                        std::size_t added_at_once = 1000,
-                                        std::int64_t steps_per_poll = 1) {
+std::vector<SourceSentence> on_device(const Search& search, std::vector<SourceSentence> sentences,
+                                      std::size_t added_at_once = 1000,
+                                      std::int64_t steps_per_poll = 1) {
   TableEngine engine(kVocabulary, search.distribution);
   engine.never_emitted = search.never_emitted;
   TableModel model(kVocabulary, search.distribution);
@@ -143,12 +143,12 @@ void expect_same(const Hypothesis& device, const Hypothesis& host) {
   EXPECT_EQ(device.attention, host.attention);
 }
 
-void expect_same(const std::vector<FinishedSentence>& device,
-                 const std::vector<FinishedSentence>& host, bool same_order = true) {
+void expect_same(const std::vector<SourceSentence>& device, const std::vector<SourceSentence>& host,
+                 bool same_order = true) {
   ASSERT_EQ(device.size(), host.size());
   for (std::size_t i = 0; i < host.size(); ++i) {
     auto found = device.begin() + static_cast<std::ptrdiff_t>(i);
-    if (!same_order) found = std::ranges::find(device, host[i].line, &FinishedSentence::line);
+    if (!same_order) found = std::ranges::find(device, host[i].line, &SourceSentence::line);
     ASSERT_NE(found, device.end());
     ASSERT_EQ(found->line, host[i].line) << "another order";
     SCOPED_TRACE(join_text("line ", host[i].line));
@@ -236,7 +236,7 @@ TEST(DeviceScheduler, RowsThatCannotGoOnEnd) {
   const Search search{
       .config = {.beam_size = 3, .no_repeat_ngram_size = 1, .min_length = 30, .max_length = 40}};
   expect_same_search(search);
-  for (const FinishedSentence& sentence : on_device(search, random_sentences(3, kVocabulary)))
+  for (const SourceSentence& sentence : on_device(search, random_sentences(3, kVocabulary)))
     EXPECT_TRUE(sentence.hypotheses.front().cut);
 }
 
@@ -369,7 +369,7 @@ TEST(DeviceScheduler, NotANumberFailsItsSentenceAlone) {
   scheduler.admit(all);
   std::size_t failed = 0, found = 0;
   while (!scheduler.idle())
-    for (const FinishedSentence& sentence : scheduler.step()) {
+    for (const SourceSentence& sentence : scheduler.step()) {
       if (sentence.error) {
         ++failed;
         EXPECT_EQ(sentence.line, 4);
@@ -403,10 +403,10 @@ TEST(DeviceScheduler, GroupsOfCancelledSentencesAreFilledAgain) {
   scheduler.drop_cancelled();
   EXPECT_EQ(scheduler.count_admissible(waiting), 2);
   scheduler.admit({sentences.begin() + 4, 2});
-  std::vector<FinishedSentence> later;
+  std::vector<SourceSentence> later;
   std::size_t finished = 0;
   while (!scheduler.idle())
-    for (FinishedSentence& sentence : scheduler.step()) {
+    for (SourceSentence& sentence : scheduler.step()) {
       ++finished;
       if (sentence.line >= 4) later.push_back(std::move(sentence));
     }

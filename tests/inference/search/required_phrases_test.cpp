@@ -87,7 +87,7 @@ TEST(Phrases, ASentenceWithoutPhrasesIsTranslatedAsEver) {
     LoneWorker worker(engine, config, {kEos});
     worker.add(
         {{.line = 0, .part = 0, .tokens = kSource, .settings = {}, .needs_attention = true}});
-    std::vector<FinishedSentence> finished;
+    std::vector<SourceSentence> finished;
     while (finished.empty()) finished = worker.step();
     const std::vector<Hypothesis>& found = finished[0].hypotheses;
     ASSERT_EQ(found.size(), plain.size());

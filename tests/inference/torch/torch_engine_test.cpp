@@ -113,17 +113,17 @@ TEST(TorchEngine, AModelCanBeTrainedOnAfterItHasTranslated) {
 // ---- the search on a device, with the module tree, beside the search on the host ---------------
 
 /// The sentences `later` come when the others are under way.
-std::vector<FinishedSentence> run(std::unique_ptr<SentenceScheduler> scheduler,
-                                  const DecodeConfig& config,
-                                  const std::vector<SourceSentence>& waiting,
-                                  const std::vector<SourceSentence>& later) {
+std::vector<SourceSentence> run(std::unique_ptr<SentenceScheduler> scheduler,
+                                const DecodeConfig& config,
+                                const std::vector<SourceSentence>& waiting,
+                                const std::vector<SourceSentence>& later) {
   LoneWorker worker(std::move(scheduler), config, {kEos});
   worker.add(waiting);
-  std::vector<FinishedSentence> finished = worker.step();
+  std::vector<SourceSentence> finished = worker.step();
   worker.add(later);
   while (!worker.idle())
-    for (FinishedSentence& sentence : worker.step()) finished.push_back(std::move(sentence));
-  std::ranges::sort(finished, {}, &FinishedSentence::line);
+    for (SourceSentence& sentence : worker.step()) finished.push_back(std::move(sentence));
+  std::ranges::sort(finished, {}, &SourceSentence::line);
   return finished;
 }
 
