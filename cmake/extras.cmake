@@ -24,7 +24,7 @@ foreach(EXTRA ${ASKED_EXTRAS})
 endforeach()
 list(SORT BUILT_EXTRAS)
 
-# built_extras() of app/commands/extra.h: each extra has one function that registers it.
+# built_extras() of app/commands/commands.h: each extra has one function that registers it.
 set(DECLARED "")
 set(CALLED "")
 foreach(EXTRA ${BUILT_EXTRAS})
@@ -32,7 +32,7 @@ foreach(EXTRA ${BUILT_EXTRAS})
   string(APPEND CALLED "\n      ${EXTRA}_extra(device_engine),")
 endforeach()
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/extras.cpp CONTENT "// Made by cmake/extras.cmake.
-#include \"app/commands/extra.h\"
+#include \"app/commands/commands.h\"
 
 namespace dragoman {
 

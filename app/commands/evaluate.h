@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/extra.h"
+#include "app/commands/commands.h"
 #include "app/commands/open_model.h"
 #include "app/frame/command_line.h"
 #include "base/fields.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/commands/extra.h"
+#include "app/commands/commands.h"
 #include "app/commands/open_model.h"
 #include "app/commands/written_translations.h"
 #include "base/fields.h"

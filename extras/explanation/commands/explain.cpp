@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/commands/extra.h"
+#include "app/commands/commands.h"
 #include "app/commands/input_output.h"
 #include "app/commands/open_model.h"
 #include "app/frame/log.h"

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "app/commands/extra.h"
+#include "app/commands/commands.h"
 #include "app/commands/input_output.h"
 #include "app/frame/command_line.h"
 #include "app/frame/log.h"

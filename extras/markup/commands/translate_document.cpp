@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/commands/extra.h"
+#include "app/commands/commands.h"
 #include "app/commands/input_output.h"
 #include "app/commands/translate.h"
 #include "app/commands/written_translations.h"

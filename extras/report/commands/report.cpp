@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/commands/commands.h"
 #include "app/commands/evaluate.h"
-#include "app/commands/extra.h"
 #include "app/commands/input_output.h"
 #include "app/frame/log.h"
 #include "app/frame/signals.h"

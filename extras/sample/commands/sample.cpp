@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "app/commands/extra.h"
+#include "app/commands/commands.h"
 #include "app/frame/log.h"
 #include "base/error.h"
 #include "base/files.h"

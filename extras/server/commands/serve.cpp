@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/commands/extra.h"
+#include "app/commands/commands.h"
 #include "app/commands/open_model.h"
 #include "app/frame/log.h"
 #include "app/frame/signals.h"
