@@ -16,12 +16,6 @@ namespace dragoman {
 
 // ---- the rows ----------------------------------------------------------------------------------
 
-namespace {
-
-constexpr std::int64_t kNewColumns = 32;
-
-}  // namespace
-
 RowCache::RowCache(const ModelConfig& config, torch::TensorOptions like)
     : heads_(config.heads),
       d_k_(config.d_k()),
@@ -48,9 +42,10 @@ void RowCache::select(std::span<const RowOrigin> rows) {
   columns_ -= dropped;
   const auto count = static_cast<std::int64_t>(rows.size());
   row_capacity_ = std::max(row_capacity_, count);
+  constexpr std::int64_t kNewColumns = 32;
   if (columns_ + 1 > column_capacity_) column_capacity_ = columns_ + kNewColumns;
   const torch::Tensor index = to_device(parents, options_.device());
-  for (Layer& layer : layers_) {
+  for (KeysAndValues& layer : layers_) {
     copy_rows(layer.keys, index, dropped);
     copy_rows(layer.values, index, dropped);
   }
@@ -85,7 +80,7 @@ void RowCache::begin_step() {
 torch::Tensor RowCache::attend(std::int64_t layer, const torch::Tensor& q, const torch::Tensor& k,
                                const torch::Tensor& v) {
   const std::int64_t rows = q.size(0);
-  const Layer& cache = layers_[static_cast<std::size_t>(layer)];
+  const KeysAndValues& cache = layers_[static_cast<std::size_t>(layer)];
   const auto with_new = [&](const torch::Tensor& cached, const torch::Tensor& current) {
     const auto of_rows = cached.narrow(0, 0, rows);
     of_rows.select(2, columns_ - 1).copy_(current.view({rows, heads_, d_k_}));
@@ -164,7 +159,7 @@ void SourceCache::keep_sentences(const std::vector<std::int64_t>& kept, std::int
     }
     cache = next;
   };
-  for (Layer& layer : layers_) {
+  for (KeysAndValues& layer : layers_) {
     keep(layer.keys);
     keep(layer.values);
   }
@@ -211,7 +206,7 @@ torch::Tensor SourceCache::by_sentence(const torch::Tensor& q) const {
 }
 
 torch::Tensor SourceCache::attend(std::int64_t layer, const torch::Tensor& q) const {
-  const Layer& cache = layers_[static_cast<std::size_t>(layer)];
+  const KeysAndValues& cache = layers_[static_cast<std::size_t>(layer)];
   const std::int64_t sentences = cache.keys.size(0);
   const auto attended =
       at::scaled_dot_product_attention(by_sentence(q), cache.keys, cache.values, mask_);
@@ -222,7 +217,7 @@ torch::Tensor SourceCache::attend(std::int64_t layer, const torch::Tensor& q) co
 
 std::vector<float> SourceCache::weights(std::int64_t layer, const torch::Tensor& q,
                                         std::int64_t head) const {
-  const Layer& cache = layers_[static_cast<std::size_t>(layer)];
+  const KeysAndValues& cache = layers_[static_cast<std::size_t>(layer)];
   const std::int64_t longest = cache.keys.size(2);
   const auto scores = by_sentence(q).matmul(cache.keys.transpose(2, 3)) / std::sqrt(double(d_k_));
   auto softmax =

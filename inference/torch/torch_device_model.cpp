@@ -11,6 +11,8 @@
 #include <cmath>
 #include <utility>
 
+#include "inference/device/device_search.h"
+
 namespace dragoman {
 
 PackedTokens packed_sentences(Transformer& model, std::span<const std::vector<TokenId>> sentences) {
@@ -29,6 +31,12 @@ constexpr std::int64_t kColumns = 32;
 
 std::int64_t rounded_up(std::int64_t columns) {
   return (columns + kColumns - 1) / kColumns * kColumns;
+}
+
+void widen(std::vector<KeysAndValues>& caches, std::int64_t columns) {
+  for (KeysAndValues& cache : caches)
+    for (torch::Tensor* tensor : {&cache.keys, &cache.values})
+      *tensor = widened(*tensor, 2, columns);
 }
 
 }  // namespace
@@ -118,8 +126,11 @@ void TorchDeviceModel::shape(std::int64_t groups, std::int64_t rows_per_group) {
   rows_per_group_ = rows_per_group;
   source_capacity_ = target_capacity_ = 0;
   const auto layers = static_cast<std::size_t>(model_->config.decoder_layers);
-  sources_.assign(layers, {});
-  targets_.assign(layers, {});
+  const auto empty = [&](std::int64_t rows) {
+    return torch::zeros({rows, model_->config.heads, 0, model_->config.d_k()}, options_);
+  };
+  sources_.assign(layers, {empty(groups), empty(groups)});
+  targets_.assign(layers, {empty(groups * rows_per_group), empty(groups * rows_per_group)});
   source_lengths_ = torch::ones({groups}, options_.dtype(torch::kInt64));
   make_room_for_source(1);
   make_room_for_target(1);
@@ -127,35 +138,15 @@ void TorchDeviceModel::shape(std::int64_t groups, std::int64_t rows_per_group) {
 
 void TorchDeviceModel::make_room_for_source(std::int64_t longest) {
   if (longest <= source_capacity_) return;
-  const std::int64_t before = std::exchange(source_capacity_, rounded_up(longest));
-  const auto grow = [&](torch::Tensor& cache) {
-    auto wide = torch::zeros(
-        {groups_, model_->config.heads, source_capacity_, model_->config.d_k()}, options_);
-    if (cache.defined()) wide.narrow(2, 0, before).copy_(cache);
-    cache = wide;
-  };
-  for (KeysAndValues& source : sources_) {
-    grow(source.keys);
-    grow(source.values);
-  }
+  source_capacity_ = rounded_up(longest);
+  widen(sources_, source_capacity_);
 }
 
 void TorchDeviceModel::make_room_for_target(std::int64_t longest) {
   if (longest <= target_capacity_) return;
-  const std::int64_t before = target_capacity_;
-  target_capacity_ = rounded_up(std::max(longest, before * 3 / 2));  // few growths
-  const std::vector<std::int64_t> shape = {groups_ * rows_per_group_, model_->config.heads,
-                                           target_capacity_, model_->config.d_k()};
-  const auto grow = [&](torch::Tensor& cache) {
-    auto wide = torch::zeros(shape, options_);
-    if (cache.defined()) wide.narrow(2, 0, before).copy_(cache);
-    cache = wide;
-  };
-  for (KeysAndValues& target : targets_) {
-    grow(target.keys);
-    grow(target.values);
-  }
-  spare_ = torch::zeros(shape, options_);
+  target_capacity_ = rounded_up(std::max(longest, target_capacity_ * 3 / 2));  // few growths
+  widen(targets_, target_capacity_);
+  spare_ = torch::zeros(targets_.front().keys.sizes(), options_);
 }
 
 void TorchDeviceModel::admit(std::span<const std::vector<TokenId>> sentences,

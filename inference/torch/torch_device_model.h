@@ -16,6 +16,11 @@ namespace dragoman {
 /// The sentences on the model's device, packed as the module tree reads them.
 PackedTokens packed_sentences(Transformer& model, std::span<const std::vector<TokenId>> sentences);
 
+/// Those of one layer.
+struct KeysAndValues {
+  torch::Tensor keys, values;
+};
+
 class TorchDeviceModel : public DeviceModel {
  public:
   /// Shares the model, whose weights must not change while sentences are under way.
@@ -35,10 +40,6 @@ class TorchDeviceModel : public DeviceModel {
 
  private:
   class InPlaceAttention;
-  struct KeysAndValues {
-    torch::Tensor keys, values;
-  };
-
   void make_room_for_source(std::int64_t longest);
   void make_room_for_target(std::int64_t longest);
   void reorder(const torch::Tensor& parents, std::int64_t columns);

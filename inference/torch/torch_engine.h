@@ -43,22 +43,18 @@ class RowCache {
   std::vector<std::int64_t> positions() const;
 
  private:
-  struct Layer {
-    torch::Tensor keys, values;  // [row capacity, H, column capacity, K]
-  };
-
   void copy_rows(torch::Tensor& cache, const torch::Tensor& parents, std::int64_t dropped);
   bool fits() const;
 
   std::int64_t heads_, d_k_;
   torch::TensorOptions options_;
-  std::vector<Layer> layers_;
-  torch::Tensor spare_;               // where the next reordered cache is written
-  std::vector<std::int64_t> starts_;  // of each row, its first column
-  std::int64_t columns_ = 0;          // in use, the current step's included
+  std::vector<KeysAndValues> layers_;  // [row capacity, H, column capacity, K]
+  torch::Tensor spare_;                // where the next reordered cache is written
+  std::vector<std::int64_t> starts_;   // of each row, its first column
+  std::int64_t columns_ = 0;           // in use, the current step's included
   std::int64_t row_capacity_ = 0, column_capacity_ = 0;
-  std::optional<torch::Tensor>
-      mask_;  // [R, 1, 1, columns], true where a row has a token; none: everywhere
+  /// [R, 1, 1, columns], true where a row has a token; none: everywhere.
+  std::optional<torch::Tensor> mask_;
 };
 
 /// Keys and values of cross-attention for each source sentence: computed once when the sentence is
@@ -87,16 +83,12 @@ class SourceCache {
   /// rows each.
   torch::Tensor by_sentence(const torch::Tensor& q) const;
 
-  struct Layer {
-    torch::Tensor keys, values;  // [sentences, H, S, K], in the order of slots_
-  };
-
   void keep_sentences(const std::vector<std::int64_t>& kept, std::int64_t added,
                       std::int64_t longest);
 
   std::int64_t heads_, d_k_;
   torch::TensorOptions options_;
-  std::vector<Layer> layers_;
+  std::vector<KeysAndValues> layers_;  // [sentences, H, S, K], in the order of slots_
   std::vector<std::int32_t> slots_;    // of each sentence; -1 once released
   std::vector<std::int64_t> lengths_;  // of each sentence
   std::vector<std::int32_t> free_slots_;
