@@ -200,6 +200,19 @@ bool has_control_character(std::string_view text) {
   return false;
 }
 
+std::vector<ByteRange> words_between_spaces(std::string_view text) {
+  std::vector<ByteRange> words;
+  bool in_word = false;
+  for (std::size_t offset = 0; offset < text.size();) {
+    const std::size_t begin = offset;
+    const bool space = is_space(next_code_point(text, offset));
+    if (!space && !in_word) words.push_back({begin, begin});
+    if (!space) words.back().end = offset;
+    in_word = !space;
+  }
+  return words;
+}
+
 std::string_view strip(std::string_view text) {
   std::size_t begin = 0;
   for (std::size_t next = 0; begin < text.size(); begin = next)

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace dragoman {
 
@@ -12,6 +13,16 @@ inline constexpr char32_t kReplacementCharacter = 0xFFFD;
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 // ---- bytes ----
+
+/// Bytes [begin, end) of a text.
+struct ByteRange {
+  std::size_t begin = 0, end = 0;
+
+  std::size_t size() const { return end - begin; }
+  bool empty() const { return begin >= end; }
+  std::string_view of(std::string_view text) const { return text.substr(begin, size()); }
+  bool operator==(const ByteRange&) const = default;
+};
 
 /// The offset of the first byte that belongs to no valid UTF-8 sequence (no overlong forms, no
 /// surrogates, nothing above U+10FFFF), or npos.
@@ -52,6 +63,9 @@ bool is_space(char32_t code_point);
 /// Whether the text has a control character (Unicode's category Cc), or a line or paragraph
 /// separator.
 bool has_control_character(std::string_view text);
+
+/// The words between white space (is_space), in their order.
+std::vector<ByteRange> words_between_spaces(std::string_view text);
 
 /// The text without the white space (is_space) at both ends.
 std::string_view strip(std::string_view text);

@@ -140,38 +140,21 @@ const Hypothesis& hypothesis_of(const PreparedPart& part, std::size_t rank) {
   return part.hypotheses[std::min(rank, part.hypotheses.size() - 1)];
 }
 
-std::vector<std::string_view> words_between_spaces(std::string_view text) {
-  std::vector<std::string_view> words;
-  std::size_t begin = 0;
-  for (std::size_t offset = 0; offset < text.size();) {
-    const std::size_t end = offset;
-    if (!is_space(next_code_point(text, offset))) continue;
-    if (end > begin) words.push_back(text.substr(begin, end - begin));
-    begin = offset;
-  }
-  if (begin < text.size()) words.push_back(text.substr(begin));
-  return words;
-}
-
 /// The number of the word of a text that begins at or contains `place`.
 std::size_t word_at(std::string_view text, std::size_t place) {
-  const std::string_view before = text.substr(0, place);
-  const auto words = words_between_spaces(before);
-  const bool is_inside =
-      !words.empty() && words.back().data() + words.back().size() == before.data() + place;
-  return words.size() - (is_inside ? 1 : 0);
+  const std::vector<ByteRange> words = words_between_spaces(text.substr(0, place));
+  return words.size() - (!words.empty() && words.back().end == place ? 1 : 0);
 }
 
 /// Appends the words of a stretch that is copied. Each attends to itself.
 void append_words(const PreparedLine& line, const CopiedStretch& stretch,
                   std::vector<TranslatedWord>& words) {
-  const auto copied = words_between_spaces(stretch.text);
+  const std::vector<ByteRange> copied = words_between_spaces(stretch.text);
   if (copied.empty()) return;
-  const auto space = static_cast<std::size_t>(copied.front().data() - stretch.text.data());
-  std::size_t source = word_at(line.text, stretch.begin + space);
-  for (const std::string_view word : copied) {
+  std::size_t source = word_at(line.text, stretch.begin + copied.front().begin);
+  for (const ByteRange& word : copied) {
     TranslatedWord& added = words.emplace_back();
-    added.text = one_line(std::string(word));
+    added.text = one_line(std::string(word.of(stretch.text)));
     if (!line.request->reports_attention) continue;
     added.attention.resize(line.words);
     added.attention[std::min(source++, line.words - 1)] = 1;  // a number may have got a space

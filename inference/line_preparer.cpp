@@ -40,19 +40,6 @@ SourceSentence sentence_of(const PreparedLine& line, std::size_t part, std::vect
 
 namespace {
 
-/// The first byte of each word between white space.
-std::vector<std::size_t> word_starts(std::string_view text) {
-  std::vector<std::size_t> starts;
-  bool in_word = false;
-  for (std::size_t offset = 0; offset < text.size();) {
-    const std::size_t begin = offset;
-    const bool space = is_space(next_code_point(text, offset));
-    if (!space && !in_word) starts.push_back(begin);
-    in_word = !space;
-  }
-  return starts;
-}
-
 /// The first byte after the pieces of a word that may stay.
 std::size_t end_of_pieces(std::string_view word, const Tokenizer& tokenizer) {
   constexpr std::size_t kEncodedAtOnce = 4096;  // bytes
@@ -187,8 +174,8 @@ std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine&
     line.parts.push_back({.text = {.text = without_tag(text, tag), .separator = {}}});
   else if (!text.empty())
     split(line, text, tag, stop);
-  std::vector<std::size_t> words;
-  if (line.request->reports_attention) words = word_starts(line.text);
+  std::vector<ByteRange> words;
+  if (line.request->reports_attention) words = words_between_spaces(line.text);
   line.words = words.size();
   line.facts = {.lines = 1, .repaired = valid ? 0 : 1, .long_words = long_words};
   std::vector<SourceSentence> sentences;
@@ -233,7 +220,7 @@ void LinePreparer::split(PreparedLine& line, std::string_view text, std::string_
     if (stop.stop_requested()) throw Stopped();
     return tokenizers_.source->encode(tagged(tag, own_text(part)));
   };
-  std::vector<LineStretch> whole;
+  std::vector<ByteRange> whole;
   for (const RequiredText& required : line.request->demands->of(text, line.terms))
     whole.push_back({required.begin, required.end});
   for (LinePart& part : split_line(text, cuts, most_pieces(line), encode, whole)) {
@@ -283,14 +270,14 @@ void LinePreparer::find_unseen(const PreparedLine& line, PreparedPart& part) con
   if (!record_.characters || config.unknown_words == UnknownWords::Translate || config.sampling ||
       !strip(line.prefix).empty())
     return;
-  std::vector<LineStretch> kept;
+  std::vector<ByteRange> kept;
   for (const RequiredText& text : part.required) kept.push_back({text.begin, text.end});
   for (const std::string& avoided : line.request->demands->avoided)
     for (std::size_t at = 0;
          !avoided.empty() && (at = part.text.text.find(avoided, at)) != part.text.text.npos;
          at += avoided.size())
       kept.push_back({at, at + avoided.size()});
-  std::ranges::sort(kept, {}, &LineStretch::begin);
+  std::ranges::sort(kept, {}, &ByteRange::begin);
   part.unseen = unseen_text(part.text.text, record_.characters->source, kept);
   if (!part.unseen.is_all) return;
   const auto begin = static_cast<std::size_t>(part.text.text.data() - line.text.data());
@@ -332,15 +319,14 @@ std::vector<TokenId> LinePreparer::mark(const PreparedLine& line, PreparedPart& 
   return tokens;
 }
 
-/// Finds the word of each source piece, and of each copy. `starts` has the first byte of each word
-/// of the line.
-void LinePreparer::find_words(std::string_view line, std::span<const std::size_t> starts,
+/// Finds the word of each source piece, and of each copy, among the words of the line.
+void LinePreparer::find_words(std::string_view line, std::span<const ByteRange> words,
                               PreparedPart& part) const {
   const auto offset = static_cast<std::size_t>(part.text.text.data() - line.data());
   const std::size_t lead = part.tag.empty() ? 0 : part.tag.size() + 1;
   const auto word_at = [&](std::size_t byte) {
-    const auto next = std::ranges::upper_bound(starts, byte);
-    return static_cast<std::size_t>(std::max<std::ptrdiff_t>(next - starts.begin() - 1, 0));
+    const auto next = std::ranges::upper_bound(words, byte, {}, &ByteRange::begin);
+    return static_cast<std::size_t>(std::max<std::ptrdiff_t>(next - words.begin() - 1, 0));
   };
   for (const PieceSpan& piece :
        tokenizers_.source->encode_with_offsets(tagged(part.tag, part.marked.text()))) {

@@ -159,7 +159,7 @@ class LinePreparer {
   void copy(const PreparedLine& line, PreparedPart& part) const;
   void find_unseen(const PreparedLine& line, PreparedPart& part) const;
   std::vector<TokenId> mark(const PreparedLine& line, PreparedPart& part) const;
-  void find_words(std::string_view line, std::span<const std::size_t> starts,
+  void find_words(std::string_view line, std::span<const ByteRange> words,
                   PreparedPart& part) const;
   void require_prefix(PreparedLine& line, std::vector<SourceSentence>& sentences) const;
   TokenizerPair tokenizers_;

@@ -30,16 +30,10 @@ char32_t last_of(std::string_view text) {
   return text.empty() ? U' ' : first_of(text.substr(character_start(text, text.size() - 1)));
 }
 
-/// Bytes [begin, end) of a text.
-struct Bytes {
-  std::size_t begin, end;
-  bool empty() const { return begin >= end; }
-};
-
 /// The bytes from the first to the last letter or digit; empty, at the end of the text, if it has
 /// none.
-Bytes core_of(std::string_view text) {
-  Bytes core{text.size(), text.size()};
+ByteRange core_of(std::string_view text) {
+  ByteRange core{text.size(), text.size()};
   bool is_found = false;
   for (std::size_t offset = 0; offset < text.size();) {
     const std::size_t begin = offset;
@@ -117,14 +111,14 @@ class CopyPlacer {
   }
 
   /// The bytes that the model reads instead of a word.
-  Bytes read_bytes(const Copy& word) const {
+  ByteRange read_bytes(const Copy& word) const {
     const std::size_t begin = part_.marked.marked_offset(word.begin);
     return {begin, word.stand_in.empty() ? part_.marked.marked_offset(word.end)
                                          : begin + word.stand_in.size()};
   }
 
   /// The attention of a unit's tokens to bytes of the text that the model reads, on average.
-  double attention(const WrittenUnit& unit, Bytes bytes) const {
+  double attention(const WrittenUnit& unit, ByteRange bytes) const {
     if (hypothesis_.attention.empty() || unit.begin == unit.end) return 0;
     const std::size_t source_length = hypothesis_.attention.size() / hypothesis_.tokens.size();
     double sum = 0;
@@ -138,7 +132,7 @@ class CopyPlacer {
   }
 
   /// The unit that attends most to these bytes; none without attention.
-  std::optional<std::size_t> unit_of(Bytes bytes) const {
+  std::optional<std::size_t> unit_of(ByteRange bytes) const {
     std::optional<std::size_t> best;
     double most = 0;
     for (std::size_t u = 0; u < units_.size(); ++u) {
@@ -150,8 +144,8 @@ class CopyPlacer {
   }
 
   /// The last word before byte `at` of the text that is read; empty if there is none.
-  Bytes word_before(std::size_t at) const {
-    const Bytes core = core_of(std::string_view(read_).substr(0, at));
+  ByteRange word_before(std::size_t at) const {
+    const ByteRange core = core_of(std::string_view(read_).substr(0, at));
     if (core.empty()) return {0, 0};
     std::size_t begin = character_start(read_, core.end - 1);
     const bool is_alone = is_unspaced_letter(first_of(std::string_view(read_).substr(begin)));
@@ -163,9 +157,9 @@ class CopyPlacer {
     return {begin, core.end};
   }
 
-  Bytes word_behind(std::size_t at) const {
+  ByteRange word_behind(std::size_t at) const {
     const std::string_view rest = std::string_view(read_).substr(at);
-    const Bytes core = core_of(rest);
+    const ByteRange core = core_of(rest);
     if (core.empty()) return {0, 0};
     std::size_t end = core.begin;
     const bool is_alone = is_unspaced_letter(next_code_point(rest, end));
@@ -178,10 +172,10 @@ class CopyPlacer {
   }
 
   /// Whether no other word of the source gets more of the unit's attention.
-  bool looks_most_at(const WrittenUnit& unit, Bytes bytes) const {
+  bool looks_most_at(const WrittenUnit& unit, ByteRange bytes) const {
     const double here = attention(unit, bytes);
     for (std::size_t begin = 0; begin < read_.size();) {
-      const Bytes word = word_behind(begin);
+      const ByteRange word = word_behind(begin);
       if (word.empty()) break;
       const bool is_same = word.begin < bytes.end && bytes.begin < word.end;
       if (!is_same && attention(unit, word) > here) return false;
@@ -200,7 +194,7 @@ class CopyPlacer {
       for (std::size_t u = 0; u < units_.size(); ++u) {
         if (replaced_[u]) continue;
         const std::string_view text = units_[u].text;
-        for (Bytes word{0, 0}; word.begin < text.size(); word.begin = word.end) {
+        for (ByteRange word{0, 0}; word.begin < text.size(); word.begin = word.end) {
           while (word.end < text.size()) {
             std::size_t behind = word.end;
             if (!makes_words(next_code_point(text, behind))) break;
@@ -220,7 +214,7 @@ class CopyPlacer {
   struct Units {
     std::size_t first, last;
   };
-  std::optional<Units> units_for(Bytes word) const {
+  std::optional<Units> units_for(ByteRange word) const {
     constexpr double kAboutTheMost = 0.6;
     const auto best = unit_of(word);
     if (!best) return std::nullopt;
@@ -267,7 +261,7 @@ class CopyPlacer {
     const Copy& copy = part_.unseen.copies[number];
     const std::size_t at = part_.marked.marked_offset(copy.begin);
     const std::size_t behind = part_.marked.marked_offset(copy.end);
-    const Bytes left = word_before(at), right = word_behind(behind);
+    const ByteRange left = word_before(at), right = word_behind(behind);
     const std::size_t last = placed_.size() - 1;  // no unit: the end
     if (left.empty()) return placed_.front().before.push_back(number);
     if (right.empty()) {

@@ -201,8 +201,8 @@ std::vector<TokenId> with_words_replaced(const std::vector<RequiredText>& texts,
 std::vector<TextChange> exact_texts(std::string_view translation,
                                     const std::vector<RequiredText>& texts,
                                     const Tokenizer& tokenizer) {
-  std::map<std::string, std::size_t>
-      done;  // the search resumes here, by the text as the tokenizer writes it
+  // The search resumes here, by the text as the tokenizer writes it.
+  std::map<std::string, std::size_t> done;
   std::vector<TextChange> changes;
   const auto is_of_word = [translation](std::size_t place) {
     return is_word_character(next_code_point(translation, place));

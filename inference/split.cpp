@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/utf8.h"
 #include "tokenizer/sentence_splitter.h"
 
 namespace dragoman {
@@ -170,7 +169,7 @@ std::string without_breaks(std::string_view space) {
 
 /// The sentences of a line. Two are one if the end of the first is within a stretch of `whole`.
 std::vector<std::string_view> sentences_of(std::string_view line,
-                                           const std::vector<LineStretch>& whole) {
+                                           const std::vector<ByteRange>& whole) {
   std::vector<std::string_view> sentences;
   std::size_t next = 0, end_of_whole = 0;
   for (const std::string_view sentence : split_sentences(line)) {
@@ -192,7 +191,7 @@ std::vector<std::string_view> sentences_of(std::string_view line,
 }  // namespace
 
 std::vector<LinePart> split_line(std::string_view line, SentenceCuts cuts, std::int64_t most,
-                                 const Encode& encode, const std::vector<LineStretch>& whole) {
+                                 const Encode& encode, const std::vector<ByteRange>& whole) {
   std::vector<LinePart> parts;
   if (cuts == SentenceCuts::InLongLines) {
     std::vector<TokenId> tokens = encode(line);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/utf8.h"
 #include "tokenizer/tokenizer.h"
 
 namespace dragoman {
@@ -24,11 +25,6 @@ struct LinePart {
   bool ends_sentence = false;        ///< and another sentence follows in the line
 };
 
-/// Bytes [begin, end) of a line.
-struct LineStretch {
-  std::size_t begin, end;
-};
-
 /// The pieces that the tokenizer makes of a text.
 using Encode = std::function<std::vector<TokenId>(std::string_view)>;
 
@@ -37,7 +33,7 @@ using Encode = std::function<std::vector<TokenId>(std::string_view)>;
 /// whole, however many pieces it has. No sentence ends within a stretch of `whole`, the stretches
 /// of terms; they are in order.
 std::vector<LinePart> split_line(std::string_view line, SentenceCuts cuts, std::int64_t most,
-                                 const Encode& encode, const std::vector<LineStretch>& whole = {});
+                                 const Encode& encode, const std::vector<ByteRange>& whole = {});
 
 /// Appends the next part's `translation` to `joined`, the translations so far. `before` is the
 /// source of the part before. The white space between the two parts is kept; characters that would

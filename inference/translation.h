@@ -76,18 +76,13 @@ struct TranslationFacts {
   std::int64_t source_tokens = 0;
   std::int64_t target_tokens = 0;  ///< of the best translations
 
+  static constexpr std::int64_t TranslationFacts::*kAll[] = {
+      &TranslationFacts::lines,         &TranslationFacts::empty,        &TranslationFacts::copied,
+      &TranslationFacts::split,         &TranslationFacts::repaired,     &TranslationFacts::cut,
+      &TranslationFacts::long_words,    &TranslationFacts::unmet,        &TranslationFacts::unknown,
+      &TranslationFacts::source_tokens, &TranslationFacts::target_tokens};
   TranslationFacts& operator+=(const TranslationFacts& more) {
-    lines += more.lines;
-    empty += more.empty;
-    copied += more.copied;
-    split += more.split;
-    repaired += more.repaired;
-    cut += more.cut;
-    long_words += more.long_words;
-    unmet += more.unmet;
-    unknown += more.unknown;
-    source_tokens += more.source_tokens;
-    target_tokens += more.target_tokens;
+    for (const auto fact : kAll) this->*fact += more.*fact;
     return *this;
   }
 };

@@ -200,7 +200,7 @@ class Forms {
 };
 
 std::vector<Cluster> clusters_of(std::string_view text, const CharacterSet& seen,
-                                 std::span<const LineStretch> kept) {
+                                 std::span<const ByteRange> kept) {
   std::vector<Cluster> clusters;
   const Forms forms(text, seen);
   std::size_t next_kept = 0;
@@ -316,7 +316,6 @@ class Copies {
            script_of(first(copies_.back().begin)) == script_of(first(word.begin));
   }
 
-  std::size_t begin_byte(std::size_t cluster) const { return clusters_[cluster].begin; }
   std::size_t last_end() const { return copies_.empty() ? 0 : copies_.back().end; }
 
   std::string_view text_;
@@ -381,7 +380,7 @@ bool is_all_copied(std::string_view text, const std::vector<CopiedText>& copies)
 }  // namespace
 
 UnseenText unseen_text(std::string_view text, const CharacterSet& seen,
-                       std::span<const LineStretch> kept) {
+                       std::span<const ByteRange> kept) {
   if (seen.contains_all(text)) return {};
   const std::vector<Cluster> clusters = clusters_of(text, seen, kept);
   UnseenText unseen{.changes = {}, .copies = Copies(text, clusters).find()};

@@ -42,6 +42,6 @@ struct UnseenText {
 /// `text` is valid UTF-8. The stretches `kept`, in their order, are read as they are. Empty if the
 /// model has seen all of the text.
 UnseenText unseen_text(std::string_view text, const CharacterSet& seen,
-                       std::span<const LineStretch> kept = {});
+                       std::span<const ByteRange> kept = {});
 
 }  // namespace dragoman

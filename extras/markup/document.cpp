@@ -49,21 +49,8 @@ bool overlap(const ByteRange& a, const ByteRange& b) { return a.begin < b.end &&
 
 }  // namespace
 
-std::vector<ByteRange> words_of(std::string_view text) {
-  std::vector<ByteRange> words;
-  bool in_word = false;
-  for (std::size_t offset = 0; offset < text.size();) {
-    const std::size_t begin = offset;
-    const bool space = is_space(next_code_point(text, offset));
-    if (!space && !in_word) words.push_back({begin, begin});
-    if (!space) words.back().end = offset;
-    in_word = !space;
-  }
-  return words;
-}
-
 bool needs_alignment(const Passage& passage) {
-  return !passage.tags.empty() && words_of(passage.text).size() <= kMostAlignedWords;
+  return !passage.tags.empty() && words_between_spaces(passage.text).size() <= kMostAlignedWords;
 }
 
 AlignedText aligned_text(const TranslatedText& translation) {
@@ -79,7 +66,7 @@ AlignedText aligned_text(const TranslatedText& translation) {
 }
 
 AlignedText through_pivot(const AlignedText& first, AlignedText second) {
-  const std::vector<ByteRange> pivots = words_of(first.text);
+  const std::vector<ByteRange> pivots = words_between_spaces(first.text);
   for (AlignedWord& word : second.words) {
     std::map<std::size_t, double> weights;
     for (const SourceLink& link : word.links) {

@@ -11,18 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/utf8.h"
 #include "inference/translation.h"
 
 namespace dragoman {
-
-/// A range of bytes in a text.
-struct ByteRange {
-  std::size_t begin = 0, end = 0;
-
-  std::size_t size() const { return end - begin; }
-  std::string_view of(std::string_view text) const { return text.substr(begin, size()); }
-  bool operator==(const ByteRange&) const = default;
-};
 
 /// Markup inside a passage. Its bytes appear once in the translated document.
 struct InlineTag {
@@ -132,9 +124,6 @@ struct AlignedText {
   std::string text;
   std::vector<AlignedWord> words = {};  ///< in their order; none: nothing is known
 };
-
-/// The words between white space.
-std::vector<ByteRange> words_of(std::string_view text);
 
 /// The most words of a line that is aligned with its translation: attention takes memory for the
 /// product of the numbers of words on both sides.

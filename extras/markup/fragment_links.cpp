@@ -69,7 +69,7 @@ constexpr double kSame = 32;
 AlignedText with_links(const AlignedText& translation, std::size_t source_words) {
   if (!translation.words.empty() || source_words == 0) return translation;
   AlignedText linked;
-  const std::vector<ByteRange> words = words_of(translation.text);
+  const std::vector<ByteRange> words = words_between_spaces(translation.text);
   for (std::size_t w = 0; w < words.size(); ++w)
     linked.words.push_back(
         {.place = words[w], .links = {{(2 * w + 1) * source_words / (2 * words.size()), 1}}});
@@ -88,7 +88,7 @@ double fraction_in(const ByteRange& fragment, const ByteRange& range) {
 FragmentLinks::FragmentLinks(std::string_view source, const AlignedText& translation,
                              const Cuts& cuts)
     : source_text_(source), target_text_(translation.text) {
-  const std::vector<ByteRange> source_words = words_of(source);
+  const std::vector<ByteRange> source_words = words_between_spaces(source);
   source_ = fragments_of(source, source_words, cuts.source);
   const AlignedText linked = with_links(translation, source_words.size());
   std::vector<ByteRange> target_words;

@@ -237,7 +237,7 @@ class PendingTranslations::PendingTranslation {
       LineInput line{.text = std::move(lines.lines[l])};
       const bool is_tagged = has_tags(lines.indices[l]);
       if ((is_tagged || task_.reports_attention) &&
-          words_of(line.text).size() <= kMostAlignedWords) {
+          words_between_spaces(line.text).size() <= kMostAlignedWords) {
         auto& request = is_tagged ? of_tagged_lines : of_aligned_lines;
         wanted.words_of_best_alone = !is_tagged;  // tags are placed in all translations
         if (!request) request = model.request(wanted);

@@ -83,7 +83,7 @@ namespace {
 std::vector<TextSpan> spans_of_words(std::string_view text) {
   std::vector<TextSpan> spans;
   std::size_t byte = 0, index = 0;  // after the last word
-  for (const ByteRange& word : words_of(text)) {
+  for (const ByteRange& word : words_between_spaces(text)) {
     const std::size_t begin = index + count_code_points(text.substr(byte, word.begin - byte));
     index = begin + count_code_points(word.of(text));
     byte = word.end;

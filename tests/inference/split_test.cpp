@@ -64,7 +64,7 @@ TEST(Split, AShortLineIsSplitAtSentenceEndsWhereAllLinesAre) {
 
 TEST(Split, ATermIsNotSplit) {
   const std::string_view line = "Yahoo! Inc. is old. She left.";
-  const auto split = [&](const std::vector<LineStretch>& whole) {
+  const auto split = [&](const std::vector<ByteRange>& whole) {
     return split_line(line, SentenceCuts::InAllLines, 100, encode, whole);
   };
   EXPECT_THAT(texts(split({})), ElementsAre("Yahoo!", "Inc. is old.", "She left."));

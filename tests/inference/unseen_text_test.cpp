@@ -147,7 +147,7 @@ TEST(UnseenText, ALongRunOfMarksTakesNoQuadraticTime) {
 
 TEST(UnseenText, StretchesAreKept) {
   const std::string text = "<\u2713> na\u00EFve \u041C \u041C";
-  const std::vector<LineStretch> kept = {{0, 5}, {6, 12}, {13, 15}};
+  const std::vector<ByteRange> kept = {{0, 5}, {6, 12}, {13, 15}};
   const UnseenText unseen = unseen_text(text, english(), kept);
   EXPECT_EQ(MarkedText(text, unseen.changes).text(), "<\u2713> na\u00EFve \u041C X");
   ASSERT_EQ(unseen.copies.size(), 1u);

@@ -20,7 +20,7 @@ TEST(FragmentSearch, ATextIsFoundWhereFragmentsBegin) {
     RandomStream random(7, i);
     std::string text;
     while (text.size() < 400) text += random.choice(std::vector<std::string>{"a", "aa", " ", ".b"});
-    const std::vector<WordFragment> fragments = fragments_of(text, words_of(text));
+    const std::vector<WordFragment> fragments = fragments_of(text, words_between_spaces(text));
     std::vector<std::size_t> all(fragments.size());
     std::iota(all.begin(), all.end(), 0);
     const FragmentSearch search(text, fragments, all);

@@ -13,7 +13,7 @@ namespace dragoman {
 
 /// The words in the other order.
 inline AlignedText reversed(std::string_view text) {
-  const std::vector<ByteRange> words = words_of(text);
+  const std::vector<ByteRange> words = words_between_spaces(text);
   AlignedText translation;
   for (std::size_t w = words.size(); w-- > 0;) {
     if (!translation.text.empty()) translation.text += ' ';
@@ -27,14 +27,14 @@ inline AlignedText reversed(std::string_view text) {
 /// Each word is its own translation.
 inline AlignedText in_order(std::string_view text) {
   AlignedText translation{.text = std::string(text)};
-  for (const ByteRange& word : words_of(text))
+  for (const ByteRange& word : words_between_spaces(text))
     translation.words.push_back({.place = word, .links = {{translation.words.size(), 1}}});
   return translation;
 }
 
 /// Other words in any number, each linked to any words of the source, with any weights.
 inline AlignedText random_translation(std::string_view text, RandomStream& random) {
-  const std::size_t words = words_of(text).size();
+  const std::size_t words = words_between_spaces(text).size();
   static const std::vector<std::string> kWords = {"eins", "(zwei)", "drei,",  "&",
                                                   "a<b",  "\"x\"",  "\u00E9."};
   AlignedText translation;
