@@ -42,18 +42,12 @@ CpuEngine::CpuEngine(std::shared_ptr<const CpuModel> model, std::vector<TokenId>
       cache_(model_->config.decoder_layers, record_bytes()),
       choice_(std::move(never_emitted)) {}
 
-std::int64_t CpuEngine::max_positions() const { return model_->config.longest_sentence(); }
-
 /// 36 rows, six tiles (operand_layout-inl.h), if the shared cache holds the weights of a step. More
 /// rows have more keys and values, which drive the weights out of it. 96 rows if the weights come
 /// from memory: each read serves more rows, and all cores share the memory's bandwidth.
 std::int64_t CpuEngine::preferred_rows() const {
   constexpr std::int64_t kNear = 32 << 20;
   return model_->step_bytes() > kNear ? 96 : 36;
-}
-
-void CpuEngine::check(const AttentionHeads& heads) const {
-  heads.check(model_->config.decoder_layers, model_->config.heads);
 }
 
 std::vector<std::int32_t> CpuEngine::admit(std::span<const std::vector<TokenId>> sentences) {
@@ -210,11 +204,10 @@ void append_columns(const Rows& from, std::int64_t columns, std::vector<float>& 
 
 /// The same for rows in HeadOrder: their heads are appended one after the other.
 void append_heads(const Rows& from, const HeadOrder& order, std::vector<float>& to) {
-  for (std::int64_t r = 0; r < from.rows; ++r) {
-    const float* row = from.x + r * from.stride + from.first;
+  for (std::int64_t r = 0; r < from.rows; ++r)
     for (std::int64_t h = 0; h < order.heads; ++h)
-      for (std::int64_t c = 0; c < order.d_k; ++c) to.push_back(row[order.index(h, c)]);
-  }
+      for (std::int64_t c = 0; c < order.d_k; ++c)
+        to.push_back(from.x[r * from.stride + from.first + order.index(h, c)]);
 }
 
 }  // namespace

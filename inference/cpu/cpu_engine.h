@@ -131,9 +131,11 @@ class CpuEngine : public Engine {
             std::shared_ptr<EngineTeam> team = nullptr);
 
   std::int64_t vocabulary() const override { return model_->config.target_vocabulary; }
-  std::int64_t max_positions() const override;
+  std::int64_t max_positions() const override { return model_->config.longest_sentence(); }
   std::int64_t preferred_rows() const override;
-  void check(const AttentionHeads& heads) const override;
+  void check(const AttentionHeads& heads) const override {
+    heads.check(model_->config.decoder_layers, model_->config.heads);
+  }
 
   std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) override;
   void release(std::span<const std::int32_t> slots) override;

@@ -113,14 +113,6 @@ class TorchDeviceModel::InPlaceAttention : public DecoderAttention {
 TorchDeviceModel::TorchDeviceModel(Transformer model)
     : model_(std::move(model)), options_(model_->output_weight().options().requires_grad(false)) {}
 
-std::int64_t TorchDeviceModel::max_positions() const { return model_->config.longest_sentence(); }
-
-std::int64_t TorchDeviceModel::preferred_rows() const { return device().is_cpu() ? 128 : 1280; }
-
-void TorchDeviceModel::check(const AttentionHeads& heads) const {
-  heads.check(model_->config.decoder_layers, model_->config.heads);
-}
-
 void TorchDeviceModel::shape(std::int64_t groups, std::int64_t rows_per_group) {
   groups_ = groups;
   rows_per_group_ = rows_per_group;

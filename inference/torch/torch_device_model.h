@@ -28,9 +28,11 @@ class TorchDeviceModel : public DeviceModel {
 
   torch::Device device() const override { return options_.device(); }
   std::int64_t vocabulary() const override { return model_->config.target_vocabulary; }
-  std::int64_t max_positions() const override;
-  std::int64_t preferred_rows() const override;
-  void check(const AttentionHeads& heads) const override;
+  std::int64_t max_positions() const override { return model_->config.longest_sentence(); }
+  std::int64_t preferred_rows() const override { return device().is_cpu() ? 128 : 1280; }
+  void check(const AttentionHeads& heads) const override {
+    heads.check(model_->config.decoder_layers, model_->config.heads);
+  }
 
   void shape(std::int64_t groups, std::int64_t rows_per_group) override;
   void admit(std::span<const std::vector<TokenId>> sentences,

@@ -137,19 +137,11 @@ TorchEngine::TorchEngine(Transformer model, std::vector<TokenId> never_emitted, 
       sources_(model_->config, options_),
       rows_(model_->config, options_) {}
 
-std::int64_t TorchEngine::max_positions() const { return device_model_.max_positions(); }
-
-std::int64_t TorchEngine::preferred_rows() const { return device_model_.preferred_rows(); }
-
-void TorchEngine::check(const AttentionHeads& heads) const { device_model_.check(heads); }
-
 std::vector<std::int32_t> TorchEngine::admit(std::span<const std::vector<TokenId>> sentences) {
   const c10::InferenceMode inference;
   const PackedTokens source = packed_sentences(model_, sentences);
   return sources_.admit(model_, model_->encode(source), source.layout);
 }
-
-void TorchEngine::release(std::span<const std::int32_t> slots) { sources_.release(slots); }
 
 void TorchEngine::step(const StepRequest& step) {
   const c10::InferenceMode inference;

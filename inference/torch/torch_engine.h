@@ -117,12 +117,12 @@ class TorchEngine : public Engine, public ResettableEngine {
               std::function<void(std::int64_t)> on_fewer_rows = {});
 
   std::int64_t vocabulary() const override { return model_->config.target_vocabulary; }
-  std::int64_t max_positions() const override;
-  std::int64_t preferred_rows() const override;
-  void check(const AttentionHeads& heads) const override;
+  std::int64_t max_positions() const override { return device_model_.max_positions(); }
+  std::int64_t preferred_rows() const override { return device_model_.preferred_rows(); }
+  void check(const AttentionHeads& heads) const override { device_model_.check(heads); }
 
   std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) override;
-  void release(std::span<const std::int32_t> slots) override;
+  void release(std::span<const std::int32_t> slots) override { sources_.release(slots); }
   void step(const StepRequest& step) override;
 
   void reset() override;
