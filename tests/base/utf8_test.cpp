@@ -4,6 +4,8 @@
 
 #include <ctime>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/random.h"
 
@@ -43,6 +45,15 @@ TEST(Strip, SpaceIsStrippedFromBothEnds) {
   for (int i = 0; i < 10'000; ++i) size += strip(text).size();
   EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 0.5);
   EXPECT_EQ(size, 10'000 * (text.size() - 1));
+}
+
+TEST(WordsBetweenSpaces, AWordIsWhatStandsBetweenAnyWhiteSpace) {
+  const std::string text = " one\u3000\u00E9t\u00E9,\t x\u00A0";
+  std::vector<std::string_view> words;
+  for (const ByteRange& word : words_between_spaces(text)) words.push_back(word.of(text));
+  EXPECT_EQ(words, (std::vector<std::string_view>{"one", "\u00E9t\u00E9,", "x"}));
+  EXPECT_EQ(words_between_spaces("a"), (std::vector<ByteRange>{{0, 1}}));
+  EXPECT_TRUE(words_between_spaces(" \n").empty());
 }
 
 TEST(ControlCharacters, ControlCharactersAreThoseOfUnicodeAndItsLineEnds) {
