@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/unicode.h"
-#include "inference/split.h"
+#include "base/utf8.h"
 #include "tokenizer/terms.h"
 
 namespace dragoman {
