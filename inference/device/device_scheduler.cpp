@@ -3,6 +3,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "base/error.h"
@@ -46,19 +47,22 @@ std::int64_t DeviceScheduler::count_admissible(const std::deque<SourceSentence>&
   }
   if (!host_.idle()) return 0;
   const bool begins = active_.empty();
-  const auto groups = begins ? capacity(first.settings->config)
-                             : static_cast<std::int64_t>(active_.size() + free_groups_.size());
-  const auto free = begins ? groups : static_cast<std::int64_t>(free_groups_.size());
-  // The encoder works better on several sentences than on one, so a few free groups stay free.
-  if (free * 8 < groups) return 0;
   const CommonSettings common = begins ? settings_of(first) : common_;
-  return count(free, [&common](const SourceSentence& sentence) { return common.takes(sentence); });
+  const auto most = capacity(first.settings->config);
+  const auto fitting =
+      count(most, [&common](const SourceSentence& sentence) { return common.takes(sentence); });
+  if (begins) return fitting;
+  const auto free = std::ssize(free_groups_);
+  if (groups_ < most && fitting > free) return 0;
+  // The encoder works better on several sentences than on one, so a few free groups stay free.
+  if (free * 8 < groups_) return 0;
+  return std::min(fitting, free);
 }
 
-void DeviceScheduler::begin_search(const SourceSentence& first) {
+void DeviceScheduler::begin_search(const SourceSentence& first, std::int64_t groups) {
   common_ = settings_of(first);
+  groups_ = groups;
   const SearchSettings& settings = *common_.settings;
-  const std::int64_t groups = capacity(settings.config);
   search_.emplace(
       settings, model_, never_emitted_,
       DeviceSearch::Options{.groups = groups, .keeps_attention = first.needs_attention});
@@ -72,7 +76,12 @@ void DeviceScheduler::admit(std::span<SourceSentence> sentences) {
   if (sentences.empty()) return;
   if (!sentences.front().required.phrases.empty()) return host_.admit(sentences);
   const c10::InferenceMode inference;
-  if (active_.empty() && !common_.takes(sentences.front())) begin_search(sentences.front());
+  if (active_.empty()) {
+    const auto groups = std::min(static_cast<std::int64_t>(std::bit_ceil(sentences.size())),
+                                 capacity(sentences.front().settings->config));
+    if (groups != groups_ || !common_.takes(sentences.front()))
+      begin_search(sentences.front(), groups);
+  }
   std::vector<std::vector<TokenId>> tokens;
   std::vector<std::int64_t> groups;
   std::vector<DeviceSentence> begun;

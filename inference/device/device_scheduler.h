@@ -1,6 +1,8 @@
 // Scheduler's work if the search runs on the device: keeps the groups of a DeviceModel full. The
 // host asks only every few steps which searches have ended, and then refills their groups; no shape
-// changes.
+// changes while sentences are under way. A step costs the same whether its groups are full or not,
+// so a search has as many groups as sentences wait when it begins, rounded up to a power of two. If
+// more come than are free, the search ends before one with more groups begins.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +20,7 @@ namespace dragoman {
 class DeviceScheduler : public SentenceScheduler {
  public:
   struct Options {
-    std::int64_t rows = 0;            ///< of a step, about; 0: DeviceModel::preferred_rows()
+    std::int64_t rows = 0;            ///< of a step, at most; 0: DeviceModel::preferred_rows()
     std::int64_t steps_per_poll = 1;  ///< steps between two questions of the host
   };
 
@@ -55,8 +57,8 @@ class DeviceScheduler : public SentenceScheduler {
   static CommonSettings settings_of(const SourceSentence& first) {
     return {.settings = first.settings, .needs_attention = first.needs_attention};
   }
-  void begin_search(const SourceSentence& first);
   std::vector<SourceSentence> take_ended();
+  void begin_search(const SourceSentence& first, std::int64_t groups);
   void release(std::span<const std::int64_t> groups);
 
   DeviceModel& model_;
@@ -65,6 +67,7 @@ class DeviceScheduler : public SentenceScheduler {
   Scheduler host_;
   CommonSettings common_;  // of the search
   std::optional<DeviceSearch> search_;
+  std::int64_t groups_ = 0;     // of the search
   std::vector<Active> active_;  // in the order in which they came
   std::vector<std::int64_t> free_groups_;
 };
