@@ -1,4 +1,5 @@
-"""Fails on an #include that docs/design.md, section 2, does not allow, and on two types of one name.
+"""Fails on an #include that docs/design.md, section 2, does not allow, on a folder that it does not name, and on two types
+of one name.
 
 Usage: include_directions.py SOURCE_FOLDER
 """
@@ -126,18 +127,29 @@ def complaints_of_types(sources):
             first[name] = path
 
 
+def product_sources(root):
+    """Path and text of every source in the folders of the rooms and below them."""
+    for folder in sorted({room.split("/")[0] for room in ALLOWED}):
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix in (".h", ".cpp", ".cu"):
+                yield path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
+
+
+def complaints_of_folders(sources):
+    for folder in sorted({path.rsplit("/", 1)[0] for path in sources} - set(ALLOWED)):
+        yield f"{folder}: docs/design.md does not say what this folder may include"
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
-    sources = {}
-    for room in ALLOWED:
-        for path in (root / room).glob("*"):
-            if path.suffix in (".h", ".cpp", ".cu"):
-                sources[path.relative_to(root).as_posix()] = path.read_text(encoding="utf-8")
+    sources = dict(product_sources(root))
     if not sources:
         sys.exit(f"{root}: no sources found")
     contributing = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
     found = list(complaints_of_levels(levels_of(contributing)))
-    found += [line for path, text in sorted(sources.items()) for line in complaints(path, text, sources)]
+    found += complaints_of_folders(sources)
+    rooms = {path: text for path, text in sorted(sources.items()) if room_of(path)}
+    found += [line for path, text in rooms.items() for line in complaints(path, text, sources)]
     found += complaints_of_types(sources)
     print("\n".join(found) or f"{len(sources)} files include only what they may")
     sys.exit(1 if found else 0)
