@@ -2,7 +2,8 @@
 // tokenization left out: target pieces per second over whole passes, or milliseconds a sentence.
 // The last line of standard output is JSON.
 //   translate_speed --model FILE --pieces FILE [--beam N] [--device cpu|cuda|cuda:N]
-//                   [--compute-type auto|float32|bfloat16|int8] [--threads N] [--batch-size N]
+//                   [--compute-type auto|float32|bfloat16|float16|int8] [--threads N] [--batch-size
+//                   N]
 //                   [--min-length N] [--max-length N] [--repeat N] [--limit N] [--latency]
 //                   [--by-part] [--by-kernel]
 #include <CLI/CLI.hpp>
@@ -143,9 +144,13 @@ struct Options {
 
 /// The engine on a GPU, and what is measured there.
 #ifdef DRAGOMAN_TORCH
-std::unique_ptr<Engine> device_engine(const std::string& device, const ModelFileReader& file,
+std::unique_ptr<Engine> device_engine(const Options& options, const ModelFileReader& file,
                                       const std::vector<TokenId>& never_emitted) {
-  return std::make_unique<TorchEngine>(load_transformer(file, parse_device(device)), never_emitted);
+  const torch::ScalarType type = options.type_name == "float32"   ? torch::kFloat32
+                                 : options.type_name == "float16" ? torch::kFloat16
+                                                                  : torch::kBFloat16;
+  return std::make_unique<TorchEngine>(load_transformer(file, parse_device(options.device), type),
+                                       never_emitted);
 }
 nlohmann::ordered_json device_results(const Options& options, const std::function<void()>& work) {
   nlohmann::ordered_json results{
@@ -154,9 +159,9 @@ nlohmann::ordered_json device_results(const Options& options, const std::functio
   return results;
 }
 #else
-std::unique_ptr<Engine> device_engine(const std::string& device, const ModelFileReader&,
+std::unique_ptr<Engine> device_engine(const Options& options, const ModelFileReader&,
                                       const std::vector<TokenId>&) {
-  throw UsageError("--device ", device, ": this program was built without LibTorch");
+  throw UsageError("--device ", options.device, ": this program was built without LibTorch");
 }
 nlohmann::ordered_json device_results(const Options&, const std::function<void()>&) { return {}; }
 #endif
@@ -169,7 +174,7 @@ std::vector<std::unique_ptr<Engine>> make_engines(const Options& options,
                                                   EngineTimes& times) {
   std::vector<std::unique_ptr<Engine>> engines;
   if (!options.on_cpu()) {
-    engines.push_back(device_engine(options.device, file, never_emitted));
+    engines.push_back(device_engine(options, file, never_emitted));
     return engines;
   }
   constexpr auto types = names_of(ComputeType{});
@@ -287,8 +292,8 @@ int main(int count, char** arguments) try {
   app.add_flag("--json", json, "the result is always JSON");
   CLI11_PARSE(app, count, arguments);
   decode.check();
-  if (!options.on_cpu() && (options.by_part || options.type_name != "auto"))
-    throw UsageError("--by-part and --compute-type are for the CPU");
+  if (!options.on_cpu() && (options.by_part || options.type_name == "int8"))
+    throw UsageError("--by-part and --compute-type int8 are for the CPU");
   std::puts(run(options).dump().c_str());
 } catch (const std::exception& error) {
   std::fprintf(stderr, "translate_speed: %s\n", error.what());

@@ -248,7 +248,8 @@ void TransformerImpl::initialize(std::uint64_t seed) {
   }
 }
 
-Transformer load_transformer(const ModelFileReader& file, torch::Device device) {
+Transformer load_transformer(const ModelFileReader& file, torch::Device device,
+                             torch::ScalarType type) {
   Transformer model(file.config());
   for (auto& item : model->named_parameters()) {
     torch::Tensor& parameter = item.value();
@@ -256,7 +257,7 @@ Transformer load_transformer(const ModelFileReader& file, torch::Device device) 
     file.read_floats(item.key(), {parameter.mutable_data_ptr<float>(),
                                   static_cast<std::size_t>(parameter.numel())});
   }
-  model->to(device);
+  model->to(device, type);
   return model;
 }
 

@@ -191,6 +191,7 @@ TORCH_MODULE(Transformer);
 /// The module tree with the weights of a model file, in fp32 on `device`, for use without
 /// gradients. Throws Error naming the file if a weight is missing, or has another shape than the
 /// file's configuration asks for.
-Transformer load_transformer(const ModelFileReader& file, torch::Device device);
+Transformer load_transformer(const ModelFileReader& file, torch::Device device,
+                             torch::ScalarType type = torch::kFloat32);
 
 }  // namespace dragoman

@@ -232,24 +232,34 @@ def split(place):
 
 
 def lines(place):
-    """A model that the CPU has trained translates 200 lines."""
+    """A model that the CPU has trained translates 200 lines, in fp32 as on the CPU, and in bf16 with about its BLEU."""
     text = sample(place, 2000)
     place.output(training(place, text, "run", "--device", "cpu", "--max-updates", place.small(60, 300), "--max-tokens", 1000))
-    on_cpu, on_device = ("--device", "cpu", "--compute-type", "float32"), ("--device", "cuda", *place.small(("--batch-size", 64), ()))
+    on_cpu = ("--device", "cpu", "--compute-type", "float32")
+    on_device = ("--device", "cuda", *place.small(("--batch-size", 64), ()), "--compute-type")
 
     def translations(beam, device):
         command = place.command("dragoman", "translate", "-m", place.work / "run", "--beam-size", beam,
                                 "--max-length", place.small(12, 100), *device)
         return place.output(command, input_file=text / "test.en")[0].splitlines()
 
+    def bleu(lines):
+        (place.work / "hypothesis").write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        command = place.command("dragoman", "evaluate", "--hyp", place.work / "hypothesis", "--ref", text / "test.de",
+                                "--metrics", "bleu", "--format", "json")
+        return json.loads(place.output(command)[0])[0]["score"]
+
     result = {}
     for beam in (1, 4):
-        cpu, gpu = translations(beam, on_cpu), translations(beam, on_device)
+        cpu, gpu = translations(beam, on_cpu), translations(beam, (*on_device, "float32"))
         equal = sum(a == b for a, b in zip(cpu, gpu))
         if len(cpu) != 200 or len(gpu) != 200 or equal < 199:
             differing = [pair for pair in zip(cpu, gpu) if pair[0] != pair[1]]
             raise Failed(f"beam {beam}: {len(cpu)} and {len(gpu)} lines, of which {equal} are equal: {differing[:5]}")
         result[f"equal_lines_of_200_beam_{beam}"] = equal
+        half = translations(beam, (*on_device, "bfloat16"))
+        result[f"bf16_beam_{beam}"] = {"bleu": bleu(half), "bleu_in_fp32": bleu(gpu),
+                                       "equal_lines_of_200": sum(a == b for a, b in zip(half, gpu))}
     return result
 
 

@@ -25,8 +25,9 @@ std::string run_of(const ModelFileReader& file) {
 
 }  // namespace
 
-std::unique_ptr<Engine> no_device_engine(const std::string& device, const ModelFileReader&,
+std::unique_ptr<Engine> no_device_engine(const EngineChoice& choice, const ModelFileReader&,
                                          const std::vector<TokenId>&) {
+  const std::string& device = choice.device;
   if (device == "auto" || device == "cpu") return nullptr;
   if (device.starts_with("cuda"))
     throw Error("--device ", device,
@@ -54,9 +55,7 @@ OpenedTranslator open_translator(const std::vector<std::string>& models, const E
     require_same(opened.tokenizers, tokenizers, models.front(), model);
     opened.record = common_record(opened.record, file.provenance());
     std::vector<std::unique_ptr<Engine>>& its_engines = engines.emplace_back();
-    if (auto engine = device_engine(choice.device, file, never_emitted)) {
-      if (choice.compute_type != ComputeType::Auto)
-        throw UsageError("--compute-type: on a GPU it is auto");
+    if (auto engine = device_engine(choice, file, never_emitted)) {
       opened.is_on_gpu = true;
       its_engines.push_back(std::move(engine));
     } else {

@@ -49,11 +49,13 @@ struct EngineChoice : HardwareChoice {
   template <class Visit>
   void for_each_field(Visit&& visit) {
     HardwareChoice::for_each_field(visit);
-    visit({.name = "compute-type",
-           .help = "number type of the arithmetic on the CPU; auto: that of the weights in the "
-                   "model file; bfloat16 and int8 round the weights and are faster",
-           .group = "Hardware"},
-          compute_type);
+    visit(
+        {.name = "compute-type",
+         .help = "number type of the arithmetic; auto: on the CPU that of the weights in the model "
+                 "file, on a GPU bfloat16; bfloat16, float16 (on a GPU) and int8 (on the CPU) "
+                 "round the weights and are faster",
+         .group = "Hardware"},
+        compute_type);
   }
 };
 
@@ -86,15 +88,15 @@ struct OpenedTranslator {
                              std::int64_t cache_bytes = 0) const;
 };
 
-/// Makes a model's engine on the device that --device names; null if that is the CPU. Each program
-/// has its own. Throws UsageError for other texts, and Error for a device that is missing in this
-/// machine or this program.
+/// Makes a model's engine on the device that `choice` names; null if that is the CPU. Each program
+/// has its own. Throws UsageError for other texts and for a number type that the device lacks, and
+/// Error for a device that is missing in this machine or this program.
 using DeviceEngine =
-    std::function<std::unique_ptr<Engine>(const std::string& device, const ModelFileReader& file,
+    std::function<std::unique_ptr<Engine>(const EngineChoice& choice, const ModelFileReader& file,
                                           const std::vector<TokenId>& never_emitted)>;
 
 /// The DeviceEngine of a program that knows the CPU alone.
-std::unique_ptr<Engine> no_device_engine(const std::string& device, const ModelFileReader& file,
+std::unique_ptr<Engine> no_device_engine(const EngineChoice& choice, const ModelFileReader& file,
                                          const std::vector<TokenId>& never_emitted);
 
 /// Says which translations are searched for on the host although the models are on a GPU; empty if

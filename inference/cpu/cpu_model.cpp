@@ -340,6 +340,8 @@ CpuModel::CpuModel(const ParameterReader& parameters, ComputeType type)
     : config(parameters.config()),
       order(config.heads, config.d_k()),
       cache_type(cache_type_of(parameters, type)) {
+  if (type == ComputeType::Float16)
+    throw UsageError("--compute-type float16: works on a GPU; on the CPU bfloat16 does");
   const Weights weights(parameters, type);
   const std::string target =
       config.tying == Tying::ThreeWay ? "embedding.weight" : "embedding.target.weight";

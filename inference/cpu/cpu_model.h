@@ -19,13 +19,14 @@
 namespace dragoman {
 
 enum class ComputeType {
-  Auto,  ///< as the model file has the weights
+  Auto,  ///< on the CPU as the model file has the weights, on a GPU bfloat16
   Float32,
   BFloat16,  ///< weights and activations rounded, sums in fp32
-  Int8,      ///< weights rounded per output, activations per row, exact sums
+  Float16,   ///< the same; on a GPU alone
+  Int8,      ///< weights rounded per output, activations per row, exact sums; on the CPU alone
 };
-constexpr std::array<std::string_view, 4> names_of(ComputeType) {
-  return {"auto", "float32", "bfloat16", "int8"};
+constexpr std::array<std::string_view, 5> names_of(ComputeType) {
+  return {"auto", "float32", "bfloat16", "float16", "int8"};
 }
 /// The type that the weights get if the file has them in fp32.
 constexpr NumberType number_type(ComputeType type) {

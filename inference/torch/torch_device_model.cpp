@@ -2,6 +2,7 @@
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/index_select.h>
+#include <ATen/ops/mm.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
@@ -22,6 +23,14 @@ PackedTokens packed_sentences(Transformer& model, std::span<const std::vector<To
     starts.push_back(static_cast<std::int32_t>(tokens.size()));
   }
   return packed_tokens(tokens, starts, model->config.heads, model->output_weight().device());
+}
+
+torch::Tensor float_logits(Transformer& model, const torch::Tensor& hidden) {
+  if (!hidden.is_cuda() || hidden.scalar_type() == torch::kFloat32)
+    return model->logits(hidden).to(torch::kFloat32);
+  const torch::Tensor products = at::mm(hidden, model->output_weight().t(), torch::kFloat32);
+  const torch::Tensor bias = model->output_bias();
+  return bias.defined() ? products + bias : products;
 }
 
 namespace {
@@ -197,7 +206,7 @@ DeviceStepResults TorchDeviceModel::step(const DeviceStep& step) {
   const auto hidden = model_->decoder_states(
       {step.previous, step.positions, std::min(columns, max_positions()), {}},
       attention);  // [R, D]
-  return {.log_probabilities = model_->logits(hidden).to(torch::kFloat32).log_softmax(1),
+  return {.log_probabilities = float_logits(model_, hidden).log_softmax(1),
           .attention = attention.reported_weights()};
 }
 

@@ -16,6 +16,10 @@ namespace dragoman {
 /// The sentences on the model's device, packed as the module tree reads them.
 PackedTokens packed_sentences(Transformer& model, std::span<const std::vector<TokenId>> sentences);
 
+/// The logits of hidden states [R, D] in fp32 [R, V]: rounded to a half-precision type many would
+/// be equal.
+torch::Tensor float_logits(Transformer& model, const torch::Tensor& hidden);
+
 /// Those of one layer.
 struct KeysAndValues {
   torch::Tensor keys, values;

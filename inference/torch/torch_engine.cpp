@@ -61,7 +61,7 @@ void best_candidates(const torch::Tensor& logits, std::span<const TokenId> never
   const std::int64_t rows = logits.size(0), vocabulary = logits.size(1),
                      best = step.candidates_per_row;
   const std::span<Candidate> candidates = step.candidates;
-  auto log_p = logits.to(torch::kFloat32).log_softmax(1);  // [R, V]
+  auto log_p = logits.log_softmax(1);  // [R, V]
   report_log_probabilities(log_p, step);
   adjust(log_p, step);
   if (!never_emitted.empty()) {
@@ -157,7 +157,7 @@ void TorchEngine::step(const StepRequest& step) {
   const auto hidden = model_->decoder_states(
       {to_device(tokens, device()), to_device(positions, device()), length, {}},
       attention);  // [R, D]
-  best_candidates(model_->logits(hidden), never_emitted_, step);
+  best_candidates(float_logits(model_, hidden), never_emitted_, step);
 }
 
 void TorchEngine::reset() {

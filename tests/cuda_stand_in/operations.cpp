@@ -1,12 +1,14 @@
 // Operations under the dispatch key CUDA: one function takes all that have no kernel of their own
 // here. It gives the CPU's kernel the same memory at the addresses where it may be touched.
 #include <ATen/EmptyTensor.h>
+#include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/native/Resize.h>
 #include <ATen/native/TensorShape.h>
 #include <ATen/ops/_local_scalar_dense.h>
 #include <ATen/ops/as_strided_cpu_dispatch.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/mm.h>
 #include <ATen/ops/randperm.h>
 #include <ATen/ops/view_cpu_dispatch.h>
 #include <torch/library.h>
@@ -282,6 +284,27 @@ void run_on_cpu(const c10::OperatorHandle& operation, torch::jit::Stack* stack) 
   call.count();
 }
 
+/// mm.dtype, which the CPU lacks: the product of two matrices in half precision, summed up and
+/// written in fp32.
+Tensor product_in(const Tensor& a, const Tensor& b, c10::ScalarType type) {
+  for (const Tensor& x : {a, b}) {
+    TORCH_CHECK(x.is_cuda() && (x.scalar_type() == at::kBFloat16 || x.scalar_type() == at::kHalf),
+                "mm.dtype: only fp16 and bf16");
+    check_use(x, "mm.dtype");
+  }
+  TORCH_CHECK(type == at::kFloat, "mm.dtype: only to fp32");
+  catch_up();
+  const at::AutoDispatchBelowADInplaceOrView below;
+  const Tensor y = at::empty({a.size(0), b.size(1)}, a.options().dtype(type));
+  const auto widened = [](const Tensor& x) { return seen_by_kernels(x).to(at::kFloat); };
+  seen_by_kernels(y).copy_(at::mm(widened(a), widened(b)));
+  const auto bytes = [](const Tensor& x) {
+    return static_cast<double>(x.numel() * x.element_size());
+  };
+  count_launch("aten::mm.dtype", bytes(a) + bytes(b), bytes(y));
+  return y;
+}
+
 TORCH_LIBRARY_IMPL(_, CUDA, library) {
   library.fallback(torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
 }
@@ -293,6 +316,7 @@ TORCH_LIBRARY_IMPL(aten, CUDA, library) {
   library.impl("copy_", &copy);
   library.impl("_local_scalar_dense", &read_number);
   library.impl("record_stream", &record_stream);
+  library.impl("mm.dtype", &product_in);
   library.impl("as_strided", [](const Tensor& x, c10::IntArrayRef size, c10::IntArrayRef stride,
                                 std::optional<std::int64_t> offset) {
     return at::cpu::as_strided(x, size, stride, offset);

@@ -92,9 +92,16 @@ def translate():
                   ["-m", models[0], "-b", "4", "--terms", FOLDER / "terms.tsv"], ["-m", *models, "-b", "2"]):
         command = [PROGRAM, "translate", *flags, "-i", FOLDER / "lines", "--max-length", "30", "--threads", "1"]
         expected = call([*command, "--device", "cpu"]).stdout
-        there = call([*command, "--device", "cuda", "--batch-size", "32"], on_device())
+        there = call([*command, "--device", "cuda", "--batch-size", "32", "--compute-type", "float32"], on_device())
         assert there.stdout == expected, (flags, expected, there.stdout)
         assert len(set(expected.splitlines())) > 6, expected
+        for half in ("auto", "bfloat16", "float16"):
+            there = call([*command, "--device", "cuda", "--compute-type", half], on_device())
+            same = sum(a == b for a, b in zip(there.stdout.splitlines(), expected.splitlines(), strict=True))
+            assert same >= 9, (flags, half, expected, there.stdout)
+    refused = subprocess.run(list(map(str, [*command, "--device", "cuda", "--compute-type", "int8"])), env=on_device(),
+                             text=True, capture_output=True)
+    assert refused.returncode == 2 and "--compute-type int8" in refused.stderr, refused.stderr
     command = [PROGRAM, "translate", "-m", models[0], "-i", FOLDER / "lines", "--max-length", "30", "-b", "4"]
     little = call([*command, "--device", "cuda"], on_device(MIB=12))
     assert little.stdout == call(command).stdout and "the GPU's memory has run out" in little.stderr, little.stderr

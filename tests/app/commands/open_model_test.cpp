@@ -15,30 +15,28 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 /// Stands for the engine on a GPU.
-std::unique_ptr<Engine> gpu_engine(const std::string& device, const ModelFileReader&,
+std::unique_ptr<Engine> gpu_engine(const EngineChoice& choice, const ModelFileReader&,
                                    const std::vector<TokenId>&) {
-  EXPECT_EQ(device, "cuda:1");
+  EXPECT_EQ(choice.device, "cuda:1");
+  EXPECT_EQ(choice.compute_type, ComputeType::Float16);
   return std::make_unique<TableEngine>(small_tokenizer().size(), nullptr);
 }
 
-OpenedTranslator opened_on_gpu(ComputeType compute_type) {
+TEST(OpenTranslator, OnAGpuThereIsOneEngineOfTheChosenNumberType) {
   SmallModel model(small_tokenizer().size());
   model.contents.tokenizer_source = small_tokenizer().model_bytes();
   const ScratchFile file("on_gpu.safetensors");
   write_model_file(file.path(), model.contents);
   EngineChoice choice;
   choice.device = "cuda:1";
-  choice.compute_type = compute_type;
-  return open_translator({file.path().string()}, choice, gpu_engine);
-}
-
-TEST(OpenTranslator, OnAGpuThereIsOneEngineAndNoChoiceOfTheNumberType) {
-  const OpenedTranslator opened = opened_on_gpu(ComputeType::Auto);
+  choice.compute_type = ComputeType::Float16;
+  const OpenedTranslator opened = open_translator({file.path().string()}, choice, gpu_engine);
   EXPECT_TRUE(opened.is_on_gpu);
   EXPECT_EQ(opened.engines.size(), 1U);
   EXPECT_EQ(opened.weights, nullptr);
-  EXPECT_THAT([] { opened_on_gpu(ComputeType::Int8); },
-              ThrowsMessage<UsageError>(HasSubstr("--compute-type: on a GPU it is auto")));
+  choice.device = "cpu";
+  EXPECT_THAT([&] { open_translator({file.path().string()}, choice, no_device_engine); },
+              ThrowsMessage<UsageError>(HasSubstr("--compute-type float16: works on a GPU")));
 }
 
 TEST(OpenTranslator, AnEnsembleHasTheCommonRecordOfItsModels) {
