@@ -4,16 +4,16 @@ dragoman_test(extras/explanation)
 add_executable(print_explanation_page extras/report/printed/print_explanation_page.cpp)
 dragoman_warnings(print_explanation_page)
 target_link_libraries(print_explanation_page PRIVATE dragoman_extras_report)
-dragoman_script_test("system: explanation page" system/explanation_page.py
+dragoman_script_test("system: explanation page" extras/explanation/system/explanation_page.py
   $<TARGET_FILE:print_explanation_page> ${CMAKE_CURRENT_BINARY_DIR}/explanation_page)
 # It measures how fast the page answers.
 set_tests_properties("system: explanation page" PROPERTIES RUN_SERIAL TRUE)
 
 # The documentation's Python, on the numbers that it is for.
-dragoman_script_test("docs: explanation" system/explanation_blocks.py
+dragoman_script_test("docs: explanation" extras/explanation/system/explanation_blocks.py
   $<TARGET_FILE:dragoman-lite> $<TARGET_FILE:random_model> ${CMAKE_SOURCE_DIR})
 
 if(DRAGOMAN_TORCH)
-  dragoman_script_test("docs: transformer" system/transformer_page.py
+  dragoman_script_test("docs: transformer" extras/explanation/system/transformer_page.py
     $<TARGET_FILE:dragoman> ${CMAKE_SOURCE_DIR})
 endif()

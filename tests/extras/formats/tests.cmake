@@ -10,17 +10,17 @@ dragoman_script_test("system: real files" extras/formats/real/real_files.py
 
 # What other systems compute.
 if(DRAGOMAN_TORCH)
-  dragoman_script_test("system: ctranslate2" system/ctranslate2.py
+  dragoman_script_test("system: ctranslate2" extras/formats/system/ctranslate2.py
     $<TARGET_FILE:dragoman> ${CMAKE_CURRENT_BINARY_DIR}/ctranslate2)
   add_executable(print_pieces tokenizer/printed/print_pieces.cpp)
   dragoman_warnings(print_pieces)
   target_link_libraries(print_pieces PRIVATE dragoman_tokenizer)
-  dragoman_script_test("system: hf-marian" system/hf_marian.py
+  dragoman_script_test("system: hf-marian" extras/formats/system/hf_marian.py
     $<TARGET_FILE:dragoman> ${CMAKE_CURRENT_BINARY_DIR}/transformers $<TARGET_FILE:print_pieces> TIMEOUT 1500)
-  dragoman_script_test("system: marian" system/marian.py
+  dragoman_script_test("system: marian" extras/formats/system/marian.py
     $<TARGET_FILE:dragoman> ${CMAKE_CURRENT_BINARY_DIR}/pymarian TIMEOUT 1500)
   foreach(SYSTEM fairseq joeynmt opennmt)
-    dragoman_script_test("system: ${SYSTEM}" system/checkpoints.py
+    dragoman_script_test("system: ${SYSTEM}" extras/formats/system/checkpoints.py
       $<TARGET_FILE:dragoman> ${CMAKE_CURRENT_BINARY_DIR}/${SYSTEM} ${SYSTEM} TIMEOUT 1500)
   endforeach()
 endif()

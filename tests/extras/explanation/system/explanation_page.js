@@ -6,7 +6,7 @@ const fs = require('node:fs');
 const path = require('node:path');
 const { pathToFileURL } = require('node:url');
 
-const { ARGUMENTS, DESKTOP, PHONE, Runner, expectWellMade } = require('./chromium_checks.js');
+const { ARGUMENTS, DESKTOP, PHONE, Runner, expectWellMade } = require('../../../system/chromium_checks.js');
 const { SIGHTS, contrast, distance } = require('./color_vision.js');
 
 const [modules, executablePath, large, unusual, screenshots] = process.argv.slice(2);

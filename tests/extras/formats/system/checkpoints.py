@@ -12,6 +12,8 @@ import sys
 import tempfile
 
 import fine_tuning
+
+sys.path.append(str(pathlib.Path(__file__).parents[3] / "system"))
 import packages
 
 LONGEST = 40
@@ -72,7 +74,7 @@ def same_translations(program, model, model_file, sources, beam):
 def main():
     program, packages_folder, system = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
     models = importlib.import_module(f"{system}_models")
-    sys.path.remove(str(pathlib.Path(__file__).parent))  # its tensorboard.py is not the package
+    sys.path.pop()  # the tensorboard.py there is not the package
     packages.install(packages_folder, *models.PACKAGES, alone=models.ALONE)
     import torch
     torch.set_grad_enabled(False)

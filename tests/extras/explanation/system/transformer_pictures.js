@@ -6,7 +6,7 @@ const fs = require('node:fs');
 const path = require('node:path');
 const { pathToFileURL } = require('node:url');
 
-const { ARGUMENTS, DESKTOP } = require('./chromium_checks.js');
+const { ARGUMENTS, DESKTOP } = require('../../../system/chromium_checks.js');
 
 const [modules, executablePath, pages, pictures] = process.argv.slice(2);
 const { chromium } = require(path.join(modules, 'playwright-core'));

@@ -12,6 +12,8 @@ import sys
 import tempfile
 
 import explanation_sample
+
+sys.path.append(str(pathlib.Path(__file__).parents[3] / "system"))
 import node_packages
 
 HERE = pathlib.Path(__file__).parent

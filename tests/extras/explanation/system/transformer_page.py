@@ -14,6 +14,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
+sys.path.append(str(pathlib.Path(__file__).parents[3] / "system"))
 import node_packages
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -47,10 +48,10 @@ def check_pictures(page, folder):
     drawn = {file.name for file in files}
     shown = set(re.findall(r"\]\(transformer/([^)]+)\)", page))
     assert drawn and drawn <= shown, f"drawn, but not shown: {drawn - shown}"
-    missing = [name for name in shown if not (HERE.parents[1] / "docs/transformer" / name).is_file()]
+    missing = [name for name in shown if not (HERE.parents[3] / "docs/transformer" / name).is_file()]
     assert not missing, f"no such picture: {missing}"
     for name in set(re.findall(r"`([a-z_]+/[\w/.]+\.(?:h|cpp))`", page)):
-        assert (HERE.parents[1] / name).is_file(), f"no such file: {name}"
+        assert (HERE.parents[3] / name).is_file(), f"no such file: {name}"
 
 
 def commands_work(program, source, page):

@@ -15,6 +15,8 @@ import sys
 import tempfile
 
 import fine_tuning
+
+sys.path.append(str(pathlib.Path(__file__).parents[3] / "system"))
 import packages
 
 ARCHITECTURES = {
