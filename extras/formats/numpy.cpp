@@ -1,11 +1,10 @@
 #include "extras/formats/numpy.h"
 
+#include <re2/re2.h>
 #include <zlib.h>
 
-#include <algorithm>
-#include <charconv>
 #include <cstdint>
-#include <optional>
+#include <iterator>
 #include <utility>
 
 #include "base/bytes.h"
@@ -52,97 +51,41 @@ struct Header {
   std::vector<std::int64_t> shape;
 };
 
+[[noreturn]] void fail_at_header() {
+  throw Error("its header is not one of NumPy's (descr, fortran_order and shape)");
+}
+
 /// Reads the literal of a Python dict that describes the array: its three keys in any order.
-class HeaderParser {
- public:
-  explicit HeaderParser(std::string_view text) : text_(text) {}
-
-  Header run() {
-    expect("{");
-    while (!take("}")) {
-      entry();
-      if (!take(",")) {
-        expect("}");
-        break;
-      }
-    }
-    skip_space();
-    if (!text_.empty() || !type_ || !order_ || !shape_) fail();
-    return {*type_, *order_, *std::move(shape_)};
-  }
-
- private:
-  [[noreturn]] static void fail() {
-    throw Error("its header is not one of NumPy's (descr, fortran_order and shape)");
-  }
-
-  void entry() {
-    const std::string_view key = quoted();
-    expect(":");
-    if (key == "descr" && !type_) {
-      if (skip_space(), text_.starts_with('[')) throw Error("records are not supported");
-      type_ = type_of(quoted());
-    } else if (key == "fortran_order" && !order_) {
-      order_ = take("True") ? Order::Fortran : Order::RowMajor;
-      if (*order_ == Order::RowMajor && !take("False")) fail();
-    } else if (key == "shape" && !shape_) {
-      shape_ = tuple();
-    } else {
-      fail();
-    }
-  }
-
-  std::vector<std::int64_t> tuple() {
-    std::vector<std::int64_t> numbers;
-    expect("(");
-    while (!take(")")) {
-      numbers.push_back(number());
-      if (!take(",")) {
-        expect(")");
-        break;
-      }
-    }
-    return numbers;
-  }
-
-  std::int64_t number() {
-    skip_space();
-    std::int64_t value = 0;
-    const auto [end, code] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
-    if (code != std::errc{}) fail();
-    text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
-    if (text_.starts_with('L')) text_.remove_prefix(1);  // Python 2's long
-    return value;
-  }
-
-  std::string_view quoted() {
-    skip_space();
-    const char quote = text_.empty() ? ' ' : text_.front();
-    const std::size_t end = quote == '\'' || quote == '"' ? text_.find(quote, 1) : text_.npos;
-    if (end == text_.npos) fail();
-    const std::string_view word = text_.substr(1, end - 1);
-    text_.remove_prefix(end + 1);
-    return word;
-  }
-
-  bool take(std::string_view expected) {
-    skip_space();
-    if (!text_.starts_with(expected)) return false;
-    text_.remove_prefix(expected.size());
-    return true;
-  }
-  void expect(std::string_view expected) {
-    if (!take(expected)) fail();
-  }
-  void skip_space() {
-    text_.remove_prefix(std::min(text_.find_first_not_of(" \t\r\n"), text_.size()));
-  }
-
-  std::string_view text_;
-  std::optional<ForeignDtype> type_;
-  std::optional<Order> order_;
-  std::optional<std::vector<std::int64_t>> shape_;
-};
+Header parse_header(std::string_view text) {
+  const auto key = [](const char* name) {
+    return join_text("(?:'", name, "'|\"", name, R"(")\s*:\s*)");
+  };
+  static const std::string number = R"(\s*-?\d+L?\s*)";                    // L: Python 2's long
+  static const std::string type_text = R"(('[^']*'|"[^"]*"|\[[^\]]*\]))";  // a list: of records
+  static const std::string tuple =
+      join_text(R"((\((?:)", number, "(?:,", number, R"()*,?)?\s*\)))");
+  static const std::string entry =
+      join_text(R"(\s*(?:)", key("descr"), type_text, "|", key("fortran_order"), "(True|False)|",
+                key("shape"), tuple, R"()\s*)");
+  static const RE2 one(entry);
+  static const RE2 all(join_text(R"(\s*\{(?:)", entry, ",)*(?:", entry, R"()?\s*\}\s*)"));
+  re2::StringPiece rest(text.data(), text.size()), found[3], facts[3];
+  if (!RE2::FullMatch(rest, all)) fail_at_header();
+  while (RE2::FindAndConsume(&rest, one, &found[0], &found[1], &found[2]))
+    for (std::size_t f = 0; f < std::size(facts); ++f)
+      if (!found[f].empty() && !std::exchange(facts[f], found[f]).empty()) fail_at_header();
+  auto& [type, order, shape] = facts;
+  if (type.empty() || order.empty() || shape.empty()) fail_at_header();
+  if (type[0] == '[') throw Error("records are not supported");
+  Header header{.type = type_of({type.data() + 1, type.size() - 2}),
+                .order = order == "True" ? Order::Fortran : Order::RowMajor,
+                .shape = {}};
+  for (std::int64_t size = 0; RE2::FindAndConsume(&shape, R"((-?\d+))", &size);)
+    header.shape.push_back(size);
+  const std::string_view left(shape.data(), shape.size());
+  if (left.find_first_of("0123456789") != left.npos) fail_at_header();  // a number is too large
+  return header;
+}
 
 }  // namespace
 
@@ -155,7 +98,7 @@ StridedTensor parse_npy(std::string_view bytes) {
     throw Error("version ", int{version}, " of NumPy's format is not supported (1 to 3 are)");
   const std::size_t length = version == 1 ? reader.number<std::uint16_t>("the header")
                                           : reader.number<std::uint32_t>("the header");
-  const Header header = HeaderParser(reader.take(length, "the header")).run();
+  const Header header = parse_header(reader.take(length, "the header"));
   const std::string_view data = reader.take(reader.left(), "the array");
   StridedTensor tensor =
       strided_tensor(header.type, header.shape, dense_strides(header.shape, header.order), data);
@@ -189,6 +132,13 @@ namespace {
 
 constexpr std::uint64_t kLargestArchive = 0xFFFFFFFF;
 
+template <class Number>
+std::string stored(std::initializer_list<Number> numbers) {
+  std::string bytes;
+  for (const Number number : numbers) bytes += little_endian(number);
+  return bytes;
+}
+
 /// The header of a .npy file of version 1. Its size is a multiple of 64.
 std::string npy_header(const char* type, const std::vector<std::int64_t>& shape) {
   std::string text = join_text("{'descr': '", type, "', 'fortran_order': False, 'shape': (");
@@ -216,18 +166,13 @@ void NpzWriter::add_entry(const std::string& name, const std::string& header,
     throw Error("the archive would be larger than 4 GiB");
   const auto checksum = static_cast<std::uint32_t>(
       crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size()));
-  // Version 2.0, no flags, stored, no time, 1 January 1980.
-  const std::string facts = little_endian(std::uint16_t{20}) + little_endian(std::uint16_t{0}) +
-                            little_endian(std::uint16_t{0}) + little_endian(std::uint16_t{0}) +
-                            little_endian(std::uint16_t{33}) + little_endian(checksum) +
-                            little_endian(static_cast<std::uint32_t>(content.size())) +
-                            little_endian(static_cast<std::uint32_t>(content.size())) +
-                            little_endian(static_cast<std::uint16_t>(entry.size())) +
-                            little_endian(std::uint16_t{0});
-  directory_ += "PK\1\2" + little_endian(std::uint16_t{20}) + facts +
-                little_endian(std::uint16_t{0}) + little_endian(std::uint16_t{0}) +
-                little_endian(std::uint16_t{0}) + little_endian(std::uint32_t{0}) +
-                little_endian(static_cast<std::uint32_t>(size_)) + entry;
+  const auto size = static_cast<std::uint32_t>(content.size());
+  // Version 2.0, no flags, stored, no time, 1 January 1980; no extra field.
+  const std::string facts = stored<std::uint16_t>({20, 0, 0, 0, 33}) +
+                            stored<std::uint32_t>({checksum, size, size}) +
+                            stored<std::uint16_t>({static_cast<std::uint16_t>(entry.size()), 0});
+  directory_ += "PK\1\2" + stored<std::uint16_t>({20}) + facts + stored<std::uint16_t>({0, 0, 0}) +
+                stored<std::uint32_t>({0, static_cast<std::uint32_t>(size_)}) + entry;
   write("PK\3\4" + facts + entry + content);
   ++entries_;
 }
@@ -245,9 +190,8 @@ void NpzWriter::add_text(const std::string& name, std::string_view text) {
 void NpzWriter::finish() {
   const auto start = static_cast<std::uint32_t>(size_);
   const auto length = static_cast<std::uint32_t>(directory_.size());
-  write(directory_ + "PK\5\6" + little_endian(std::uint32_t{0}) + little_endian(entries_) +
-        little_endian(entries_) + little_endian(length) + little_endian(start) +
-        little_endian(std::uint16_t{0}));
+  write(directory_ + "PK\5\6" + stored<std::uint16_t>({0, 0, entries_, entries_}) +
+        stored<std::uint32_t>({length, start}) + stored<std::uint16_t>({0}));
 }
 
 }  // namespace dragoman
