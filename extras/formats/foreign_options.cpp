@@ -304,7 +304,7 @@ void ForeignTensors::check_all_taken() const {
       throw Error(file_, ": has a tensor ", name, ", which no model of this kind has here");
 }
 
-std::string their_name(std::span<const NamePair> table, std::string_view ours) {
+std::string their_name(std::span<const NamePair> table, std::string_view ours, int first_layer) {
   constexpr std::string_view kLayers = ".layers.", kDigits = "0123456789";
   std::string pattern(ours);
   std::string_view number;
@@ -323,7 +323,8 @@ std::string their_name(std::span<const NamePair> table, std::string_view ours) {
   }
   const std::size_t at = theirs.find('#');
   if (at == theirs.npos) return theirs;
-  return join_text(theirs.substr(0, at), number, theirs.substr(at + 1));
+  const int layer = first_layer + std::stoi(std::string(number));
+  return join_text(theirs.substr(0, at), layer, theirs.substr(at + 1));
 }
 
 void take_parameters(ForeignModel& model, ForeignTensors& tensors,

@@ -144,8 +144,8 @@ struct NamePair {
 };
 
 /// Their name of a parameter: from left to right, the longest part of ours that the table has is
-/// replaced; what it does not have stays.
-std::string their_name(std::span<const NamePair> table, std::string_view ours);
+/// replaced; what it does not have stays. `first_layer`: their number of the first layer.
+std::string their_name(std::span<const NamePair> table, std::string_view ours, int first_layer = 0);
 
 /// Takes all parameters of model.config except positions, and checks that no tensor is left. Each
 /// of their tensors is one of ours, row for row. A matrix of tied embeddings may have any of its

@@ -19,83 +19,33 @@ namespace dragoman {
 
 namespace {
 
-/// We write the first name of an activation.
-constexpr std::pair<std::string_view, Activation> kHfActivations[] = {{"relu", Activation::Relu},
-                                                                      {"swish", Activation::Swish},
-                                                                      {"silu", Activation::Swish},
-                                                                      {"gelu", Activation::Gelu}};
-
 constexpr std::string_view kUnused = "<no piece ";
 
-class Tensors {
- public:
-  Tensors(const ModelConfig& config, const HfPadding& padding)
-      : config_(config), padding_(padding), d_(config.d_model) {}
-
-  std::vector<HfTensor> all() {
-    embeddings();
-    stack("encoder", config_.encoder_layers);
-    stack("decoder", config_.decoder_layers);
-    return std::move(tensors_);
-  }
-
- private:
-  void of_target(const char* ours, const char* theirs, std::vector<std::int64_t> shape) {
-    tensors_.push_back({.ours = ours,
-                        .theirs = theirs,
-                        .shape = std::move(shape),
-                        .padding_rows = padding_.target});
-  }
-  void embeddings() {
-    const std::int64_t pieces = config_.target_vocabulary;
-    if (config_.tying == Tying::ThreeWay) {
-      of_target("embedding.weight", "model.shared.weight", {pieces, d_});
-    } else {
-      tensors_.push_back({.ours = "embedding.source.weight",
-                          .theirs = "model.encoder.embed_tokens.weight",
-                          .shape = {config_.source_vocabulary, d_},
-                          .padding_rows = padding_.source});
-      of_target("embedding.target.weight", "model.decoder.embed_tokens.weight", {pieces, d_});
-    }
-    if (config_.tying == Tying::None) of_target("output.weight", "lm_head.weight", {pieces, d_});
-    if (config_.output_bias) of_target("output.bias", "final_logits_bias", {pieces});
-  }
-
-  void vector(const std::string& ours, const std::string& theirs, std::int64_t size) {
-    tensors_.push_back({.ours = ours, .theirs = theirs, .shape = {size}});
-  }
-  void linear(const std::string& ours, const std::string& theirs, std::int64_t outputs,
-              std::int64_t inputs) {
-    tensors_.push_back(
-        {.ours = ours + ".weight", .theirs = theirs + ".weight", .shape = {outputs, inputs}});
-    vector(ours + ".bias", theirs + ".bias", outputs);
-  }
-  void norm(const std::string& ours, const std::string& theirs) {
-    for (const char* kind : {".weight", ".bias"}) vector(ours + kind, theirs + kind, d_);
-  }
-  void attention(const std::string& ours, const std::string& theirs) {
-    linear(ours + ".query", theirs + ".q_proj", d_, d_);
-    linear(ours + ".key", theirs + ".k_proj", d_, d_);
-    linear(ours + ".value", theirs + ".v_proj", d_, d_);
-    linear(ours + ".output", theirs + ".out_proj", d_, d_);
-    norm(ours + "_norm", theirs + "_layer_norm");
-  }
-  void stack(const std::string& side, std::int64_t layers) {
-    for (std::int64_t i = 0; i < layers; ++i) {
-      const std::string ours = side + ".layers." + std::to_string(i), theirs = "model." + ours;
-      attention(ours + ".self_attention", theirs + ".self_attn");
-      if (side == "decoder") attention(ours + ".cross_attention", theirs + ".encoder_attn");
-      linear(ours + ".feed_forward.inner", theirs + ".fc1", config_.d_ff, d_);
-      linear(ours + ".feed_forward.outer", theirs + ".fc2", d_, config_.d_ff);
-      norm(ours + ".feed_forward_norm", theirs + ".final_layer_norm");
-    }
-  }
-
-  const ModelConfig& config_;
-  HfPadding padding_;
-  std::int64_t d_;
-  std::vector<HfTensor> tensors_;
+constexpr NamePair kHfMarianNames[] = {
+    {"embedding", "model.shared"},
+    {"embedding.source", "model.encoder.embed_tokens"},
+    {"embedding.target", "model.decoder.embed_tokens"},
+    {"output.weight", "lm_head.weight"},
+    {"output.bias", "final_logits_bias"},
+    {"encoder.layers", "model.encoder.layers"},
+    {"decoder.layers", "model.decoder.layers"},
+    {".self_attention", ".self_attn"},
+    {".self_attention_norm", ".self_attn_layer_norm"},
+    {".cross_attention", ".encoder_attn"},
+    {".cross_attention_norm", ".encoder_attn_layer_norm"},
+    {".query", ".q_proj"},
+    {".key", ".k_proj"},
+    {".value", ".v_proj"},
+    {".output", ".out_proj"},
+    {".feed_forward.inner", ".fc1"},
+    {".feed_forward.outer", ".fc2"},
+    {".feed_forward_norm", ".final_layer_norm"},
 };
+
+/// Whether it has a row for each piece.
+bool is_of_pieces(const std::string& ours) {
+  return ours.starts_with("embedding.") || ours.starts_with("output.");
+}
 
 }  // namespace
 
@@ -131,7 +81,25 @@ std::vector<HfTensor> hf_tensors(const ModelConfig& config, const HfPadding& pad
   if (config.embedding_norm)
     throw Error("MarianMTModel has no normalised embeddings (embedding-norm)");
   if (!config.source_eos) throw Error("MarianMTModel has no sources without </s> (source-eos)");
-  return Tensors(config, padding).all();
+  std::vector<HfTensor> tensors;
+  const auto add = [&](const std::string& ours, std::vector<std::int64_t> shape) {
+    tensors.push_back(
+        {.ours = ours, .theirs = their_name(kHfMarianNames, ours), .shape = std::move(shape)});
+  };
+  const std::vector<ParameterShape> parameters = parameter_shapes(config);
+  for (const auto& [name, shape] : parameters) {
+    if (!is_of_pieces(name)) continue;
+    add(name, shape);
+    tensors.back().padding_rows =
+        name == "embedding.source.weight" ? padding.source : padding.target;
+  }
+  constexpr std::string_view kWeight = ".weight";
+  for (const auto& [name, shape] : parameters) {
+    if (is_of_pieces(name) || !name.ends_with(kWeight)) continue;
+    add(name, shape);
+    add(name.substr(0, name.size() - kWeight.size()) + ".bias", {shape.front()});
+  }
+  return tensors;
 }
 
 std::vector<std::int64_t> HfTensor::their_shape() const {
@@ -143,18 +111,6 @@ std::vector<std::int64_t> HfTensor::their_shape() const {
 
 std::size_t HfTensor::padding() const {
   return static_cast<std::size_t>(shape.size() == 1 ? padding_rows : padding_rows * shape[1]);
-}
-
-std::string hf_name(Activation activation) {
-  for (const auto& [name, known] : kHfActivations)
-    if (known == activation) return std::string(name);
-  throw Error("MarianMTModel has no gated feed-forward networks (--activation)");
-}
-
-std::optional<Activation> hf_activation(std::string_view name) {
-  for (const auto& [known, activation] : kHfActivations)
-    if (known == name) return activation;
-  return std::nullopt;
 }
 
 namespace {
@@ -223,18 +179,16 @@ class GenerationConfigReader {
   }
 
  private:
-  std::string place(const char* key) const {
-    return join_text(file_.path().string(), ": \"", key, "\"");
-  }
   void leave_out(const char* key) {
     if (std::ranges::find(search_.left_out, key) == search_.left_out.end())
       search_.left_out.emplace_back(key);
   }
   void whole(const char* flag, const char* key, std::int64_t otherwise, std::int64_t more = 0) {
-    search_.defaults[flag] = setting_text(flag, file_.integer(key, otherwise), place(key), more);
+    search_.defaults[flag] =
+        setting_text(flag, file_.integer(key, otherwise), file_.place(key), more);
   }
   void number(const char* flag, const char* key) {
-    search_.defaults[flag] = setting_text(flag, file_.number(key, 1), place(key));
+    search_.defaults[flag] = setting_text(flag, file_.number(key, 1), file_.place(key));
   }
 
   /// `max_length` and `min_length` also count the token that the decoder begins with. The numbers
@@ -252,7 +206,7 @@ class GenerationConfigReader {
       whole("min-length", key, 0, is_new ? 0 : 1);
     if (const auto least = search_.defaults.find("min-length");
         least != search_.defaults.end() && std::stoll(least->second) > longest)
-      throw Error(place(key), ": is more than the longest translation may have");
+      throw Error(file_.place(key), ": is more than the longest translation may have");
   }
 
   void stop() {
@@ -264,10 +218,11 @@ class GenerationConfigReader {
   }
 
   std::int64_t token(const nlohmann::json& value, const char* key) const {
-    if (!value.is_number_integer()) throw Error(place(key), ": has an id that is no whole number");
+    if (!value.is_number_integer())
+      throw Error(file_.place(key), ": has an id that is no whole number");
     const auto id = value.get<std::int64_t>();  // 2^63 and more become negative
     if (id < 0 || id >= pieces_.all)
-      throw Error(place(key), ": has the id ", value.dump(), ", which no piece has");
+      throw Error(file_.place(key), ": has the id ", value.dump(), ", which no piece has");
     return id;
   }
   /// Our search never produces <unk> and padding, so they need no setting.
@@ -277,7 +232,7 @@ class GenerationConfigReader {
 
   const nlohmann::json& list(const char* key) const {
     const nlohmann::json& value = file_.all()[key];
-    if (!value.is_array()) throw Error(place(key), ": is not a list");
+    if (!value.is_array()) throw Error(file_.place(key), ": is not a list");
     return value;
   }
   /// Sequences of tokens. We have a setting for those of one token. transformers ignores </s> here.
@@ -286,7 +241,7 @@ class GenerationConfigReader {
     if (!file_.has(kKey)) return;
     for (const nlohmann::json& sequence : list(kKey)) {
       if (!sequence.is_array() || sequence.empty())
-        throw Error(place(kKey), ": has an item that is not a list of ids");
+        throw Error(file_.place(kKey), ": has an item that is not a list of ids");
       for (const nlohmann::json& id : sequence) token(id, kKey);
       const std::int64_t first = token(sequence.front(), kKey);
       if (sequence.size() > 1)
@@ -322,14 +277,11 @@ constexpr NamePair kHfMarianKeys[] = {{"d-model", "\"d_model\""},
                                       {"activation-dropout", "\"activation_dropout\""},
                                       {"dropout", "\"dropout\""}};
 
-/// Throws Error that names the key unless `is_it`: unless this program computes such a model.
-void require(const JsonFile& file, std::string_view key, bool is_it, const char* what) {
-  if (!is_it) throw Error(file.path().string(), ": \"", key, "\": ", what);
-}
-
 Activation activation_of(const JsonFile& file) {
   const std::string name = file.text("activation_function", "gelu");
-  if (const auto known = hf_activation(name)) return *known;
+  if (name == "relu") return Activation::Relu;
+  if (name == "gelu") return Activation::Gelu;
+  if (name == "swish" || name == "silu") return Activation::Swish;
   throw Error(file.path().string(), ": the activation function \"", name,
               "\" is not known; relu, gelu and swish are");
 }
@@ -337,8 +289,8 @@ Activation activation_of(const JsonFile& file) {
 Tying tying_of(const JsonFile& file) {
   const bool two = file.flag("tie_word_embeddings", true);
   const bool three = file.flag("share_encoder_decoder_embeddings", true);
-  require(file, "tie_word_embeddings", two || !three,
-          "embeddings of both sides that are one, with an output apart, are not known");
+  file.require("tie_word_embeddings", two || !three,
+               "embeddings of both sides that are one, with an output apart, are not known");
   return three ? Tying::ThreeWay : two ? Tying::TwoWay : Tying::None;
 }
 
@@ -376,29 +328,29 @@ Vocabularies read_vocabularies(const fs::path& folder) {
 }
 
 ModelConfig read_config(const JsonFile& file, const Vocabularies& vocabularies) {
-  require(file, "scale_embedding", file.flag("scale_embedding", false),
-          "models whose embeddings are not multiplied by sqrt(d_model) are not known");
-  require(file, "normalize_before", !file.flag("normalize_before", false),
-          "only normalisation after each sub-layer is known of these models");
-  require(file, "normalize_embedding", !file.flag("normalize_embedding", false),
-          "normalised embeddings are not known");
-  require(file, "add_final_layer_norm", !file.flag("add_final_layer_norm", false),
-          "a last normalisation is not known of these models");
-  require(file, "decoder_start_token_id",
-          file.integer("decoder_start_token_id") == file.integer("pad_token_id"),
-          "is not the id of padding");
+  file.require("scale_embedding", file.flag("scale_embedding", false),
+               "models whose embeddings are not multiplied by sqrt(d_model) are not known");
+  file.require("normalize_before", !file.flag("normalize_before", false),
+               "only normalisation after each sub-layer is known of these models");
+  file.require("normalize_embedding", !file.flag("normalize_embedding", false),
+               "normalised embeddings are not known");
+  file.require("add_final_layer_norm", !file.flag("add_final_layer_norm", false),
+               "a last normalisation is not known of these models");
+  file.require("decoder_start_token_id",
+               file.integer("decoder_start_token_id") == file.integer("pad_token_id"),
+               "is not the id of padding");
   const auto last =
       static_cast<std::int64_t>(vocabularies.target.size()) + vocabularies.padding.target - 1;
-  require(file, "pad_token_id", file.integer("pad_token_id") == last,
-          "is not the id of <pad> in the target vocabulary");
+  file.require("pad_token_id", file.integer("pad_token_id") == last,
+               "is not the id of <pad> in the target vocabulary");
   ModelConfig config;
   config.d_model = file.integer("d_model");
   config.heads = file.integer("encoder_attention_heads");
-  require(file, "decoder_attention_heads", file.integer("decoder_attention_heads") == config.heads,
-          "encoder and decoder have unlike numbers of heads");
+  file.require("decoder_attention_heads", file.integer("decoder_attention_heads") == config.heads,
+               "encoder and decoder have unlike numbers of heads");
   config.d_ff = file.integer("encoder_ffn_dim");
-  require(file, "decoder_ffn_dim", file.integer("decoder_ffn_dim") == config.d_ff,
-          "encoder and decoder have feed-forward networks of unlike widths");
+  file.require("decoder_ffn_dim", file.integer("decoder_ffn_dim") == config.d_ff,
+               "encoder and decoder have feed-forward networks of unlike widths");
   config.encoder_layers = file.integer("encoder_layers");
   config.decoder_layers = file.integer("decoder_layers");
   config.activation = activation_of(file);
@@ -408,9 +360,9 @@ ModelConfig read_config(const JsonFile& file, const Vocabularies& vocabularies) 
   config.source_vocabulary = static_cast<std::int64_t>(vocabularies.source.size());
   config.target_vocabulary = static_cast<std::int64_t>(vocabularies.target.size());
   config.tying = tying_of(file);
-  require(file, "share_encoder_decoder_embeddings",
-          config.tying != Tying::ThreeWay || vocabularies.joint,
-          "there are two vocabularies, which cannot have the same embeddings");
+  file.require("share_encoder_decoder_embeddings",
+               config.tying != Tying::ThreeWay || vocabularies.joint,
+               "there are two vocabularies, which cannot have the same embeddings");
   return config;
 }
 
@@ -497,8 +449,8 @@ ForeignModel read_hf_marian(const fs::path& folder) {
   model.config.unk_id = piece_id(vocabularies.target, "<unk>", folder.string());
   model.config.eos_id = piece_id(vocabularies.target, "</s>", folder.string());
   model.config.bos_id = model.config.eos_id;
-  require(config, "eos_token_id", config.integer("eos_token_id") == model.config.eos_id,
-          "is not the id of </s> in the vocabulary");
+  config.require("eos_token_id", config.integer("eos_token_id") == model.config.eos_id,
+                 "is not the id of </s> in the vocabulary");
   const fs::path source = folder / "source.spm", target = folder / "target.spm";
   model.source = {vocabularies.source, read_file(source), source.string()};
   model.target = {vocabularies.target, read_file(target), target.string()};

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,10 +58,6 @@ struct HfTensor {
   /// The elements of padding.
   std::size_t padding() const;
 };
-
-/// The activation functions that MarianMTModel has, by its names.
-std::string hf_name(Activation activation);  ///< throws Error for a gated one
-std::optional<Activation> hf_activation(std::string_view name);
 
 /// All tensors of a model, for both directions. Throws Error that names our flag for a
 /// configuration that MarianMTModel does not have: normalisation before the sub-layers, learned

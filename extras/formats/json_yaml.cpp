@@ -61,35 +61,42 @@ std::int64_t JsonFile::integer(std::string_view key) const {
 std::int64_t JsonFile::integer(std::string_view key, std::int64_t otherwise) const {
   const nlohmann::json* value = find(key);
   if (value == nullptr) return otherwise;
-  if (!value->is_number_integer())
-    throw Error(path_.string(), ": \"", key, "\" is not a whole number");
+  if (!value->is_number_integer()) throw Error(place(key), " is not a whole number");
   if (value->is_number_unsigned() && value->get<std::uint64_t>() > std::uint64_t{INT64_MAX})
-    throw Error(path_.string(), ": \"", key, "\" is too large");
+    throw Error(place(key), " is too large");
   return value->get<std::int64_t>();
 }
 
 double JsonFile::number(std::string_view key, double otherwise) const {
   const nlohmann::json* value = find(key);
   if (value == nullptr) return otherwise;
-  if (!value->is_number()) throw Error(path_.string(), ": \"", key, "\" is not a number");
+  if (!value->is_number()) throw Error(place(key), " is not a number");
   return value->get<double>();
 }
 
 bool JsonFile::flag(std::string_view key, bool otherwise) const {
   const nlohmann::json* value = find(key);
   if (value == nullptr) return otherwise;
-  if (!value->is_boolean()) throw Error(path_.string(), ": \"", key, "\" is not true or false");
+  if (!value->is_boolean()) throw Error(place(key), " is not true or false");
   return value->get<bool>();
 }
 
 std::string JsonFile::text(std::string_view key, std::string_view otherwise) const {
   const nlohmann::json* value = find(key);
   if (value == nullptr) return std::string(otherwise);
-  if (!value->is_string()) throw Error(path_.string(), ": \"", key, "\" is not a text");
+  if (!value->is_string()) throw Error(place(key), " is not a text");
   return value->get<std::string>();
 }
 
+void JsonFile::require(std::string_view key, bool is_it, std::string_view what) const {
+  if (!is_it) throw Error(place(key), ": ", what);
+}
+
 const nlohmann::json& JsonFile::all() const { return *json_; }
+
+std::string JsonFile::place(std::string_view key) const {
+  return join_text(path_.string(), ": \"", key, "\"");
+}
 
 namespace {
 

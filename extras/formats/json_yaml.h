@@ -28,8 +28,12 @@ class JsonFile {
   double number(std::string_view key, double otherwise) const;
   bool flag(std::string_view key, bool otherwise) const;
   std::string text(std::string_view key, std::string_view otherwise) const;
+  /// Throws Error that names file and key unless `is_it`.
+  void require(std::string_view key, bool is_it, std::string_view what) const;
   const nlohmann::json& all() const;
   const std::filesystem::path& path() const { return path_; }
+  /// "FILE: "KEY"", the beginning of messages about a key.
+  std::string place(std::string_view key) const;
 
  private:
   const nlohmann::json* find(std::string_view key) const;

@@ -19,53 +19,41 @@ namespace dragoman {
 
 namespace {
 
-/// The ends of our names below a layer, and Marian's.
-constexpr std::pair<std::string_view, std::string_view> kLayerNames[] = {
-    {"self_attention.query.", "self_?q"},      {"self_attention.key.", "self_?k"},
-    {"self_attention.value.", "self_?v"},      {"self_attention.output.", "self_?o"},
-    {"self_attention_norm.", "self_Wo_ln"},    {"cross_attention.query.", "context_?q"},
-    {"cross_attention.key.", "context_?k"},    {"cross_attention.value.", "context_?v"},
-    {"cross_attention.output.", "context_?o"}, {"cross_attention_norm.", "context_Wo_ln"},
-    {"feed_forward.inner.", "ffn_?1"},         {"feed_forward.outer.", "ffn_?2"},
-    {"feed_forward_norm.", "ffn_ffn_ln"}};
+/// Layers are counted from 1: "encoder.layers.0.self_attention.query.weight" is
+/// "encoder_l1_self_Wq".
+constexpr NamePair kMarianNames[] = {{"embedding.source.weight", "encoder_Wemb"},
+                                     {"embedding.target.weight", "decoder_Wemb"},
+                                     {"output.weight", "decoder_ff_logit_out_Wt"},
+                                     {"output.bias", "decoder_ff_logit_out_b"},
+                                     {".embedding_norm", "_emb_ln"},
+                                     {".norm", "_top_ln"},
+                                     {".layers.#", "_l#"},
+                                     {".self_attention", "_self"},
+                                     {".self_attention_norm", "_self_Wo_ln"},
+                                     {".cross_attention", "_context"},
+                                     {".cross_attention_norm", "_context_Wo_ln"},
+                                     {".query.weight", "_Wq"},
+                                     {".query.bias", "_bq"},
+                                     {".key.weight", "_Wk"},
+                                     {".key.bias", "_bk"},
+                                     {".value.weight", "_Wv"},
+                                     {".value.bias", "_bv"},
+                                     {".output.weight", "_Wo"},
+                                     {".output.bias", "_bo"},
+                                     {".feed_forward.inner.weight", "_ffn_W1"},
+                                     {".feed_forward.inner.bias", "_ffn_b1"},
+                                     {".feed_forward.outer.weight", "_ffn_W2"},
+                                     {".feed_forward.outer.bias", "_ffn_b2"},
+                                     {".feed_forward_norm", "_ffn_ffn_ln"},
+                                     {".weight", "_scale"},
+                                     {".bias", "_bias"}};
 
-std::string norm_name(const std::string& theirs, bool is_weight) {
-  return theirs + (is_weight ? "_scale" : "_bias");
-}
-
-/// "encoder.layers.0.self_attention.query.weight" is "encoder_l1_self_Wq".
-std::string layer_name(const std::string& side, std::string_view rest, NormPosition norm) {
-  const std::size_t dot = rest.find('.');
-  const int layer = std::stoi(std::string(rest.substr(0, dot))) + 1;
-  rest.remove_prefix(dot + 1);
-  const bool is_weight = rest.ends_with("weight");
-  for (const auto& [ours, theirs] : kLayerNames) {
-    if (!rest.starts_with(ours)) continue;
-    std::string name = join_text(side, "_l", layer, "_", theirs);
-    const std::size_t kind = name.find('?');
-    if (kind == name.npos) return norm_name(name, is_weight) + (is_before(norm) ? "_pre" : "");
-    name[kind] = is_weight ? 'W' : 'b';
-    return name;
-  }
-  throw Error("Marian has no ", rest);
-}
-
-std::string embedding_name(std::string_view ours, MarianTying tying) {
-  if (tying == MarianTying::All || tying == MarianTying::Source) return "Wemb";
-  return ours.find("source") != ours.npos ? "encoder_Wemb" : "decoder_Wemb";
-}
-
-std::string their_name(const std::string& ours, const ModelConfig& config, MarianTying tying) {
-  if (ours.starts_with("embedding.")) return embedding_name(ours, tying);
-  if (ours == "output.weight") return "decoder_ff_logit_out_Wt";
-  if (ours == "output.bias") return "decoder_ff_logit_out_b";
-  const std::string side = ours.substr(0, ours.find('.'));
-  if (ours.find(".embedding_norm.") != ours.npos)
-    return norm_name(side + "_emb_ln", ours.ends_with("weight")) + "_pre";
-  constexpr std::string_view kLayers = ".layers.";
-  const std::size_t layers = ours.find(kLayers);
-  if (layers == ours.npos) return norm_name(side + "_top_ln", ours.ends_with("weight"));
-  return layer_name(side, std::string_view(ours).substr(layers + kLayers.size()), config.norm);
+std::string marian_name(const std::string& ours, const ModelConfig& config, MarianTying tying) {
+  const bool has_one_embedding = tying == MarianTying::All || tying == MarianTying::Source;
+  if (has_one_embedding && ours.starts_with("embedding.")) return "Wemb";
+  const auto has = [&ours](std::string_view part) { return ours.find(part) != ours.npos; };
+  const bool is_before_layer = has(".embedding_norm.") || (is_before(config.norm) && has("_norm."));
+  return their_name(kMarianNames, ours, 1) + (is_before_layer ? "_pre" : "");
 }
 
 }  // namespace
@@ -81,7 +69,7 @@ std::vector<NpzTensor> npz_tensors(const ModelConfig& config, MarianTying tying)
   for (const ParameterShape& parameter : parameter_shapes(config)) {
     const bool is_of_pieces =
         parameter.name.starts_with("embedding.") || parameter.name == "output.weight";
-    tensors.push_back({.theirs = their_name(parameter.name, config, tying),
+    tensors.push_back({.theirs = marian_name(parameter.name, config, tying),
                        .ours = parameter,
                        .is_transposed = parameter.shape.size() == 2 && !is_of_pieces});
   }

@@ -107,7 +107,7 @@ Json model_config(const ModelConfig& config) {
           {"decoder_attention_heads", config.heads},
           {"encoder_ffn_dim", config.d_ff},
           {"decoder_ffn_dim", config.d_ff},
-          {"activation_function", hf_name(config.activation)},
+          {"activation_function", name_of(config.activation)},
           {"dropout", config.dropout},
           {"attention_dropout", config.attention_dropout},
           {"activation_dropout", config.activation_dropout},

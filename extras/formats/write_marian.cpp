@@ -36,36 +36,12 @@ void check_is_marian(const ModelConfig& config) {
 }
 
 MarianTying tying_of(const ModelConfig& config) {
-  switch (config.tying) {
-    case Tying::ThreeWay:
-      return MarianTying::All;
-    case Tying::TwoWay:
-      return MarianTying::Output;
-    case Tying::None:
-      return MarianTying::None;
-  }
-  throw Error("an unknown tying");
+  if (config.tying == Tying::ThreeWay) return MarianTying::All;
+  return config.tying == Tying::TwoWay ? MarianTying::Output : MarianTying::None;
 }
 
-std::string yes_no(bool value) { return value ? "true" : "false"; }
-
-/// Marian's name of it. GELU is exact in the version that model_options() states.
-std::string_view activation_name(Activation activation) {
-  switch (activation) {
-    case Activation::Relu:
-      return "relu";
-    case Activation::Gelu:
-      return "gelu";
-    case Activation::Swish:
-      return "swish";
-    case Activation::GatedGelu:
-    case Activation::GatedSwish:
-      break;
-  }
-  throw Error("Marian has no such activation");
-}
-
-/// The options with which Marian builds the model.
+/// The options with which Marian builds the model. Its names of activations are ours; GELU is exact
+/// in the version that is stated.
 std::string model_options(const ModelConfig& config) {
   const MarianTying tying = tying_of(config);
   return join_text(
@@ -73,17 +49,16 @@ std::string model_options(const ModelConfig& config) {
       config.target_vocabulary, "\ndim-emb: ", config.d_model,
       "\nenc-depth: ", config.encoder_layers, "\ndec-depth: ", config.decoder_layers,
       "\ntransformer-heads: ", config.heads, "\ntransformer-dim-ffn: ", config.d_ff,
-      "\ntransformer-ffn-depth: 2\ntransformer-ffn-activation: ",
-      activation_name(config.activation),
+      "\ntransformer-ffn-depth: 2\ntransformer-ffn-activation: ", name_of(config.activation),
       "\ntransformer-preprocess: \"\"\ntransformer-postprocess: dan"
       "\ntransformer-postprocess-top: \"\"",
       "\ntransformer-postprocess-emb: ", config.embedding_norm ? "dn" : "d",
       "\ntransformer-no-projection: false",
       "\ntransformer-decoder-autoreg: self-attention\ntransformer-tied-layers:\n  []",
       "\ntransformer-train-position-embeddings: false\ntransformer-guided-alignment-layer: last",
-      "\ntied-embeddings-all: ", yes_no(tying == MarianTying::All),
-      "\ntied-embeddings-src: false\ntied-embeddings: ", yes_no(tying == MarianTying::Output),
-      "\noutput-omit-bias: ", yes_no(!config.output_bias), "\nskip: false\nright-left: false",
+      "\ntied-embeddings-all: ", text_of(tying == MarianTying::All),
+      "\ntied-embeddings-src: false\ntied-embeddings: ", text_of(tying == MarianTying::Output),
+      "\noutput-omit-bias: ", text_of(!config.output_bias), "\nskip: false\nright-left: false",
       "\nlemma-dim-emb: 0\nlemma-dependency: \"\"\nfactors-combine: sum\nfactors-dim-emb: 0",
       "\nulr: false\nulr-dim-emb: 0\ninput-types:\n  []\nlayer-normalization: false",
       "\ntransformer-decoder-dim-ffn: 0\ntransformer-decoder-ffn-depth: 0",
