@@ -146,8 +146,7 @@ void fold_positions(ForeignModel& model) {
   if (model.config.positions == Positions::Learned) return;
   if (model.start.empty() && model.first_position == 0) return;
   model.config.max_positions = kTablePositions;
-  const PlainPositions formula(model);
-  model.source_positions = model.target_positions = formula.table(kTablePositions);
+  model.source_positions = model.target_positions = plain_positions(model, kTablePositions);
   model.config.positions = Positions::Learned;
 }
 

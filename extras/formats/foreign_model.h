@@ -1,6 +1,6 @@
 // A model of another system, in three steps. ForeignModel has our names of parameters, and is
 // otherwise as that system has it: its order of the columns of d_model, its positions and factors,
-// so that PlainTransformer can compute it as that system does. to_imported() makes it ours.
+// so that plain_log_probabilities() computes it as that system does. to_imported() makes it ours.
 // write_imported() writes the model file.
 #pragma once
 

@@ -353,19 +353,18 @@ class CTranslate2Reader {
     }
     config_.positions = Positions::Marian;
     model_.columns = ColumnOrder::Halves;
-    std::vector<float> table = PlainPositions(model_).table(kTablePositions + 1);
+    std::vector<float> table = plain_positions(model_, kTablePositions + 1);
     table.erase(table.begin(), table.begin() + config_.d_model);
     return table;
   }
 
   /// Whether both tables are those of a formula, up to the rounding of their type.
   bool is_formula(const std::vector<float>& table) const {
-    const PlainPositions formula(model_);
     const std::size_t rows =
         std::min<std::size_t>(table.size() / static_cast<std::size_t>(config_.d_model), 512);
     for (std::size_t row = 0; row < rows; ++row)
       for (std::int64_t c = 0; c < config_.d_model; ++c) {
-        const double value = formula.formula(static_cast<std::int64_t>(row), c);
+        const double value = plain_position(model_, static_cast<std::int64_t>(row), c);
         const auto at = row * static_cast<std::size_t>(config_.d_model);
         if (std::abs(table[at + static_cast<std::size_t>(c)] - value) > 6e-4) return false;
       }
@@ -422,15 +421,12 @@ std::string read_config(const fs::path& folder, ForeignModel& model, bool starts
   const fs::path path = folder / "config.json";
   if (!fs::exists(path)) return "<s>";
   const JsonFile config(path);
-  const auto need = [&path](bool is_it, const char* key, const char* what) {
-    if (!is_it) throw Error(path.string(), ": \"", key, "\": ", what);
-  };
-  need(!config.flag("add_source_bos", false), "add_source_bos",
-       "sources that begin with <s> are not known");
+  config.require("add_source_bos", !config.flag("add_source_bos", false),
+                 "sources that begin with <s> are not known");
   model.config.source_eos =
       config.flag("add_source_eos", false) || (starts_from_zero && config.flag("source_eos", true));
-  need(config.text("eos_token", "</s>") == "</s>", "eos_token", "is not </s>");
-  need(config.text("unk_token", "<unk>") == "<unk>", "unk_token", "is not <unk>");
+  config.require("eos_token", config.text("eos_token", "</s>") == "</s>", "is not </s>");
+  config.require("unk_token", config.text("unk_token", "<unk>") == "<unk>", "is not <unk>");
   model.config.norm_epsilon = config.number("layer_norm_epsilon", 1e-5);
   return config.text("decoder_start_token", "<s>");
 }

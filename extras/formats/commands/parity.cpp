@@ -100,7 +100,6 @@ Parity parity_of(const ForeignModel& theirs, const ParameterReader& ours,
                  const TokenizerPair& tokenizers) {
   const std::vector<TokenId> excluded = tokenizers.target->never_emitted();
   CpuEngine engine(std::make_shared<const CpuModel>(ours, ComputeType::Float32), excluded);
-  const PlainTransformer plain(theirs);
   const Tokenizer their_source(theirs.source.sentencepiece, theirs.source.file);
   const TokenId eos = static_cast<TokenId>(theirs.config.eos_id);
   TokenizerPair with_their_ends = tokenizers;
@@ -120,7 +119,7 @@ Parity parity_of(const ForeignModel& theirs, const ParameterReader& ours,
     line.resize(std::min(line.size(), static_cast<std::size_t>(longest - 1)));
     line = with_their_ends.source_tokens(std::move(line));
     const GreedyTranslation translation = translate(engine, line, eos);
-    const auto scores = plain.log_probabilities(line, translation.tokens);
+    const auto scores = plain_log_probabilities(theirs, line, translation.tokens);
     const std::size_t each = translation.candidates.size() / translation.tokens.size();
     for (std::size_t i = 0; i < translation.candidates.size(); ++i) {
       const Candidate& candidate = translation.candidates[i];

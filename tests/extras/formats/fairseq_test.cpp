@@ -170,9 +170,9 @@ TEST_F(Fairseq, PositionsBeginBehindPadding) {
   EXPECT_EQ(read.columns, ColumnOrder::Halves);
   EXPECT_EQ(read.config.positions, Positions::Marian);
   // sinusoidal_positional_embedding.py: row 2 of the table, whose last frequency is 1 / 10000
-  EXPECT_NEAR(PlainPositions(read).formula(0, 0), std::sin(2), 1e-9);
-  EXPECT_NEAR(PlainPositions(read).formula(1, 7), std::sin(3e-4), 1e-9);
-  EXPECT_NEAR(PlainPositions(read).formula(1, 8), std::cos(3), 1e-9);
+  EXPECT_NEAR(plain_position(read, 0, 0), std::sin(2), 1e-9);
+  EXPECT_NEAR(plain_position(read, 1, 7), std::sin(3e-4), 1e-9);
+  EXPECT_NEAR(plain_position(read, 1, 8), std::cos(3), 1e-9);
 }
 
 TEST_F(Fairseq, QueryKeyAndValueMayBeOneTensor) {

@@ -25,8 +25,8 @@ ForeignModel as_foreign(const ImportedModel& ours) {
 /// Both give the same log-probabilities.
 void expect_same(const ForeignModel& a, const ForeignModel& b) {
   const std::vector<TokenId> source = {5, 90, 17, 33, 2}, target = {50, 7, 101, 2};
-  const auto expected = PlainTransformer(a).log_probabilities(source, target),
-             found = PlainTransformer(b).log_probabilities(source, target);
+  const auto expected = plain_log_probabilities(a, source, target),
+             found = plain_log_probabilities(b, source, target);
   ASSERT_EQ(found.size(), target.size());
   for (std::size_t t = 0; t < found.size(); ++t)
     for (std::size_t v = 0; v < found[t].size(); ++v)
@@ -56,8 +56,8 @@ TEST(ForeignModel, NormalisedEmbeddingsAreOfTheSumWithThePosition) {
   for (const char* side : {"encoder", "decoder"})
     for (float& gain : other.parameters.at(std::string(side) + ".embedding_norm.weight")) gain *= 2;
   const std::vector<TokenId> source = {5, 90, 2}, target = {50, 7};
-  EXPECT_NE(PlainTransformer(model).log_probabilities(source, target),
-            PlainTransformer(other).log_probabilities(source, target));
+  EXPECT_NE(plain_log_probabilities(model, source, target),
+            plain_log_probabilities(other, source, target));
 }
 
 TEST(ForeignModel, FactorsThatOurModelHasNotAreFoldedIntoTheWeights) {
