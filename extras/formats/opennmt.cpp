@@ -127,38 +127,29 @@ ModelConfig opennmt_config(const ForeignOptions& options) {
   return config;
 }
 
-class OpenNmtVocabulary {
- public:
-  explicit OpenNmtVocabulary(const CheckpointFile& file)
-      : file_(file.name()), value_(file.get("vocab", kSystem)) {}
+/// The pieces of a side: "src" or "tgt".
+std::vector<std::string> opennmt_pieces(const CheckpointFile& file, const char* side) {
+  const PickleValue* list = file.get("vocab", kSystem).find(side);
+  std::vector<std::string> pieces;
+  if (list != nullptr)
+    for (const PickleValue* item : list->items())
+      if (const std::string* piece = item->text()) pieces.push_back(*piece);
+  if (list == nullptr || pieces.empty() || pieces.size() != list->items().size())
+    throw Error(file.name(), ": vocab: has no list of the pieces of ", side,
+                ", as OpenNMT-py has it since version 3");
+  return pieces;
+}
 
-  std::vector<std::string> pieces(const char* side) const {
-    const PickleValue* list = value_.find(side);
-    std::vector<std::string> pieces;
-    if (list != nullptr)
-      for (const PickleValue* item : list->items())
-        if (const std::string* piece = item->text()) pieces.push_back(*piece);
-    if (list == nullptr || pieces.empty() || pieces.size() != list->items().size())
-      throw Error(file_, ": vocab: has no list of the pieces of ", side,
-                  ", as OpenNMT-py has it since version 3");
-    return pieces;
-  }
-
-  /// The id of the piece that the decoder begins with.
-  std::string start() const {
-    const PickleValue* value = value_.find("decoder_start_token");
-    const std::string* piece = value == nullptr ? nullptr : value->text();
-    if (piece != nullptr && piece->empty())
-      throw Error(file_,
-                  ": vocab: decoder_start_token: a decoder that begins with the first piece "
-                  "of the translation cannot be imported");
-    return piece == nullptr ? "<s>" : *piece;
-  }
-
- private:
-  std::string file_;
-  const PickleValue& value_;
-};
+/// The piece that the decoder begins with.
+std::string opennmt_start(const CheckpointFile& file) {
+  const PickleValue* value = file.get("vocab", kSystem).find("decoder_start_token");
+  const std::string* piece = value == nullptr ? nullptr : value->text();
+  if (piece != nullptr && piece->empty())
+    throw Error(file.name(),
+                ": vocab: decoder_start_token: a decoder that begins with the first piece "
+                "of the translation cannot be imported");
+  return piece == nullptr ? "<s>" : *piece;
+}
 
 using Views = std::map<std::string, StridedTensor>;
 
@@ -215,7 +206,6 @@ bool is_opennmt(const CheckpointFile& file) {
 ForeignModel read_opennmt(const CheckpointFile& file) {
   const ForeignOptions options = pickled_options(file.name() + " (opt)", file.get("opt", kSystem));
   check_opennmt(options);
-  const OpenNmtVocabulary vocabulary(file);
   const fs::path folder = fs::path(file.name()).parent_path();
   ForeignModel model;
   model.kind = "OpenNMT-py";
@@ -226,14 +216,14 @@ ForeignModel read_opennmt(const CheckpointFile& file) {
   // Paths of the machine that trained it.
   const std::string of_source = options.text("src_subword_model", "");
   const bool is_shared = options.flag("share_vocab", false);
-  model.source = vocabulary_beside(folder, Side::Source, vocabulary.pieces("src"), of_source);
-  model.target = vocabulary_beside(folder, Side::Target, vocabulary.pieces("tgt"),
+  model.source = vocabulary_beside(folder, Side::Source, opennmt_pieces(file, "src"), of_source);
+  model.target = vocabulary_beside(folder, Side::Target, opennmt_pieces(file, "tgt"),
                                    options.text("tgt_subword_model", is_shared ? of_source : ""));
   settle_vocabularies(model, file.name());
   // A checkpoint does not say how to search, so these are the defaults of onmt_translate.
   model.search.defaults = {{"beam-size", "5"}, {"length-penalty", "0"}, {"stop", "opennmt"}};
   read_opennmt_weights(model, options, file);
-  start_with(model, piece_id(model.target.pieces, vocabulary.start(), file.name()));
+  start_with(model, piece_id(model.target.pieces, opennmt_start(file), file.name()));
   return model;
 }
 

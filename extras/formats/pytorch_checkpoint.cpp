@@ -13,7 +13,6 @@
 #include "extras/formats/byte_reader.h"
 #include "extras/formats/json_yaml.h"
 #include "extras/formats/unpickler.h"
-#include "model/file/safetensors.h"
 
 namespace dragoman {
 
@@ -191,12 +190,6 @@ ForeignDtype element_type(Dtype type) {
 
 }  // namespace
 
-struct WeightFile::Source {
-  std::optional<SafetensorsFile> safetensors;
-  std::optional<CheckpointFile> checkpoint;
-  std::map<std::string, WeightFile> shards;  ///< by file name
-};
-
 /// Reads {"weight_map": {tensor: file}}, which Hugging Face's libraries write for large models.
 void WeightFile::read_shards(const std::filesystem::path& path) {
   const JsonFile index(path);
@@ -209,13 +202,12 @@ void WeightFile::read_shards(const std::filesystem::path& path) {
     if (name.empty() || std::filesystem::path(name).filename() != name || is_index(name))
       throw Error(path.string(), ": \"weight_map\": the file of ", tensor,
                   " is not the name of a file beside it");
-    auto shard = source_->shards.find(name);
-    if (shard == source_->shards.end())
-      shard = source_->shards.emplace(name, WeightFile(path.parent_path() / name)).first;
-    const auto found = shard->second.tensors().find(tensor);
-    if (found == shard->second.tensors().end())
-      throw Error((path.parent_path() / name).string(), ": has no tensor ", tensor, ", which ",
-                  path.filename().string(), " looks for there");
+    const std::filesystem::path beside = path.parent_path() / name;
+    const WeightFile& shard = shards_.try_emplace(name, beside).first->second;
+    const auto found = shard.tensors().find(tensor);
+    if (found == shard.tensors().end())
+      throw Error(beside.string(), ": has no tensor ", tensor, ", which ", path.filename().string(),
+                  " looks for there");
     tensors_.insert(*found);
   }
 }
@@ -224,21 +216,18 @@ bool WeightFile::is_index(const std::filesystem::path& path) {
   return path.string().ends_with(".index.json");
 }
 
-WeightFile::WeightFile(const std::filesystem::path& path) : source_(std::make_unique<Source>()) {
+WeightFile::WeightFile(const std::filesystem::path& path) {
   if (is_index(path)) {
     read_shards(path);
   } else if (path.extension() == ".safetensors") {
-    for (const TensorData& tensor : source_->safetensors.emplace(path).tensors())
+    for (const TensorData& tensor : safetensors_.emplace(path).tensors())
       tensors_[tensor.name] =
           strided_tensor(element_type(tensor.dtype), tensor.shape,
                          dense_strides(tensor.shape, Order::RowMajor), tensor.raw());
   } else {
-    const CheckpointFile& checkpoint = source_->checkpoint.emplace(path);
+    const CheckpointFile& checkpoint = checkpoint_.emplace(path);
     tensors_ = checkpoint.tensors(checkpoint.root());
   }
 }
-
-WeightFile::WeightFile(WeightFile&&) noexcept = default;
-WeightFile::~WeightFile() = default;
 
 }  // namespace dragoman

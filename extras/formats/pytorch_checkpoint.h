@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include "extras/formats/strided_tensor.h"
 #include "extras/formats/unpickler.h"
 #include "extras/formats/zip_archive.h"
+#include "model/file/safetensors.h"
 
 namespace dragoman {
 
@@ -64,8 +64,7 @@ class WeightFile {
   /// Chooses by the ending of the name: .safetensors, .index.json (which names files that each have
   /// some of the tensors), or a checkpoint. Throws Error if the file cannot be read, or is damaged.
   explicit WeightFile(const std::filesystem::path& path);
-  WeightFile(WeightFile&&) noexcept;
-  ~WeightFile();
+  WeightFile(const WeightFile&) = delete;
 
   /// Views, valid as long as the file.
   const std::map<std::string, StridedTensor>& tensors() const { return tensors_; }
@@ -74,8 +73,10 @@ class WeightFile {
   static bool is_index(const std::filesystem::path& path);
   void read_shards(const std::filesystem::path& path);
 
-  struct Source;  ///< owns the bytes
-  std::unique_ptr<Source> source_;
+  // One of these three owns the bytes.
+  std::optional<SafetensorsFile> safetensors_;
+  std::optional<CheckpointFile> checkpoint_;
+  std::map<std::string, WeightFile> shards_;  // by file name
   std::map<std::string, StridedTensor> tensors_;
 };
 

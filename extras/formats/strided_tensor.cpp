@@ -75,29 +75,6 @@ std::vector<float> convert_floats(Dtype type, std::string_view bytes) {
 
 }  // namespace
 
-std::size_t size_of(ForeignDtype type) {
-  switch (type) {
-    case ForeignDtype::I8:
-    case ForeignDtype::U8:
-    case ForeignDtype::Bool:
-      return 1;
-    case ForeignDtype::F16:
-    case ForeignDtype::BF16:
-    case ForeignDtype::I16:
-    case ForeignDtype::U16:
-      return 2;
-    case ForeignDtype::F32:
-    case ForeignDtype::I32:
-    case ForeignDtype::U32:
-      return 4;
-    case ForeignDtype::F64:
-    case ForeignDtype::I64:
-    case ForeignDtype::U64:
-      return 8;
-  }
-  return 0;
-}
-
 std::int64_t StridedTensor::elements() const {
   std::int64_t product = 1;
   for (const std::int64_t size : shape) product *= size;

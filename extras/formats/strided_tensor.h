@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,7 +16,10 @@ constexpr std::array<std::string_view, 13> names_of(ForeignDtype) {
           "int64",   "uint8",    "uint16",  "uint32",  "uint64", "bool"};
 }
 /// Bytes of one element.
-std::size_t size_of(ForeignDtype type);
+constexpr std::size_t size_of(ForeignDtype type) {
+  constexpr std::array<std::size_t, 13> kSizes = {2, 2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 1};
+  return kSizes[static_cast<std::size_t>(type)];
+}
 
 inline constexpr std::size_t kMaxDimensions = 16;
 

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <unordered_map>
 #include <utility>
 
@@ -21,33 +22,6 @@ const PickleValue* find_entry(const PickleDict& dict, std::string_view key) {
     if (const std::string* text = name->text(); text != nullptr && *text == key) return value;
   return nullptr;
 }
-
-class DictFlattener {
- public:
-  void walk(const PickleDict& dict, const std::string& prefix, int depth) {
-    if (depth > kMaxDictDepth)
-      throw Error("the dicts are nested more than ", kMaxDictDepth, " deep");
-    for (const auto& [key, value] : dict.entries) {
-      if (++entries_ > kMaxDictEntries) throw Error("more than ", kMaxDictEntries, " entries");
-      const std::string* text = key->text();
-      if (text == nullptr) continue;
-      if (const auto* inner = value->as<PickleDict>())
-        walk(*inner, prefix + *text + ".", depth + 1);
-      else if (const StridedTensor* tensor = value->tensor())
-        add(prefix + *text, tensor);
-    }
-  }
-
-  std::map<std::string, const StridedTensor*> tensors;
-
- private:
-  void add(std::string name, const StridedTensor* tensor) {
-    const auto [at, is_new] = tensors.emplace(std::move(name), tensor);
-    if (!is_new) throw Error("tensor ", at->first, " occurs twice");
-  }
-
-  std::size_t entries_ = 0;
-};
 
 }  // namespace
 
@@ -77,11 +51,27 @@ const PickleValue* PickleValue::find(std::string_view key) const {
 }
 
 std::map<std::string, const StridedTensor*> tensors_of(const PickleValue& state_dict) {
+  std::map<std::string, const StridedTensor*> tensors;
+  std::size_t entries = 0;
+  const std::function<void(const PickleDict&, const std::string&, int)> walk =
+      [&](const PickleDict& dict, const std::string& prefix, int depth) {
+        if (depth > kMaxDictDepth)
+          throw Error("the dicts are nested more than ", kMaxDictDepth, " deep");
+        for (const auto& [key, value] : dict.entries) {
+          if (++entries > kMaxDictEntries) throw Error("more than ", kMaxDictEntries, " entries");
+          const std::string* name = key->text();
+          if (name == nullptr) continue;
+          if (const auto* inner = value->as<PickleDict>())
+            walk(*inner, prefix + *name + ".", depth + 1);
+          else if (const StridedTensor* tensor = value->tensor())
+            if (!tensors.emplace(prefix + *name, tensor).second)
+              throw Error("tensor ", prefix, *name, " occurs twice");
+        }
+      };
   const auto* dict = state_dict.as<PickleDict>();
   if (dict == nullptr) throw Error("is no state dict");
-  DictFlattener flattener;
-  flattener.walk(*dict, "", 0);
-  return std::move(flattener.tensors);
+  walk(*dict, "", 0);
+  return tensors;
 }
 
 namespace {

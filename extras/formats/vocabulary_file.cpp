@@ -57,57 +57,14 @@ void check_utf8(std::string_view text) {
   if (offset != text.npos) throw Error("byte ", offset, ": invalid UTF-8");
 }
 
-/// The events of a JSON text that is a list of texts or a map of texts to ids.
-class VocabularyHandler : public nlohmann::json_sax<nlohmann::json> {
- public:
-  PieceCollector vocabulary;
-
-  bool null() override { fail("null"); }
-  bool boolean(bool) override { fail("true or false"); }
-  bool number_integer(number_integer_t) override { fail("a negative number"); }
-  bool number_float(number_float_t, const string_t&) override { fail("a fraction"); }
-  bool binary(binary_t&) override { fail("binary data"); }
-  bool number_unsigned(number_unsigned_t id) override {
-    if (!piece_) fail("a number without a piece");
-    vocabulary.add(*std::exchange(piece_, std::nullopt), id, "");
-    return true;
-  }
-  bool string(string_t& piece) override {
-    if (!is_list_) fail("a text");
-    vocabulary.add(piece, next_++, "");
-    return true;
-  }
-  bool start_object(std::size_t) override { return start(); }
-  bool start_array(std::size_t) override {
-    is_list_ = true;
-    return start();
-  }
-  bool key(string_t& piece) override {
-    piece_ = piece;
-    return true;
-  }
-  bool end_object() override { return true; }
-  bool end_array() override { return true; }
-  bool parse_error(std::size_t position, const std::string&,
-                   const nlohmann::detail::exception&) override {
-    throw Error("byte ", position, ": not JSON");
-  }
-
- private:
-  [[noreturn]] void fail(std::string_view what) const {
-    const std::string place =
-        piece_ ? " at the piece " + nlohmann::json(*piece_).dump() : std::string();
-    throw Error(what, place, ", where a vocabulary has pieces and their ids alone");
-  }
-  bool start() {
-    if (is_inside_) fail("a list or a map");
-    return is_inside_ = true;
-  }
-
-  bool is_inside_ = false, is_list_ = false;
-  std::optional<std::string> piece_;
-  std::uint64_t next_ = 0;
-};
+/// A value of JSON that is no id of a piece.
+std::string_view kind_of(const nlohmann::json& value) {
+  if (value.is_null()) return "null";
+  if (value.is_boolean()) return "true or false";
+  if (value.is_number_unsigned()) return "a number without a piece";
+  if (value.is_number_integer()) return "a negative number";
+  return value.is_number() ? "a fraction" : "a text";
+}
 
 }  // namespace
 
@@ -116,9 +73,39 @@ std::vector<std::string> parse_json_vocabulary(std::string_view text) {
   // nlohmann::json takes a NUL as the end of the text.
   if (const auto offset = text.find('\0'); offset != text.npos)
     throw Error("byte ", offset, ": not JSON");
-  VocabularyHandler handler;
-  nlohmann::json::sax_parse(text, &handler);
-  return handler.vocabulary.in_order();
+  using Json = nlohmann::json;
+  PieceCollector vocabulary;
+  bool is_list = false;
+  std::optional<std::string> piece;  // whose id comes next
+  std::uint64_t items = 0;
+  // Piece by piece, as a map drops all but the last of equal names.
+  const auto take = [&](int depth, Json::parse_event_t event, const Json& value) {
+    using Event = Json::parse_event_t;
+    const auto fail = [&piece](std::string_view what) {
+      throw Error(what, piece ? " at the piece " + Json(*piece).dump() : "",
+                  ", where a vocabulary has pieces and their ids alone");
+    };
+    const bool begins = event == Event::object_start || event == Event::array_start;
+    if (begins && depth > 0) fail("a list or a map");
+    if (event == Event::array_start) is_list = true;
+    if (event == Event::key) piece = value.get<std::string>();
+    if (event != Event::value) return true;
+    if (is_list && value.is_string())
+      vocabulary.add(value.get<std::string>(), items++, "");
+    else if (piece && value.is_number_unsigned())
+      vocabulary.add(*std::exchange(piece, std::nullopt), value.get<std::uint64_t>(), "");
+    else
+      fail(kind_of(value));
+    return false;
+  };
+  try {
+    static_cast<void>(Json::parse(text, take));
+  } catch (const Json::parse_error& error) {
+    throw Error("byte ", error.byte, ": not JSON");
+  } catch (const Json::out_of_range&) {
+    throw Error("a number is too large");
+  }
+  return vocabulary.in_order();
 }
 
 std::vector<std::string> parse_yaml_vocabulary(std::string_view text) {
