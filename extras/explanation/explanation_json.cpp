@@ -5,8 +5,6 @@
 #include <atomic>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
@@ -30,11 +28,14 @@ std::string base64_of(const std::vector<Number>& numbers) {
   return base64(std::as_bytes(std::span(numbers)));
 }
 
-/// The number that JSON writes with five significant digits.
-double five_digits(float number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.5g", static_cast<double>(number));
-  return std::strtod(text, nullptr);
+/// The number that JSON writes with so many significant digits.
+double with_digits(double number, int digits) {
+  std::array<char, 32> text{};
+  const auto written = std::to_chars(text.data(), text.data() + text.size(), number,
+                                     std::chars_format::scientific, digits - 1);
+  double rounded = 0;
+  std::from_chars(text.data(), written.ptr, rounded);
+  return rounded;
 }
 
 }  // namespace
@@ -44,7 +45,7 @@ Json number_rows(std::span<const float> numbers, std::int64_t size) {
   for (std::size_t begin = 0; begin < numbers.size(); begin += static_cast<std::size_t>(size)) {
     auto row = Json::array();
     for (const float number : numbers.subspan(begin, static_cast<std::size_t>(size)))
-      row.push_back(five_digits(number));
+      row.push_back(with_digits(static_cast<double>(number), 5));
     rows.push_back(std::move(row));
   }
   return rows;
@@ -114,24 +115,14 @@ constexpr std::string_view kDigits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr int kBitsOfDigit = 6;
 
-/// The nearest number that JSON writes with six digits, so that the text of a scale is short.
-double six_digits(double value) {
-  std::array<char, 32> text{};
-  const auto written = std::to_chars(text.data(), text.data() + text.size(), value,
-                                     std::chars_format::scientific, 5);
-  double rounded = 0;
-  std::from_chars(text.data(), written.ptr, rounded);
-  return rounded;
-}
-
 /// Appends each value in this number of digits. Returns their scale.
 template <class Value>
 double append(std::span<const Value> values, int digits, std::string& text) {
   const std::int64_t middle = std::int64_t{1} << (kBitsOfDigit * digits - 1);
   double most = 0;
   for (const Value value : values) most = std::max(most, std::abs(static_cast<double>(value)));
-  // Rounded up, so that every number fits the digits.
-  const double scale = six_digits(most / static_cast<double>(middle - 1) * (1 + 1e-5));
+  // Rounded up, so that every number fits the digits. The text of a scale is short.
+  const double scale = with_digits(most / static_cast<double>(middle - 1) * (1 + 1e-5), 6);
   for (const Value value : values) {
     const std::int64_t number =
         middle + (scale == 0 ? 0 : std::llround(static_cast<double>(value) / scale));
@@ -338,8 +329,8 @@ std::string text_of(const Json& json) {
 
 }  // namespace
 
-std::string sentence_json(const ExplainedModel& model, const SentenceExplanation& sentence,
-                          const Tokenizer& target) {
+std::string sentence_json(const ExplainedModel& model, const SentenceExplanation& sentence) {
+  const Tokenizer& target = *model.tokenizers.target;
   const Activations& activations = sentence.activations;
   Json source_tokens = Json::array(), target_tokens = Json::array();
   for (const ExplainedToken& token : sentence.source_tokens)
@@ -379,9 +370,8 @@ std::string explanation_json(const ExplainedModel& model,
   return text + "]}";
 }
 
-Explanation explain_all(const ExplainedModel& model, const TokenizerPair& tokenizers,
-                        const std::vector<GivenSentence>& sentences, const OnStep& on_step,
-                        int threads) {
+Explanation explain_all(const ExplainedModel& model, const std::vector<GivenSentence>& sentences,
+                        const OnStep& on_step, int threads) {
   std::atomic<std::int64_t> target_tokens = 0;
   // Each sentence becomes text at once, because its numbers take much more memory.
   std::vector<std::string> texts(sentences.size());
@@ -389,10 +379,11 @@ Explanation explain_all(const ExplainedModel& model, const TokenizerPair& tokeni
     const auto& [source, target, line] = sentences[static_cast<std::size_t>(i)];
     try {
       SentenceExplanation explained =
-          Explainer(model.weights, tokenizers, model.search, on_step).explain(source, target);
-      if (model.characters) mark_unseen(explained, *tokenizers.source, model.characters->source);
+          Explainer(model.weights, model.tokenizers, model.search, on_step).explain(source, target);
+      if (model.characters)
+        mark_unseen(explained, *model.tokenizers.source, model.characters->source);
       target_tokens += std::ssize(explained.target_tokens);
-      texts[static_cast<std::size_t>(i)] = sentence_json(model, explained, *tokenizers.target);
+      texts[static_cast<std::size_t>(i)] = sentence_json(model, explained);
     } catch (const UnfitText& error) {
       if (sentences.size() == 1) throw;
       if (line > 0) throw UnfitText("line ", line, ": ", error.what());
@@ -405,17 +396,15 @@ Explanation explain_all(const ExplainedModel& model, const TokenizerPair& tokeni
 namespace {
 
 /// The sentences of a text, without those that have no piece.
-std::vector<GivenSentence> sentences_of(std::string_view text,
-                                        const ExplainedTranslator& translator) {
-  const auto cuts =
-      splits_sentences(translator.search.split_sentences, translator.several_sentences)
-          ? SentenceCuts::InAllLines
-          : SentenceCuts::InLongLines;
+std::vector<GivenSentence> sentences_of(std::string_view text, const ExplainedModel& model) {
+  const auto cuts = splits_sentences(model.search.split_sentences, model.several_sentences)
+                        ? SentenceCuts::InAllLines
+                        : SentenceCuts::InLongLines;
   // </s> is one more piece.
-  const std::int64_t most = std::min({translator.search.split_length, Explainer::kMostPieces - 1,
-                                      CpuEngine(translator.weights, {}).max_positions() - 1});
+  const std::int64_t most = std::min({model.search.split_length, Explainer::kMostPieces - 1,
+                                      CpuEngine(model.weights, {}).max_positions() - 1});
   const Encode encode = [&](std::string_view part) {
-    return translator.tokenizers.source->encode(part);
+    return model.tokenizers.source->encode(part);
   };
   std::vector<GivenSentence> sentences;
   std::int64_t pieces = 0;
@@ -444,19 +433,14 @@ bool is_flag_of_explain(std::string_view name) {
          name != "unknown-words";
 }
 
-Explanation explain_text(const ExplainedTranslator& translator, const std::string& text,
-                         ExplanationForm form, const OnStep& on_step) {
-  const std::vector<GivenSentence> sentences = sentences_of(text, translator);
+Explanation explain_text(ExplainedModel model, const std::string& text, ExplanationForm form,
+                         const OnStep& on_step) {
+  const std::vector<GivenSentence> sentences = sentences_of(text, model);
   if (sentences.empty()) throw UnfitText("the text has no sentence");
-  ExplainedModel model{.program_version = translator.program_version,
-                       .name = translator.name,
-                       .weights = translator.weights,
-                       .search = translator.search,
-                       .form = form,
-                       .characters = translator.characters};
+  model.form = form;
   model.search.sampling = false;
   model.search.n_best = 1;
-  return explain_all(model, translator.tokenizers, sentences, on_step);
+  return explain_all(model, sentences, on_step);
 }
 
 }  // namespace dragoman

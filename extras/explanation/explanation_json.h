@@ -60,19 +60,20 @@ enum class ExplanationForm {
   Page,     ///< what the page draws, as exactly as it shows it
 };
 
-/// What all sentences have in common.
+/// A model as it translates, and the form of what is said about it.
 struct ExplainedModel {
   std::string program_version;
-  std::string name;  ///< the model, as the user named it
+  std::string name;  ///< the model, as the user named it; shown on the page
+  TokenizerPair tokenizers;
   std::shared_ptr<const CpuModel> weights;
   DecodeConfig search;
-  ExplanationForm form = ExplanationForm::Numbers;
+  std::optional<double> several_sentences = std::nullopt;   ///< see Provenance
   std::optional<SeenCharacters> characters = std::nullopt;  ///< see Provenance
+  ExplanationForm form = ExplanationForm::Numbers;
 };
 
-/// The JSON object of a sentence. `target` is the tokenizer of the explanation.
-std::string sentence_json(const ExplainedModel& model, const SentenceExplanation& sentence,
-                          const Tokenizer& target);
+/// The JSON object of a sentence.
+std::string sentence_json(const ExplainedModel& model, const SentenceExplanation& sentence);
 
 /// The whole JSON object. `sentences` are those of sentence_json().
 std::string explanation_json(const ExplainedModel& model,
@@ -93,29 +94,17 @@ struct Explanation {
 /// Explains each sentence. Throws the errors of Explainer; if there are several sentences, they
 /// name the line or else the number of the sentence. Passes on the exceptions of `on_step`, which
 /// several threads call.
-Explanation explain_all(const ExplainedModel& model, const TokenizerPair& tokenizers,
-                        const std::vector<GivenSentence>& sentences, const OnStep& on_step,
-                        int threads = 1);
-
-/// A model as it translates.
-struct ExplainedTranslator {
-  std::string program_version;
-  std::string name;  ///< shown on the page
-  TokenizerPair tokenizers;
-  std::shared_ptr<const CpuModel> weights;
-  DecodeConfig search;                                      ///< explanations draw no samples
-  std::optional<double> several_sentences;                  ///< see Provenance
-  std::optional<SeenCharacters> characters = std::nullopt;  ///< see Provenance
-};
+Explanation explain_all(const ExplainedModel& model, const std::vector<GivenSentence>& sentences,
+                        const OnStep& on_step, int threads = 1);
 
 /// Whether `dragoman explain` has this flag of the search. It draws no samples, splits no sentence,
 /// and shows one translation.
 bool is_flag_of_explain(std::string_view name);
 
-/// Explains each sentence of a text, for `serve` and `evaluate`. Lines are split where the
-/// translator splits them. Throws Error if a sentence cannot be explained, or if the text has more
-/// than Explainer::kMostPieces pieces. Passes on the exceptions of `on_step`.
-Explanation explain_text(const ExplainedTranslator& translator, const std::string& text,
-                         ExplanationForm form, const OnStep& on_step);
+/// Explains each sentence of a text, for `serve` and `evaluate`, without drawing samples. Lines are
+/// split where the translator splits them. Throws Error if a sentence cannot be explained, or if
+/// the text has more than Explainer::kMostPieces pieces. Passes on the exceptions of `on_step`.
+Explanation explain_text(ExplainedModel model, const std::string& text, ExplanationForm form,
+                         const OnStep& on_step);
 
 }  // namespace dragoman

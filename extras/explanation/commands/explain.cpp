@@ -253,14 +253,15 @@ int run_explain(const ExplainOptions& options, const Invocation& invocation) {
   const ExplainedModel model{
       .program_version = DRAGOMAN_VERSION,
       .name = flags.model,
+      .tokenizers = tokenizers,
       .weights = weights,
       .search = search,
+      .characters = file.provenance().characters,
       .form = flags.format == ExplanationFormat::Json
                   ? flags.packed ? ExplanationForm::Packed : ExplanationForm::Numbers
-                  : ExplanationForm::Page,
-      .characters = file.provenance().characters};
+                  : ExplanationForm::Page};
   const std::string json =
-      explain_all(model, tokenizers, sentences, stopping(), threads_to_use(flags.threads)).json;
+      explain_all(model, sentences, stopping(), threads_to_use(flags.threads)).json;
   write(flags, flags.format == ExplanationFormat::Json ? json + "\n" : explanation_page(json));
   log_written(flags, sentences.size());
   return 0;

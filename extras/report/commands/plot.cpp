@@ -123,16 +123,11 @@ std::string detokenized(const std::vector<std::string>& pieces) {
 }
 
 std::string explained(const std::string& folder, const AttentionLine& attention) {
-  const ExplainedTranslator run = explained_translator(folder, {}, {});
-  const ExplainedModel model{.program_version = DRAGOMAN_VERSION,
-                             .name = folder,
-                             .weights = run.weights,
-                             .search = run.search,
-                             .form = ExplanationForm::Page,
-                             .characters = run.characters};
+  ExplainedModel model = explained_model(folder, {}, {});
+  model.form = ExplanationForm::Page;
   const GivenSentence sentence{.source = detokenized(attention.source),
                                .target = detokenized(attention.target)};
-  return explain_all(model, run.tokenizers, {sentence}, {}).json;
+  return explain_all(model, {sentence}, {}).json;
 }
 
 /// Writes a page for each run about the sentence whose attention its log has, with its reference,

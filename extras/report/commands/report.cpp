@@ -331,10 +331,10 @@ std::vector<std::size_t> worst_lines(const std::vector<std::string>& source,
 }
 
 /// The numbers of a page about the line, or none with a warning.
-std::optional<std::string> explained(const ExplainedTranslator& translator, const std::string& text,
+std::optional<std::string> explained(const ExplainedModel& model, const std::string& text,
                                      std::size_t line) {
   try {
-    return explain_text(translator, text, ExplanationForm::Page, {}).json;
+    return explain_text(model, text, ExplanationForm::Page, {}).json;
   } catch (const Error& error) {
     log_warning(join_text("line ", line + 1, " is not explained: ", error.what()));
     return std::nullopt;
@@ -369,11 +369,11 @@ std::vector<ExplainedLine> write_explanations(const Evaluation& evaluation,
   ExplanationPages pages(flags.html);
   std::vector<ExplainedLine> written;
   for (std::size_t system = first; system < texts.systems.size(); ++system) {
-    const ExplainedTranslator translator =
-        explained_translator(texts.systems[system], options.decode, evaluation.origins);
+    const ExplainedModel model =
+        explained_model(texts.systems[system], options.decode, evaluation.origins);
     for (const std::size_t line : lines) {
       if (stop.stop_requested()) return written;
-      if (const auto json = explained(translator, texts.source[line], line))
+      if (const auto json = explained(model, texts.source[line], line))
         written.push_back({system, line, pages.write(system, line, *json)});
     }
   }

@@ -77,8 +77,8 @@ void ExplanationPages::remove_others() const {
   }
 }
 
-ExplainedTranslator explained_translator(const std::string& model, const DecodeConfig& decode,
-                                         const Origins& origins) {
+ExplainedModel explained_model(const std::string& model, const DecodeConfig& decode,
+                               const Origins& origins) {
   const ModelFileReader file(resolve_model_path(model), Verify::Header);
   return {.program_version = DRAGOMAN_VERSION,
           .name = model,

@@ -40,7 +40,7 @@ class ExplanationPages {
 };
 
 /// A run folder or model file as explanations read it, in float32.
-ExplainedTranslator explained_translator(const std::string& model, const DecodeConfig& decode,
-                                         const Origins& origins);
+ExplainedModel explained_model(const std::string& model, const DecodeConfig& decode,
+                               const Origins& origins);
 
 }  // namespace dragoman

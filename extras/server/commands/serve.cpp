@@ -123,13 +123,13 @@ class ModelFiles {
     if (!weights)
       weights = std::make_shared<const CpuModel>(ModelFileReader(file, Verify::Header),
                                                  ComputeType::Float32);
-    const ExplainedTranslator translator{.program_version = DRAGOMAN_VERSION,
-                                         .name = model.languages.name(),
-                                         .tokenizers = opened.tokenizers,
-                                         .weights = std::move(weights),
-                                         .search = search,
-                                         .several_sentences = opened.record.several_sentences,
-                                         .characters = opened.record.characters};
+    const ExplainedModel translator{.program_version = DRAGOMAN_VERSION,
+                                    .name = model.languages.name(),
+                                    .tokenizers = opened.tokenizers,
+                                    .weights = std::move(weights),
+                                    .search = search,
+                                    .several_sentences = opened.record.several_sentences,
+                                    .characters = opened.record.characters};
     return [translator](const std::string& text, ExplanationUse use, const OnStep& on_step) {
       const ExplanationForm form =
           use == ExplanationUse::Page ? ExplanationForm::Page : ExplanationForm::Packed;

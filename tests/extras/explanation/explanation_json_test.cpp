@@ -168,10 +168,14 @@ Json json_of(std::optional<std::string_view> target, Positions positions = Posit
              ExplanationForm form = ExplanationForm::Packed) {
   const auto weights = weights_of_small_model(positions);
   Explainer explainer(weights, tokenizer_pair(), kSearch);
-  const ExplainedModel model{
-      .program_version = "1", .name = "run/", .weights = weights, .search = kSearch, .form = form};
-  return Json::parse(explanation_json(
-      model, {sentence_json(model, explainer.explain("one two", target), tokenizer())}));
+  const ExplainedModel model{.program_version = "1",
+                             .name = "run/",
+                             .tokenizers = tokenizer_pair(),
+                             .weights = weights,
+                             .search = kSearch,
+                             .form = form};
+  return Json::parse(
+      explanation_json(model, {sentence_json(model, explainer.explain("one two", target))}));
 }
 
 TEST(ExplanationJson, ShapesAreThoseOfTheModelAndTheSentence) {
@@ -222,21 +226,24 @@ TEST(ExplanationJson, NumbersAreListsThatAnyProgramReads) {
 
 TEST(ExplanationJson, SentencesAreExplainedOnSeveralThreadsInTheirOrder) {
   const auto weights = weights_of_small_model(Positions::Sinusoidal);
-  const ExplainedModel model{
-      .program_version = "1", .name = "run/", .weights = weights, .search = kSearch};
+  const ExplainedModel model{.program_version = "1",
+                             .name = "run/",
+                             .tokenizers = tokenizer_pair(),
+                             .weights = weights,
+                             .search = kSearch};
   const std::vector<GivenSentence> sentences = {{"one"}, {"two one"}, {"three"}, {"one two"}};
-  EXPECT_EQ(explain_all(model, tokenizer_pair(), sentences, {}, 3).json,
-            explain_all(model, tokenizer_pair(), sentences, {}).json);
+  EXPECT_EQ(explain_all(model, sentences, {}, 3).json, explain_all(model, sentences, {}).json);
 }
 
 TEST(ExplanationJson, UnseenCharactersAreMarked) {
   ExplainedModel model{.program_version = "1",
                        .name = "run/",
+                       .tokenizers = tokenizer_pair(),
                        .weights = weights_of_small_model(Positions::Sinusoidal),
                        .search = kSearch};
   const auto marked = [&model] {
-    const Json json = Json::parse(
-        explain_all(model, tokenizer_pair(), {{.source = "one \u041C\u043E two"}}, {}).json);
+    const Json json =
+        Json::parse(explain_all(model, {{.source = "one \u041C\u043E two"}}, {}).json);
     std::string pieces;
     for (const Json& token : json["sentences"][0]["source_tokens"])
       if (token.contains("unseen")) pieces += token["piece"];
@@ -257,11 +264,11 @@ TEST(ExplanationJson, ATagIsNotUnseen) {
       Tokenizer(train_tokenizer({lines.begin(), lines.end()}, config).model_bytes, "test"));
   ExplainedModel model{.program_version = "1",
                        .name = "run/",
+                       .tokenizers = tokenizers,
                        .weights = weights_of(SmallModel(tokenizers.source->size())),
                        .search = kSearch};
   model.characters.emplace().source.add_all("onetw ");
-  const Json json =
-      Json::parse(explain_all(model, tokenizers, {{.source = "<2de> one \u041C"}}, {}).json);
+  const Json json = Json::parse(explain_all(model, {{.source = "<2de> one \u041C"}}, {}).json);
   std::string pieces;
   for (const Json& token : json["sentences"][0]["source_tokens"])
     if (token.contains("unseen")) pieces += token["piece"];
@@ -323,12 +330,15 @@ TEST(ExplanationJson, TheSearchIsShownWhereThereWasOne) {
 
 TEST(ExplanationJson, AFaultOfASentenceIsNamedWithItsLineAndAStopIsNot) {
   const auto weights = weights_of_small_model(Positions::Sinusoidal);
-  const ExplainedModel model{
-      .program_version = "1", .name = "run/", .weights = weights, .search = kSearch};
+  const ExplainedModel model{.program_version = "1",
+                             .name = "run/",
+                             .tokenizers = tokenizer_pair(),
+                             .weights = weights,
+                             .search = kSearch};
   const auto error_of = [&](const std::string& second, const OnStep& on_step) -> std::string {
     try {
       explain_all(
-          model, tokenizer_pair(),
+          model,
           {{.source = "one", .target = {}, .line = 1}, {.source = second, .target = {}, .line = 3}},
           on_step);
     } catch (const Error& error) {
