@@ -77,9 +77,34 @@ class FigureCells {
  public:
   /// The cell at a column and row, from 0; the value is from -1 to 1. Blue above 0, orange below;
   /// small numbers stay visible, as the darkness is the square root.
-  void add(std::int64_t column, std::int64_t row, double value);
+  void add(std::int64_t column, std::int64_t row, double value) {
+    const auto darkness =
+        static_cast<int>(std::lround(kDarknesses * std::sqrt(std::min(1.0, std::abs(value)))));
+    if (darkness == 0) return;
+    std::vector<Run>& runs = runs_[value < 0 ? -darkness : darkness];
+    if (!runs.empty() && runs.back().row == row &&
+        runs.back().column + runs.back().length == column)
+      ++runs.back().length;
+    else
+      runs.push_back({column, row, 1});
+  }
+
   /// All cells, each of this width and height; the corner of the first one is at (x, y).
-  std::string drawing(double x, double y, double cell_width, double cell_height) const;
+  std::string drawing(double x, double y, double cell_width, double cell_height) const {
+    std::string svg =
+        join_text("<g shape-rendering=\"crispEdges\" transform=\"translate(", figure_number(x), ' ',
+                  figure_number(y), ") scale(", fixed_text(cell_width, 4), ' ',
+                  fixed_text(cell_height, 4), ")\">\n");
+    for (const auto& [darkness, runs] : runs_) {
+      svg += join_text("<path fill=\"", darkness < 0 ? "#d55e00" : "#0b3a6f", "\" fill-opacity=\"",
+                       fixed_text(std::abs(darkness) / static_cast<double>(kDarknesses), 2),
+                       "\" d=\"");
+      for (const auto& [column, row, length] : runs)
+        svg += join_text('M', column, ' ', row, 'h', length, "v1h-", length, 'z');
+      svg += "\"/>\n";
+    }
+    return svg + "</g>\n";
+  }
 
  private:
   struct Run {
@@ -87,32 +112,6 @@ class FigureCells {
   };
   std::map<int, std::vector<Run>> runs_;  // by darkness, below 0 for orange
 };
-
-void FigureCells::add(std::int64_t column, std::int64_t row, double value) {
-  const auto darkness =
-      static_cast<int>(std::lround(kDarknesses * std::sqrt(std::min(1.0, std::abs(value)))));
-  if (darkness == 0) return;
-  std::vector<Run>& runs = runs_[value < 0 ? -darkness : darkness];
-  if (!runs.empty() && runs.back().row == row && runs.back().column + runs.back().length == column)
-    ++runs.back().length;
-  else
-    runs.push_back({column, row, 1});
-}
-
-std::string FigureCells::drawing(double x, double y, double cell_width, double cell_height) const {
-  std::string svg = join_text("<g shape-rendering=\"crispEdges\" transform=\"translate(",
-                              figure_number(x), ' ', figure_number(y), ") scale(",
-                              fixed_text(cell_width, 4), ' ', fixed_text(cell_height, 4), ")\">\n");
-  for (const auto& [darkness, runs] : runs_) {
-    svg +=
-        join_text("<path fill=\"", darkness < 0 ? "#d55e00" : "#0b3a6f", "\" fill-opacity=\"",
-                  fixed_text(std::abs(darkness) / static_cast<double>(kDarknesses), 2), "\" d=\"");
-    for (const auto& [column, row, length] : runs)
-      svg += join_text('M', column, ' ', row, 'h', length, "v1h-", length, 'z');
-    svg += "\"/>\n";
-  }
-  return svg + "</g>\n";
-}
 
 constexpr double kCell = 18;
 

@@ -32,21 +32,16 @@ Ticks round_ticks(double low, double high, int count) {
 
 std::string tick_text(double value, double step) {
   const int exponent = exponent_of(step);
-  char text[64];
   if (exponent >= 0 && std::abs(value) >= 1e15) {
+    char text[64];
     std::snprintf(text, sizeof text, "%.3g", value);
     return text;
   }
   if (exponent >= 0) return with_separators(std::llround(value));
-  if (exponent > -4) {
-    std::snprintf(text, sizeof text, "%.*f", -exponent, value);
-    return text;
-  }
+  if (exponent > -4) return fixed_text(value, -exponent);
   if (std::abs(value) < step / 2) return "0";
   const int own = exponent_of(std::abs(value));
-  std::snprintf(text, sizeof text, "%.*f", std::max(0, own - exponent),
-                value / std::pow(10.0, own));
-  return join_text(text, "e", own);
+  return join_text(fixed_text(value / std::pow(10.0, own), std::max(0, own - exponent)), "e", own);
 }
 
 namespace {
@@ -91,11 +86,7 @@ Range y_range(const LineChart& chart) {
   return range;
 }
 
-std::string decimal(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  return text;
-}
+std::string decimal(double value) { return fixed_text(value, 1); }
 
 std::string exact(double value) {
   char text[32];

@@ -17,7 +17,7 @@ enum class Better { Neither, Lower, Higher };
 
 struct Cell {
   std::string text;                  ///< empty: not known
-  std::string remark;                ///< smaller, below
+  std::string remark = {};           ///< smaller, below
   std::optional<double> value = {};  ///< for the comparison of runs
 };
 
@@ -35,13 +35,11 @@ const LogPoint& last_point(const RunHistory& run) {
 }
 
 Cell amount(std::optional<double> number) {
-  return {.text = number ? with_separators(std::llround(*number)) : "", .remark = ""};
+  return {.text = number ? with_separators(std::llround(*number)) : ""};
 }
 
 /// A number; its row is left out if it is 0 in all runs.
-Cell count_of(std::int64_t number) {
-  return {.text = number == 0 ? "" : with_separators(number), .remark = ""};
-}
+Cell count_of(std::int64_t number) { return {.text = number == 0 ? "" : with_separators(number)}; }
 
 /// Whether `point` has a better value than `best`. If the values are equal, the lower loss is
 /// better, as in training.
@@ -82,7 +80,7 @@ Cell median_speed(const RunHistory& run) {
   if (speeds.empty()) return {};
   const auto middle = speeds.begin() + static_cast<std::ptrdiff_t>(speeds.size() / 2);
   std::nth_element(speeds.begin(), middle, speeds.end());
-  return {.text = with_separators(std::llround(*middle)), .remark = "", .value = *middle};
+  return {.text = with_separators(std::llround(*middle)), .value = *middle};
 }
 
 Cell average_of(const RunHistory& run) {
@@ -110,7 +108,7 @@ std::vector<Row> summary_rows() {
       {"Time", Better::Neither,
        [](const RunHistory& run) {
          const auto seconds = last_point(run).number("elapsed");
-         return Cell{.text = seconds ? duration_text(*seconds) : "", .remark = ""};
+         return Cell{.text = seconds ? duration_text(*seconds) : ""};
        }},
       {"Target pieces per second", Better::Higher, median_speed},
       {"Updates left out", Better::Neither,
@@ -119,9 +117,9 @@ std::vector<Row> summary_rows() {
        [](const RunHistory& run) { return count_of(run.rollbacks); }},
       {"Parameters", Better::Neither, [](const RunHistory& run) { return amount(run.parameters); }},
       {"Precision", Better::Neither,
-       [](const RunHistory& run) { return Cell{.text = run.precision, .remark = ""}; }},
+       [](const RunHistory& run) { return Cell{.text = run.precision}; }},
       {"Processor", Better::Neither, [](const RunHistory& run) {
-         return Cell{.text = run.processor.substr(0, run.processor.find(" (")), .remark = ""};
+         return Cell{.text = run.processor.substr(0, run.processor.find(" ("))};
        }}};
 }
 
@@ -164,8 +162,7 @@ std::string table(const char* label, const std::vector<PlottedRun>& runs, const 
 
 std::string setting_row(const std::vector<PlottedRun>& runs, const std::string& key) {
   std::vector<Cell> cells;
-  for (const PlottedRun& run : runs)
-    cells.push_back({.text = run.history.setting(key), .remark = ""});
+  for (const PlottedRun& run : runs) cells.push_back({.text = run.history.setting(key)});
   return table_row(key, cells, Better::Neither);
 }
 

@@ -1,13 +1,21 @@
 #include "extras/report/translation_pages.h"
 
-#include <array>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
 #include "extras/report/html_page.h"
 
 namespace dragoman {
 
 namespace {
+
+/// The texts of files of extras/report/page/, one after the other.
+std::string joined_files(std::initializer_list<std::string_view> names) {
+  std::string text;
+  for (const std::string_view name : names) text += page_file(name);
+  return text;
+}
 
 /// Texts in the data may not be UTF-8.
 std::string dumped(const nlohmann::ordered_json& data) {
@@ -27,65 +35,29 @@ std::string curves_html(const std::vector<PageChart>& charts) {
 
 std::string evaluation_page(const std::string& title, const std::vector<PageChart>& charts,
                             const nlohmann::ordered_json& data) {
-  std::string script;
-  for (const char* file : {"words.js", "elements.js", "svg.js", "charts.js", "analysis.js",
-                           "sentences.js", "tables.js", "ngrams.js", "evaluation.js"})
-    script += page_file(file);
   return to_html(
       {.title = title,
-       .style = training_style(1, {}) + std::string(page_file("controls.css")) +
-                std::string(page_file("evaluation.css")),
+       .style = training_style(1, {}) + joined_files({"controls.css", "evaluation.css"}),
        .body = filled_page_file("evaluation.html", {{"title", escaped(title)},
                                                     {"curves", curves_html(charts)},
                                                     {"data", json_in_script(dumped(data))}}),
-       .script = script});
+       .script = joined_files({"words.js", "elements.js", "svg.js", "charts.js", "analysis.js",
+                               "sentences.js", "tables.js", "ngrams.js", "evaluation.js"})});
 }
-
-namespace {
-
-constexpr std::string_view kTitle = "A translation, explained";
-
-constexpr auto kStyles =
-    std::to_array<std::string_view>({"style.css", "controls.css", "explanation.css"});
-constexpr auto kScripts = std::to_array<std::string_view>({"words.js",
-                                                           "elements.js",
-                                                           "svg.js",
-                                                           "explanation_blocks.js",
-                                                           "explanation_view.js",
-                                                           "explanation_tokens.js",
-                                                           "explanation_text.js",
-                                                           "explanation_colors.js",
-                                                           "explanation_attention.js",
-                                                           "explanation_lines.js",
-                                                           "explanation_matrix.js",
-                                                           "explanation_heads.js",
-                                                           "explanation_choice.js",
-                                                           "explanation_steps.js",
-                                                           "explanation_candidates.js",
-                                                           "explanation_tree.js",
-                                                           "explanation_parameters.js",
-                                                           "explanation_boxes.js",
-                                                           "explanation_architecture.js",
-                                                           "explanation_positions.js",
-                                                           "explanation_translation.js",
-                                                           "explanation_saving.js",
-                                                           "explanation.js"});
-
-template <class Names>
-std::string joined_files(const Names& names) {
-  std::string text;
-  for (const std::string_view name : names) text += page_file(name);
-  return text;
-}
-
-}  // namespace
 
 std::string explanation_page(std::string_view json, const std::string& nonce) {
-  return to_html({.title = std::string(kTitle),
-                  .style = joined_files(kStyles),
-                  .body = filled_page_file("explanation.html", {{"title", std::string(kTitle)},
-                                                                {"data", json_in_script(json)}}),
-                  .script = joined_files(kScripts),
+  const std::string title = "A translation, explained";
+  std::string script = joined_files({"words.js", "elements.js", "svg.js"});
+  for (const char* part : {"blocks", "view", "tokens", "text", "colors", "attention", "lines",
+                           "matrix", "heads", "choice", "steps", "candidates", "tree", "parameters",
+                           "boxes", "architecture", "positions", "translation", "saving"})
+    script += page_file(join_text("explanation_", part, ".js"));
+  script += page_file("explanation.js");
+  return to_html({.title = title,
+                  .style = joined_files({"style.css", "controls.css", "explanation.css"}),
+                  .body = filled_page_file("explanation.html",
+                                           {{"title", title}, {"data", json_in_script(json)}}),
+                  .script = script,
                   .nonce = nonce});
 }
 

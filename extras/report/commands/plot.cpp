@@ -149,14 +149,6 @@ void explain_runs(std::vector<PlottedRun>& runs, const std::string& html) {
   pages.remove_others();
 }
 
-void log_page(const std::string& output, const std::vector<PlottedRun>& runs) {
-  const auto explained =
-      std::ranges::count_if(runs, [](const PlottedRun& run) { return !run.explanation.empty(); });
-  log_info(join_text(output, ": ", counted(std::ssize(runs), "run"),
-                     explained == 0 ? "" : "; " + counted(explained, "page") + " in ",
-                     explained == 0 ? "" : explanations_folder(output), "; open it in a browser"));
-}
-
 int run(const PlotConfig& config) {
   if (config.runs.empty()) throw UsageError("--runs: name one run folder or more");
   if (config.output.empty())
@@ -170,7 +162,9 @@ int run(const PlotConfig& config) {
     return 0;
   }
   write_file(config.output, page);
-  log_page(config.output, runs);
+  const auto explained =
+      std::ranges::count_if(runs, [](const PlottedRun& run) { return !run.explanation.empty(); });
+  log_page(config.output, counted(std::ssize(runs), "run"), explained);
   return 0;
 }
 

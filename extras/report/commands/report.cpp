@@ -381,15 +381,6 @@ std::vector<ExplainedLine> write_explanations(const Evaluation& evaluation,
   return written;
 }
 
-void log_page(const std::string& html, const EvaluatedTexts& texts, std::size_t explained) {
-  if (is_stream(html)) return;
-  const auto count = [](std::size_t number) { return static_cast<std::int64_t>(number); };
-  log_info(join_text(html, ": ", counted(count(texts.systems.size()), "system"), ", ",
-                     counted(count(texts.references.front().size()), "sentence"),
-                     explained == 0 ? "" : "; " + counted(count(explained), "page") + " in ",
-                     explained == 0 ? "" : explanations_folder(html), "; open it in a browser"));
-}
-
 void write_page(const Evaluation& evaluation, const PageFlags& flags) {
   const auto explained =
       flags.explain == 0 ? std::vector<ExplainedLine>() : write_explanations(evaluation, flags);
@@ -397,7 +388,12 @@ void write_page(const Evaluation& evaluation, const PageFlags& flags) {
       evaluation, {explained, search_flags(evaluation.options.decode, evaluation.origins)});
   if (listen_for_stop().stop_requested()) return;  // the page may lack pairs of systems
   write_file(flags.html, page);
-  log_page(flags.html, evaluation.texts, explained.size());
+  if (is_stream(flags.html)) return;
+  const EvaluatedTexts& texts = evaluation.texts;
+  log_page(flags.html,
+           join_text(counted(std::ssize(texts.systems), "system"), ", ",
+                     counted(std::ssize(texts.references.front()), "sentence")),
+           std::ssize(explained));
 }
 
 EvaluationPage html_page() {

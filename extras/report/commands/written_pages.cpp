@@ -10,6 +10,7 @@
 #include "app/frame/log.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/formatted_text.h"
 #include "extras/report/translation_pages.h"
 #include "inference/model_settings.h"
 
@@ -50,6 +51,13 @@ void check_page_output(std::string_view flag, const std::string& path,
     throw UsageError(
         flag, ": ", path,
         " is there and is not a page of this program, which replaces no other file; name another");
+}
+
+void log_page(const std::string& html, const std::string& content, std::int64_t explained) {
+  const std::string beside = explained == 0 ? ""
+                                            : join_text("; ", counted(explained, "page"), " in ",
+                                                        explanations_folder(html));
+  log_info(join_text(html, ": ", content, beside, "; open it in a browser"));
 }
 
 std::string explanations_folder(const std::string& html) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -19,6 +20,10 @@ namespace dragoman {
 /// the program in its first lines.
 void check_page_output(std::string_view flag, const std::string& path,
                        const std::vector<std::string>& inputs);
+
+/// Says that the page at the path `html` is written, what it has, and how many pages about
+/// sentences stand beside it.
+void log_page(const std::string& html, const std::string& content, std::int64_t explained);
 
 /// The folder that has the pages about sentences: "scores.explanations" beside "scores.html".
 std::string explanations_folder(const std::string& html);
