@@ -6,113 +6,62 @@
 
 #include <algorithm>
 #include <cmath>
-#include <condition_variable>
 #include <cstring>
-#include <deque>
-#include <exception>
 #include <functional>
+#include <future>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "base/error.h"
-#include "base/mutex.h"
 #include "training/ranks/rendezvous.h"
 
 namespace dragoman {
 
 // ---- sums in the background ---------------------------------------------------------------------
 
-/// Sums of tensors over the ranks, made on a thread of their own while the caller computes on.
+/// Sums of tensors over the ranks, made one after the other, each on a thread of its own, while the
+/// caller computes on.
 class BackgroundSums {
  public:
   /// `sum` sums a tensor in place over all ranks, and waits for that.
-  explicit BackgroundSums(std::function<void(torch::Tensor&)> sum);
-  BackgroundSums(const BackgroundSums&) = delete;
-  BackgroundSums& operator=(const BackgroundSums&) = delete;
-  /// Waits for the sum under way, and forgets the others.
-  ~BackgroundSums() = default;
+  explicit BackgroundSums(std::function<void(torch::Tensor&)> sum) : sum_(std::move(sum)) {}
 
-  /// Sums are made one after the other. On a device other than the CPU a sum waits for the work
-  /// that the caller has given its stream so far, and for no later work.
-  void begin(const torch::Tensor& tensor);
+  /// On a device other than the CPU a sum waits for the work that the caller has given its stream
+  /// so far, and for no later work.
+  void begin(const torch::Tensor& tensor) {
+    std::optional<c10::Event> computed;  // none on the CPU
+    if (!tensor.is_cpu()) {
+      const c10::impl::VirtualGuardImpl device(tensor.device().type());
+      computed.emplace(tensor.device().type());
+      computed->record(device.getStream(tensor.device()));
+    }
+    last_ = std::async(std::launch::async, [this, tensor = tensor, computed = std::move(computed),
+                                            before = std::move(last_)]() mutable {
+      if (before.valid()) before.get();
+      sum(tensor, computed);
+    });
+  }
   /// Waits for all sums. If one has failed, the others are left out and its exception is thrown.
-  void finish();
+  void finish() {
+    if (last_.valid()) last_.get();
+  }
 
  private:
-  struct Summand {
-    torch::Tensor tensor;
-    std::optional<c10::Event> computed;  ///< none on the CPU
-  };
-  void work(const std::stop_token& stop);
-  void sum(Summand& summand);
+  void sum(torch::Tensor& tensor, const std::optional<c10::Event>& computed) {
+    if (!computed) return sum_(tensor);
+    computed->synchronize();  // first: all ranks then send at about the same time
+    if (!stream_)
+      stream_ = c10::impl::VirtualGuardImpl(tensor.device().type())
+                    .getStreamFromGlobalPool(tensor.device());
+    const c10::StreamGuard guard(*stream_);
+    sum_(tensor);
+    stream_->synchronize();
+  }
 
   const std::function<void(torch::Tensor&)> sum_;
-  Mutex mutex_;
-  std::condition_variable_any changed_;
-  std::deque<Summand> waiting_ GUARDED_BY(mutex_);
-  bool is_summing_ GUARDED_BY(mutex_) = false;
-  std::exception_ptr failure_ GUARDED_BY(mutex_);
-  std::optional<c10::Stream> stream_;  // of the thread, on another device than the CPU
-  std::jthread thread_;                // last: it uses the members above
+  std::optional<c10::Stream> stream_;  // of the sums, on another device than the CPU
+  std::future<void> last_;  // last member: its end waits for the sums, which use the others
 };
-
-BackgroundSums::BackgroundSums(std::function<void(torch::Tensor&)> sum)
-    : sum_(std::move(sum)), thread_([this](const std::stop_token& stop) { work(stop); }) {}
-
-void BackgroundSums::begin(const torch::Tensor& tensor) {
-  Summand summand{tensor, {}};
-  if (!tensor.is_cpu()) {
-    const c10::impl::VirtualGuardImpl device(tensor.device().type());
-    summand.computed.emplace(tensor.device().type());
-    summand.computed->record(device.getStream(tensor.device()));
-  }
-  const MutexLock lock(mutex_);
-  waiting_.push_back(std::move(summand));
-  changed_.notify_all();
-}
-
-void BackgroundSums::finish() {
-  MutexLock lock(mutex_);
-  while (is_summing_ || !waiting_.empty()) changed_.wait(lock);
-  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
-}
-
-void BackgroundSums::work(const std::stop_token& stop) {
-  MutexLock lock(mutex_);
-  for (;;) {
-    changed_.wait(lock, stop, [this]() REQUIRES(mutex_) { return !waiting_.empty(); });
-    if (stop.stop_requested()) return;
-    Summand summand = std::move(waiting_.front());
-    waiting_.pop_front();
-    if (!failure_) {
-      is_summing_ = true;
-      lock.unlock();
-      std::exception_ptr failure;
-      try {
-        sum(summand);
-      } catch (...) {
-        failure = std::current_exception();
-      }
-      lock.lock();
-      is_summing_ = false;
-      failure_ = failure;
-    }
-    changed_.notify_all();
-  }
-}
-
-void BackgroundSums::sum(Summand& summand) {
-  if (!summand.computed) return sum_(summand.tensor);
-  summand.computed->synchronize();  // first: all ranks then send at about the same time
-  if (!stream_) {
-    const torch::Device where = summand.tensor.device();
-    stream_ = c10::impl::VirtualGuardImpl(where.type()).getStreamFromGlobalPool(where);
-  }
-  const c10::StreamGuard guard(*stream_);
-  sum_(summand.tensor);
-  stream_->synchronize();
-}
 
 // ---- the group ----------------------------------------------------------------------------------
 

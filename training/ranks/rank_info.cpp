@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <sstream>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 
@@ -150,13 +150,11 @@ bool is_loopback(const std::string& address) {
 }  // namespace
 
 RankIntroduction introduction_of_this(const RankInfo& info) {
-  RankIntroduction own{.name = "",
-                       .machine = machine_of_this(),
-                       .process = std::to_string(getpid()),
-                       .address = "",
-                       .rank_0 = ""};
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
+  RankIntroduction own;
+  own.machine = machine_of_this();
+  own.process = std::to_string(getpid());
   own.name = join_text("rank ", info.rank, " (host ", host.data(), ", process ", own.process, ")");
   addrinfo hints{}, *found = nullptr;
   hints.ai_socktype = SOCK_DGRAM;
@@ -172,16 +170,14 @@ RankIntroduction introduction_of_this(const RankInfo& info) {
   return own;
 }
 
-std::string to_text(const RankIntroduction& i) {
-  return join_text(i.name, "\n", i.machine, "\n", i.process, "\n", i.address, "\n", i.rank_0);
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankIntroduction, name, machine, process, address, rank_0)
+
+std::string to_text(const RankIntroduction& introduction) {
+  return nlohmann::json(introduction).dump();
 }
 
 RankIntroduction introduction_from_text(const std::string& text) {
-  RankIntroduction i;
-  std::istringstream lines(text);
-  for (std::string* part : {&i.name, &i.machine, &i.process, &i.address, &i.rank_0})
-    std::getline(lines, *part);
-  return i;
+  return nlohmann::json::parse(text).get<RankIntroduction>();
 }
 
 std::string reachable_address(const std::vector<RankIntroduction>& ranks, int rank) {

@@ -27,16 +27,15 @@ std::string silent_for(Milliseconds time) {
                    " s: it is stopped, or its machine or the network is");
 }
 
-std::string heartbeat_of(std::size_t rank) { return join_text("heartbeat/", rank); }
-std::string introduction_of(std::size_t rank) { return join_text("rank/", rank); }
-std::string text_of(std::int64_t exchange, std::size_t rank) {
-  return join_text("text/", exchange, "/", rank);
-}
+// The keys of a rank's texts.
+constexpr std::string_view kHeartbeat = "heartbeat", kIntroduction = "rank";
+std::string exchanged(std::int64_t exchange) { return join_text("text/", exchange); }
 
-template <class Key>
-std::vector<std::string> keys_of_all(std::size_t size, Key&& key) {
+std::string key(std::string_view text, std::size_t rank) { return join_text(text, "/", rank); }
+
+std::vector<std::string> keys_of_all(std::size_t size, std::string_view text) {
   std::vector<std::string> keys;
-  for (std::size_t rank = 0; rank < size; ++rank) keys.push_back(key(rank));
+  for (std::size_t rank = 0; rank < size; ++rank) keys.push_back(key(text, rank));
   return keys;
 }
 
@@ -80,7 +79,7 @@ void Rendezvous::call_store() {
 bool Rendezvous::meet(RankStore& store) {
   const RankIntroduction own = introduction_of_this(info_);
   if (own_ == 0) {
-    for (const std::string& key : keys_of_all(size_, heartbeat_of)) store.set(key, "0");
+    for (const std::string& heartbeat : keys_of_all(size_, kHeartbeat)) store.set(heartbeat, "0");
     store.set(kLoss, "");
     store.set(kSize, std::to_string(size_));
   }
@@ -88,7 +87,7 @@ bool Rendezvous::meet(RankStore& store) {
   const auto found = store.get({kSize}, joining_);
   if (!found) throw Error(own.name, ": rank 0 has not come within ", seconds(joining_), " s");
   const std::string& size = found->front();
-  const std::string first = store.set_first(introduction_of(own_), to_text(own));
+  const std::string first = store.set_first(key(kIntroduction, own_), to_text(own));
   if (size != std::to_string(size_))
     tell_loss(store,
               join_text(own.name, " counts ", counted(static_cast<std::int64_t>(size_), "rank"),
@@ -104,7 +103,7 @@ bool Rendezvous::meet(RankStore& store) {
 bool Rendezvous::wait_for_introductions(RankStore& store) {
   Time last = Clock::now();
   for (Milliseconds left = joining_; left > Milliseconds(0); left -= awake_since(last)) {
-    if (store.get(keys_of_all(size_, introduction_of), interval_)) return true;
+    if (store.get(keys_of_all(size_, kIntroduction), interval_)) return true;
     if (!read_heartbeats(store)) break;
   }
   return false;
@@ -113,7 +112,7 @@ bool Rendezvous::wait_for_introductions(RankStore& store) {
 std::string Rendezvous::missing_ranks(RankStore& store) const {
   std::string missing;
   for (std::size_t rank = 0; rank < size_; ++rank)
-    if (!store.get({introduction_of(rank)}, kAtOnce))
+    if (!store.get({key(kIntroduction, rank)}, kAtOnce))
       missing += join_text(missing.empty() ? "" : ", ", rank);
   return join_text("of ", size_, " ranks these have not come within ", seconds(joining_),
                    " s: ", missing,
@@ -122,7 +121,7 @@ std::string Rendezvous::missing_ranks(RankStore& store) const {
 
 bool Rendezvous::connect(RankStore& store) {
   std::vector<RankIntroduction> known;
-  const auto texts = store.get(keys_of_all(size_, introduction_of), silence_).value();
+  const auto texts = store.get(keys_of_all(size_, kIntroduction), silence_).value();
   for (const std::string& text : texts) known.push_back(introduction_from_text(text));
   {
     const MutexLock lock(mutex_);
@@ -159,11 +158,9 @@ void Rendezvous::hand_over(RankStore& store) {
     if (!text_) return;
     if (!text_is_posted_) text = *text_;
   }
-  if (!text_is_posted_) store.set(text_of(exchanges_, own_), text);
+  if (!text_is_posted_) store.set(key(exchanged(exchanges_), own_), text);
   text_is_posted_ = true;
-  const auto keys =
-      keys_of_all(size_, [this](std::size_t rank) { return text_of(exchanges_, rank); });
-  auto texts = store.get(keys, interval_);
+  auto texts = store.get(keys_of_all(size_, exchanged(exchanges_)), interval_);
   if (!texts) return;
   text_is_posted_ = false;
   {
@@ -173,14 +170,15 @@ void Rendezvous::hand_over(RankStore& store) {
     changed_.notify_all();
   }
   // All ranks have begun this exchange, so all have read the texts of the one before.
-  if (exchanges_ > 0) store.remove(text_of(exchanges_ - 1, own_));
+  if (exchanges_ > 0) store.remove(key(exchanged(exchanges_ - 1), own_));
   ++exchanges_;
 }
 
 /// Sends this rank's own heartbeat, too. Returns false if a rank has reported a loss.
 bool Rendezvous::read_heartbeats(RankStore& store) {
-  if (ranks_[own_].heartbeat != kLeft) store.set(heartbeat_of(own_), std::to_string(++heartbeats_));
-  auto keys = keys_of_all(size_, heartbeat_of);
+  if (ranks_[own_].heartbeat != kLeft)
+    store.set(key(kHeartbeat, own_), std::to_string(++heartbeats_));
+  auto keys = keys_of_all(size_, kHeartbeat);
   keys.push_back(kLoss);
   const Milliseconds passed = awake_since(heartbeats_read_);
   const auto heartbeats = store.get(keys, silence_).value();
@@ -201,7 +199,7 @@ std::string Rendezvous::complaint(RankStore& store) {
     Rank& rank = ranks_[i];
     if (rank.left) {
       // A rank that has left its text and then ended has done its part in this exchange.
-      if (!text_is_posted_ || store.get({text_of(exchanges_, i)}, kAtOnce)) continue;
+      if (!text_is_posted_ || store.get({key(exchanged(exchanges_), i)}, kAtOnce)) continue;
       return rank.name + " has ended before this rank";
     }
     if (rank.silence > silence_) return rank.name + silent_for(silence_);
@@ -217,10 +215,10 @@ std::string Rendezvous::complaint(RankStore& store) {
 /// that, because they need its store.
 void Rendezvous::say_goodbye(RankStore& store) {
   MutexLock lock(mutex_);
-  const std::string reason = reason_;
+  const std::string reason = leaving_.value_or("");
   lock.unlock();
   if (!reason.empty()) tell_loss(store, join_text(name(info_.rank), " has stopped: ", reason));
-  store.set(heartbeat_of(own_), ranks_[own_].heartbeat = kLeft);
+  store.set(key(kHeartbeat, own_), ranks_[own_].heartbeat = kLeft);
   if (own_ != 0) return;
   // A rank that reads of a loss leaves at its next heartbeat, which comes within two intervals.
   const Milliseconds limit = loss().empty() ? silence_ : 3 * interval_;
@@ -318,8 +316,7 @@ void Rendezvous::throw_loss(const std::string& symptom) {
 void Rendezvous::leave(const std::string& reason) {
   if (!calls_.joinable()) return;
   MutexLock lock(mutex_);
-  reason_ = reason;
-  leaving_ = true;
+  leaving_ = reason;
   changed_.notify_all();
   lock.unlock();
   lost_.request_stop();  // ends a wait for a device

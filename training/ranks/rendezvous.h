@@ -91,12 +91,12 @@ class Rendezvous : public std::enable_shared_from_this<Rendezvous> {
 
   Mutex mutex_;
   std::condition_variable_any changed_;
-  bool joined_ GUARDED_BY(mutex_) = false, leaving_ GUARDED_BY(mutex_) = false;
+  bool joined_ GUARDED_BY(mutex_) = false;
   bool finished_ GUARDED_BY(mutex_) = false, hangs_ GUARDED_BY(mutex_) = false;
-  std::string reason_ GUARDED_BY(mutex_);               ///< for leaving
-  std::string loss_ GUARDED_BY(mutex_);                 ///< names the lost rank
-  std::optional<std::string> text_ GUARDED_BY(mutex_);  ///< to be handed over
-  std::vector<std::string> texts_ GUARDED_BY(mutex_);   ///< of all ranks
+  std::optional<std::string> leaving_ GUARDED_BY(mutex_);  ///< and why: empty if all work is done
+  std::string loss_ GUARDED_BY(mutex_);                    ///< names the lost rank
+  std::optional<std::string> text_ GUARDED_BY(mutex_);     ///< to be handed over
+  std::vector<std::string> texts_ GUARDED_BY(mutex_);      ///< of all ranks
   /// Since the store's last answer; below zero: an allowance.
   Milliseconds unanswered_ GUARDED_BY(mutex_);
 

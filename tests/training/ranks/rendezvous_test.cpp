@@ -105,7 +105,17 @@ TEST(Rendezvous, RanksThatCountOtherwiseAreRefused) {
 }
 
 RankIntroduction introduction(const std::string& address, const std::string& rank_0) {
-  return introduction_from_text(join_text("name\nmachine\n1\n", address, "\n", rank_0));
+  return {
+      .name = "name", .machine = "machine", .process = "1", .address = address, .rank_0 = rank_0};
+}
+
+TEST(RankIntroduction, ItsTextSaysAllOfIt) {
+  const auto known = introduction_from_text(to_text(introduction("10.0.0.2", "10.0.0.1")));
+  EXPECT_EQ(known.name, "name");
+  EXPECT_EQ(known.machine, "machine");
+  EXPECT_EQ(known.process, "1");
+  EXPECT_EQ(known.address, "10.0.0.2");
+  EXPECT_EQ(known.rank_0, "10.0.0.1");
 }
 
 TEST(RankIntroduction, ALoopbackServesOnlyOnOneMachine) {
