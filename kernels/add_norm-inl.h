@@ -19,8 +19,8 @@ void add_norm(const NormArguments& a, std::int64_t begin, std::int64_t end) {
     const T *x = (const T*)a.x + at, *sum = a.sum ? (const T*)a.sum + at : x;
     T* y = (T*)a.y + at;
     if (a.sum)
-      add_dropped_row(x, a.residual ? (const T*)a.residual + at : nullptr, (T*)a.sum + at,
-                      a.columns, a.dropout, row);
+      add_dropped_row<false>(x, a.residual ? (const T*)a.residual + at : nullptr, (T*)a.sum + at,
+                             a.columns, a.dropout, row);
     const auto add = [&](F32 total, std::int64_t c, std::int64_t left)
         __attribute__((always_inline)) {
       return total + load_some(sum + c, left, 0);

@@ -343,6 +343,38 @@ void packed_attention(const PackedAttentionArguments& a, std::int64_t begin, std
   }
 }
 
+/// Down the columns of a block: scores become the weights after dropout, and the gradients of
+/// these weights (d_scores) those of the scores.
+DRAGOMAN_INLINE void scores_gradient(const PackedAttentionArguments& a, const QueryBlock& block,
+                                     std::int64_t head, float* weights, float* d_scores) {
+  const std::int64_t columns = block.columns(), seen = block.seen();
+  for (std::int64_t at = 0; at < columns; at += kLanes) {
+    const LaneQueries lanes(block, at);
+    LaneFactors factors(a.dropout, block, at, head), again = factors;
+    float *column = weights + at, *d_column = d_scores + at;
+    F32 log_sums = splat(0), dots = splat(0);
+    for (std::int64_t i = at; i < at + kLanes && i < block.count; ++i)
+      log_sums[i - at] = a.log_sums[(block.first + i) * a.heads + head];
+    for (std::int64_t s = 0; s < lanes.some; ++s) {
+      const F32 scores = lanes.seen(load(column + s * columns) * a.scale - log_sums, s, -87.0F);
+      const F32 p = lanes.seen(exp_of_negative(scores), s, 0);
+      const F32 dp = load(d_column + s * columns) * factors.of(s);
+      dots = dots + p * dp;
+      store(column + s * columns, p);
+      store(d_column + s * columns, dp);
+    }
+    for (std::int64_t s = 0; s < lanes.some; ++s) {
+      const F32 p = load(column + s * columns);
+      store(d_column + s * columns, p * (load(d_column + s * columns) - dots) * a.scale);
+      store(column + s * columns, p * again.of(s));  // now after dropout
+    }
+    for (std::int64_t s = lanes.some; s < seen; ++s) {
+      store(column + s * columns, splat(0));
+      store(d_column + s * columns, splat(0));
+    }
+  }
+}
+
 template <class E>
 void packed_attention_gradient(const PackedAttentionGradientArguments& g, std::int64_t begin,
                                std::int64_t end) {
@@ -382,31 +414,7 @@ void packed_attention_gradient(const PackedAttentionGradientArguments& g, std::i
                false);
       multiply({values, width, 1}, d_output_columns, columns, seen, a.d_k, columns, d_scores,
                columns, false);
-      for (std::int64_t at = 0; at < columns; at += kLanes) {
-        const LaneQueries lanes(block, at);
-        LaneFactors factors(a.dropout, block, at, h), again = factors;
-        float *column = weights + at, *d_column = d_scores + at;
-        F32 log_sums = splat(0), dots = splat(0);
-        for (std::int64_t i = at; i < at + kLanes && i < block.count; ++i)
-          log_sums[i - at] = a.log_sums[(first + i) * a.heads + h];
-        for (std::int64_t s = 0; s < lanes.some; ++s) {
-          const F32 scores = lanes.seen(load(column + s * columns) * a.scale - log_sums, s, -87.0F);
-          const F32 p = lanes.seen(exp_of_negative(scores), s, 0);
-          const F32 dp = load(d_column + s * columns) * factors.of(s);
-          dots = dots + p * dp;
-          store(column + s * columns, p);
-          store(d_column + s * columns, dp);
-        }
-        for (std::int64_t s = 0; s < lanes.some; ++s) {
-          const F32 p = load(column + s * columns);
-          store(d_column + s * columns, p * (load(d_column + s * columns) - dots) * a.scale);
-          store(column + s * columns, p * again.of(s));  // now after dropout
-        }
-        for (std::int64_t s = lanes.some; s < seen; ++s) {
-          store(column + s * columns, splat(0));
-          store(d_column + s * columns, splat(0));
-        }
-      }
+      scores_gradient(a, block, h, weights, d_scores);
       multiply({d_scores, 1, columns}, keys, width, block.count, seen, width, dq, width, false);
       multiply({d_scores, columns, 1}, queries, width, seen, block.count, width, dk, width, true);
       multiply({weights, columns, 1}, d_output, width, seen, block.count, width, dv, width, true);

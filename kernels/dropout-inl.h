@@ -46,8 +46,9 @@ DRAGOMAN_INLINE void dropout_factors(std::uint32_t key, std::int64_t block, std:
   for (int i = 0; i < 64; ++i) factors.column[i] = bytes[i] < threshold ? 0.0F : scale;
 }
 
-/// One row of y = residual + dropout(x); the residual may be null, and the keys of the dropout.
-template <class T>
+/// One row of y = residual + dropout(x), or of dropout(relu(x)); the residual may be null, and the
+/// keys of the dropout.
+template <bool kRelu, class T>
 DRAGOMAN_INLINE void add_dropped_row(const T* x, const T* residual, T* y, std::int64_t columns,
                                      const DropoutRule& dropout, std::int64_t row) {
   const bool drops = dropout.row_keys != nullptr;
@@ -59,6 +60,7 @@ DRAGOMAN_INLINE void add_dropped_row(const T* x, const T* residual, T* y, std::i
     const std::int64_t stop = columns - block < 64 ? columns - block : 64;
     for (std::int64_t c = 0; c < stop; c += kLanes) {
       F32 value = load_some(x + block + c, stop - c, 0);
+      if (kRelu) value = value < 0.0F ? splat(0) : value;  // NaN stays NaN
       if (drops) value = value * load(factors.column + c);
       if (residual) value = value + load_some(residual + block + c, stop - c, 0);
       store_some(y + block + c, value, stop - c);
@@ -71,31 +73,18 @@ void dropout(const DropoutArguments& a, std::int64_t begin, std::int64_t end) {
   typedef typename E::Type T;
   for (std::int64_t row = begin; row < end; ++row) {
     const std::int64_t at = row * a.columns;
-    add_dropped_row((const T*)a.x + at, a.residual ? (const T*)a.residual + at : nullptr,
-                    (T*)a.y + at, a.columns, a.dropout, row);
+    add_dropped_row<false>((const T*)a.x + at, a.residual ? (const T*)a.residual + at : nullptr,
+                           (T*)a.y + at, a.columns, a.dropout, row);
   }
 }
 
 template <class E>
 void relu_dropout(const ReluDropoutArguments& a, std::int64_t begin, std::int64_t end) {
   typedef typename E::Type T;
-  const bool drops = a.dropout.row_keys != nullptr;
-  const float scale = a.dropout.scale();
   for (std::int64_t row = begin; row < end; ++row) {
-    const T* x = (const T*)a.x + row * a.columns;
-    T* y = (T*)a.y + row * a.columns;
-    const std::uint32_t key = drops ? row_key(a.dropout, row) : 0;
-    for (std::int64_t block = 0; block < a.columns; block += 64) {
-      Factors factors;
-      if (drops) dropout_factors(key, block, a.dropout.threshold, scale, factors);
-      const std::int64_t stop = a.columns - block < 64 ? a.columns - block : 64;
-      for (std::int64_t c = 0; c < stop; c += kLanes) {
-        const F32 value = load_some(x + block + c, stop - c, 0);
-        F32 result = value < 0.0F ? splat(0) : value;  // NaN stays NaN
-        if (drops) result = result * load(factors.column + c);
-        store_some(y + block + c, result, stop - c);
-      }
-    }
+    const std::int64_t at = row * a.columns;
+    add_dropped_row<true>((const T*)a.x + at, (const T*)nullptr, (T*)a.y + at, a.columns, a.dropout,
+                          row);
   }
 }
 

@@ -288,41 +288,37 @@ struct ProjectedLossArguments {
   float smoothing;
 };
 
-/// The kernels of one instruction set. There are two of each, by ElementType: [0] for fp32, [1] for
-/// bf16. [begin, end) are rows unless a comment says otherwise.
+/// A kernel for each ElementType: [0] for fp32, [1] for bf16.
+template <class Arguments>
+using KernelByType = void (*[2])(const Arguments&, std::int64_t begin, std::int64_t end);
+
+/// The kernels of one instruction set. [begin, end) are rows unless a comment says otherwise.
 struct BatchKernels {
   std::string_view name;
-  void (*dropout[2])(const DropoutArguments&, std::int64_t begin, std::int64_t end);
-  void (*relu_dropout[2])(const ReluDropoutArguments&, std::int64_t begin, std::int64_t end);
-  void (*relu_dropout_gradient[2])(const ReluDropoutGradientArguments&, std::int64_t begin,
-                                   std::int64_t end);
-  void (*attention_weights[2])(const AttentionWeightsArguments&, std::int64_t begin,
-                               std::int64_t end);
-  void (*attention_weights_gradient[2])(const AttentionWeightsGradientArguments&,
-                                        std::int64_t begin, std::int64_t end);
+  KernelByType<DropoutArguments> dropout;
+  KernelByType<ReluDropoutArguments> relu_dropout;
+  KernelByType<ReluDropoutGradientArguments> relu_dropout_gradient;
+  KernelByType<AttentionWeightsArguments> attention_weights;
+  KernelByType<AttentionWeightsGradientArguments> attention_weights_gradient;
   /// Rows are tasks b * heads + h.
-  void (*packed_attention[2])(const PackedAttentionArguments&, std::int64_t begin,
-                              std::int64_t end);
-  void (*packed_attention_gradient[2])(const PackedAttentionGradientArguments&, std::int64_t begin,
-                                       std::int64_t end);
-  void (*add_norm[2])(const NormArguments&, std::int64_t begin, std::int64_t end);
-  void (*add_norm_gradient[2])(const NormGradientArguments&, std::int64_t begin, std::int64_t end);
-  void (*column_sums[2])(const ColumnSumsArguments&, std::int64_t begin, std::int64_t end);
-  void (*loss[2])(const LossArguments&, std::int64_t begin, std::int64_t end);
-  void (*r_drop[2])(const RDropArguments&, std::int64_t begin, std::int64_t end);
-  void (*embedding[2])(const EmbeddingArguments&, std::int64_t begin, std::int64_t end);
-  void (*embedding_gradient[2])(const EmbeddingGradientArguments&, std::int64_t begin,
-                                std::int64_t end);
+  KernelByType<PackedAttentionArguments> packed_attention;
+  KernelByType<PackedAttentionGradientArguments> packed_attention_gradient;
+  KernelByType<NormArguments> add_norm;
+  KernelByType<NormGradientArguments> add_norm_gradient;
+  KernelByType<ColumnSumsArguments> column_sums;
+  KernelByType<LossArguments> loss;
+  KernelByType<RDropArguments> r_drop;
+  KernelByType<EmbeddingArguments> embedding;
+  KernelByType<EmbeddingGradientArguments> embedding_gradient;
   /// Only for bf16, and only on sets with dot products of bf16; null on others, on which
   /// LibTorch's products are as fast.
-  void (*pack_weights[2])(const PackArguments&, std::int64_t begin, std::int64_t end);
-  void (*product[2])(const ProductArguments&, std::int64_t begin, std::int64_t end);
-  void (*relu_product[2])(const ReluProductArguments&, std::int64_t begin, std::int64_t end);
-  void (*relu_gradient_product[2])(const ReluGradientProductArguments&, std::int64_t begin,
-                                   std::int64_t end);
-  void (*scaled_product[2])(const ScaledProductArguments&, std::int64_t begin, std::int64_t end);
-  void (*projected_loss[2])(const ProjectedLossArguments&, std::int64_t begin, std::int64_t end);
-  void (*weight_gradient[2])(const WeightGradientArguments&, std::int64_t begin, std::int64_t end);
+  KernelByType<PackArguments> pack_weights = {};
+  KernelByType<ProductArguments> product = {};
+  KernelByType<ReluProductArguments> relu_product = {};
+  KernelByType<ReluGradientProductArguments> relu_gradient_product = {};
+  KernelByType<ScaledProductArguments> scaled_product = {};
+  KernelByType<ProjectedLossArguments> projected_loss = {};
+  KernelByType<WeightGradientArguments> weight_gradient = {};
 };
 
 /// The best table for this processor. If the environment variable DRAGOMAN_ISA names a set, its

@@ -198,6 +198,16 @@ void int8_tile(const LinearArguments& a, std::int64_t row, std::int64_t panel) {
   store_tile<R>(a, row, panel, sums);
 }
 
+/// Calls tile<left>(row, panel); at most R rows are left.
+template <int R, class Tile>
+DRAGOMAN_INLINE void last_tile(std::int64_t left, std::int64_t row, std::int64_t panel,
+                               Tile&& tile) {
+  if (left == R)
+    tile.template operator()<R>(row, panel);
+  else if constexpr (R > 1)
+    last_tile<R - 1>(left, row, panel, tile);
+}
+
 /// Calls tile<R>(row, panel) for all rows of each panel: R is kTileRows, then what is left.
 template <class Tile>
 DRAGOMAN_INLINE void for_tiles(std::int64_t rows, std::int64_t begin, std::int64_t end,
@@ -206,50 +216,21 @@ DRAGOMAN_INLINE void for_tiles(std::int64_t rows, std::int64_t begin, std::int64
     std::int64_t row = 0;
     for (; row + kTileRows <= rows; row += kTileRows)
       tile.template operator()<kTileRows>(row, panel);
-    switch (rows - row) {
-      case 5:
-        tile.template operator()<5>(row, panel);
-        break;
-      case 4:
-        tile.template operator()<4>(row, panel);
-        break;
-      case 3:
-        tile.template operator()<3>(row, panel);
-        break;
-      case 2:
-        tile.template operator()<2>(row, panel);
-        break;
-      case 1:
-        tile.template operator()<1>(row, panel);
-        break;
-    }
+    last_tile<kTileRows - 1>(rows - row, row, panel, tile);
   }
 }
 
-void linear_float(const LinearArguments& a, std::int64_t rows, std::int64_t begin,
-                  std::int64_t end) {
+template <NumberType kType>
+void linear(const LinearArguments& a, std::int64_t rows, std::int64_t begin, std::int64_t end) {
   for_tiles(
       rows, begin,
       end, [&]<int R>(std::int64_t row, std::int64_t panel) __attribute__((always_inline)) {
-        float_tile<R>(a, row, panel);
-      });
-}
-
-void linear_bf16(const LinearArguments& a, std::int64_t rows, std::int64_t begin,
-                 std::int64_t end) {
-  for_tiles(
-      rows, begin,
-      end, [&]<int R>(std::int64_t row, std::int64_t panel) __attribute__((always_inline)) {
-        bf16_tile<R>(a, row, panel);
-      });
-}
-
-void linear_int8(const LinearArguments& a, std::int64_t rows, std::int64_t begin,
-                 std::int64_t end) {
-  for_tiles(
-      rows, begin,
-      end, [&]<int R>(std::int64_t row, std::int64_t panel) __attribute__((always_inline)) {
-        int8_tile<R>(a, row, panel);
+        if constexpr (kType == NumberType::Float32)
+          float_tile<R>(a, row, panel);
+        else if constexpr (kType == NumberType::BFloat16)
+          bf16_tile<R>(a, row, panel);
+        else
+          int8_tile<R>(a, row, panel);
       });
 }
 

@@ -470,19 +470,16 @@ void store_record_int8(const HeadOrder& order, const float* key, const float* va
       });
 }
 
-void row_attention_float(const RowAttentionArguments& a) {
+template <NumberType kType>
+void row_attention(const RowAttentionArguments& a) {
   for_lanes(
-      a.order, [&]<int L>() __attribute__((always_inline)) { attend_floats<L, float>(a); });
-}
-
-void row_attention_bf16(const RowAttentionArguments& a) {
-  for_lanes(
-      a.order, [&]<int L>() __attribute__((always_inline)) { attend_floats<L, std::uint16_t>(a); });
-}
-
-void row_attention_int8(const RowAttentionArguments& a) {
-  for_lanes(
-      a.order, [&]<int L>() __attribute__((always_inline)) { attend_bytes<L>(a); });
+      a.order, [&]<int L>() __attribute__((always_inline)) {
+        if constexpr (kType == NumberType::Int8)
+          attend_bytes<L>(a);
+        else
+          attend_floats<L, std::conditional_t<kType == NumberType::Float32, float, std::uint16_t>>(
+              a);
+      });
 }
 
 DRAGOMAN_END_KERNELS

@@ -53,14 +53,6 @@ const BatchKernels kBatchKernels = {
     .scaled_product = {nullptr, scaled_product},
     .projected_loss = {nullptr, projected_loss},
     .weight_gradient = {nullptr, weight_gradient},
-#else
-    .pack_weights = {},
-    .product = {},
-    .relu_product = {},
-    .relu_gradient_product = {},
-    .scaled_product = {},
-    .projected_loss = {},
-    .weight_gradient = {},
 #endif
 };
 
@@ -72,12 +64,13 @@ const InferenceKernels kInferenceKernels = {
     .pack_int8 = pack_int8,
     .round_bf16 = round_bf16,
     .quantize = quantize,
-    .linear = {linear_float, linear_bf16, linear_int8},
+    .linear = {linear<NumberType::Float32>, linear<NumberType::BFloat16>, linear<NumberType::Int8>},
     .gelu = gelu,
     .swish = swish,
     .add_weights = {add_weights_float, add_weights_bf16, add_weights_int8},
     .store_record = {store_record_float, store_record_bf16, store_record_int8},
-    .row_attention = {row_attention_float, row_attention_bf16, row_attention_int8},
+    .row_attention = {row_attention<NumberType::Float32>, row_attention<NumberType::BFloat16>,
+                      row_attention<NumberType::Int8>},
     .largest = largest,
     .exponential_sum = exponential_sum,
     .best = best};
