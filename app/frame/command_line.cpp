@@ -38,7 +38,6 @@ const Field* flag_without_value(const Command& command, const std::vector<Field>
   if (is_long_flag(argument)) return find_field(fields, argument.substr(2));
   if (argument.size() != 2 || argument[0] != '-') return nullptr;
   const std::string letter = argument.substr(1);
-  if (letter == "c") return find_field(fields, "config");
   const auto found = command.short_flags.find(letter);
   return find_field(fields, found == command.short_flags.end() ? letter : found->second);
 }
@@ -75,8 +74,6 @@ std::vector<std::string> normalized(const Command& command, const std::vector<Fi
 std::string cli11_names(const Command& command, const Field& field) {
   std::vector<std::string> names = {std::string(field.info.name)};
   for (const std::string& alias : aliases_of(field)) names.push_back(alias);
-  if (field.info.name == "help") names.push_back("h");
-  if (field.info.name == "config") names.push_back("c");
   for (const auto& [letter, name] : command.short_flags)
     if (name == field.info.name && std::find(names.begin(), names.end(), letter) == names.end())
       names.push_back(letter);
@@ -210,12 +207,6 @@ Aliases typed_aliases(const std::vector<Field>& fields, const std::vector<std::s
   return typed;
 }
 
-std::map<std::string, std::string> texts_of(const std::vector<Field>& fields) {
-  std::map<std::string, std::string> texts;
-  for (const Field& field : fields) texts.emplace(field.info.name, field.text());
-  return texts;
-}
-
 Origins origins_of(const std::vector<Field>& fields,
                    const std::map<std::string, std::string>& defaults,
                    const std::map<std::string, ConfigValue>& file, const GivenValues& flags) {
@@ -285,31 +276,25 @@ Flags parse(const Command& command, const std::vector<Field>& fields,
   return flags;
 }
 
-/// Replaces the values of choices that have another spelling here.
-void take_foreign_values(const std::vector<Field>& fields, GivenValues& given) {
-  for (auto& [name, texts] : given) {
-    const Field* field = find_field(fields, name);
-    if (field == nullptr || field->kind != Field::Kind::Choice) continue;
-    for (std::string& text : texts)
-      if (std::ranges::find(field->choices, text) == field->choices.end())
-        text = value_here(name, text);
-  }
+/// Replaces the values of a choice that have another spelling here.
+void take_foreign_values(const std::vector<Field>& fields, const std::string& name,
+                         std::vector<std::string>& texts) {
+  const Field* field = find_field(fields, name);
+  if (field == nullptr || field->kind != Field::Kind::Choice) return;
+  for (std::string& text : texts)
+    if (std::ranges::find(field->choices, text) == field->choices.end())
+      text = value_here(name, text);
 }
 
 /// Assigns the given values; a flag's value overrides the file's.
 void assign_given(const std::vector<Field>& fields, const GivenValues& flags,
-                  const std::map<std::string, ConfigValue>& file, const Aliases& typed) {
+                  const std::map<std::string, ConfigValue>& file) {
   for (const Field& field : fields) {
     const std::string name(field.info.name);
-    if (const auto flag = flags.find(name); flag != flags.end()) {
-      try {
-        assign(field, flag->second);
-      } catch (const UsageError& error) {
-        throw UsageError(with_typed_flag(error.what(), typed));
-      }
-    } else if (const auto line = file.find(name); line != file.end()) {
+    if (const auto flag = flags.find(name); flag != flags.end())
+      assign(field, flag->second);
+    else if (const auto line = file.find(name); line != file.end())
       assign_at(field, line->second);
-    }
   }
 }
 
@@ -333,12 +318,10 @@ Call configure(std::string_view program, const Command& command,
   GivenValues& flags = parsed.given;
   call.warnings = std::move(parsed.warnings);
   call.typed = typed_aliases(fields, arguments);
-  try {
-    take_foreign_values(fields, flags);
-  } catch (const UsageError& error) {
-    throw UsageError(with_typed_flag(error.what(), call.typed));
-  }
-  const auto defaults = texts_of(fields);
+  with_typed_flags(call.typed, [&] {
+    for (auto& [name, texts] : flags) take_foreign_values(fields, name, texts);
+  });
+  const auto defaults = configuration_of(fields);
   if (flags.contains("help")) {
     if (command.prepare) command.prepare(flags);
     call.common.help = true;
@@ -352,18 +335,14 @@ Call configure(std::string_view program, const Command& command,
       return field.info.name == "config" || field.info.name == "help";
     });
     file = read_config(config->second.back(), keys);
-    for (auto& [name, value] : file) {
-      GivenValues of_line = {{name, std::move(value.texts)}};
-      take_foreign_values(fields, of_line);
-      value.texts = std::move(of_line.begin()->second);
-    }
+    for (auto& [name, value] : file) take_foreign_values(fields, name, value.texts);
   }
   GivenValues given = flags;
   for (const auto& [name, value] : file) given.emplace(name, value.texts);
   if (command.prepare) command.prepare(given);
 
   const Origins origins = origins_of(fields, defaults, file, flags);
-  assign_given(fields, flags, file, call.typed);
+  with_typed_flags(call.typed, [&] { assign_given(fields, flags, file); });
   if (command.invocation != nullptr)
     *command.invocation = {command_line(program, command, arguments), origins, given};
   return call;

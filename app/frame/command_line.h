@@ -73,6 +73,7 @@ struct CommonConfig {
     visit({.name = "config",
            .help = "TOML file with values for flags; flags on the command line override it",
            .group = "Common",
+           .aliases = "c",
            .placeholder = "FILE"},
           config);
     visit({.name = "quiet", .help = "only warnings and errors on stderr", .group = "Common"},
@@ -81,7 +82,7 @@ struct CommonConfig {
            .help = "messages as text for people, or as one JSON object per line",
            .group = "Common"},
           log_format);
-    visit({.name = "help", .help = "this text", .group = "Common"}, help);
+    visit({.name = "help", .help = "this text", .group = "Common", .aliases = "h"}, help);
   }
 };
 
@@ -97,6 +98,16 @@ struct Call {
 
 /// `--preset: ...` becomes `--arch (here --preset): ...` if the user typed --arch.
 std::string with_typed_flag(const std::string& message, const Aliases& typed);
+
+/// Returns what `body` returns. The message of its UsageError names the flag that was typed.
+template <class Body>
+auto with_typed_flags(const Aliases& typed, Body&& body) {
+  try {
+    return body();
+  } catch (const UsageError& error) {
+    throw UsageError(with_typed_flag(error.what(), typed));
+  }
+}
 
 /// Sets the command's configuration from the arguments after its name, and fills its invocation,
 /// which names the program. A list takes every value after its flag and may be repeated. For any

@@ -101,8 +101,6 @@ std::string right_value(std::string_view value, const Field* field) {
 
 /// A hint such as `; texts stand in quotes: max-time = "30s"` for a line that is not TOML; ""
 /// without a hint. The line must be UTF-8.
-std::string config_hint(std::string_view line, const std::vector<Field>& fields);
-
 std::string config_hint(std::string_view line, const std::vector<Field>& fields) {
   const Line parts = parts_of(line);
   if (parts.key.empty() || parts.value.empty()) return "";
@@ -120,20 +118,10 @@ std::string config_hint(std::string_view line, const std::vector<Field>& fields)
   return (is_text ? "; texts stand in quotes: " : "; write ") + text;
 }
 
-const char* expected_type(Field::Kind kind) {
-  switch (kind) {
-    case Field::Kind::Flag:
-      return "true or false";
-    case Field::Kind::Integer:
-      return "a whole number";
-    case Field::Kind::Number:
-      return "a number";
-    case Field::Kind::List:
-      return "a string, a number or an array of them";
-    default:
-      return "a string in quotes";
-  }
-}
+/// By Field::Kind.
+constexpr const char* kExpectedTypes[] = {
+    "true or false",      "a whole number",     "a number",
+    "a string in quotes", "a string in quotes", "a string, a number or an array of them"};
 
 bool fits(const toml::node& node, Field::Kind kind) {
   const toml::node_type type = node.type();
@@ -244,7 +232,8 @@ class ConfigReader {
   void add_text(const Field& field, std::string_view key, const toml::node& node,
                 ConfigValue& value) const {
     if (!fits(node, field.kind))
-      throw UsageError(value.place, ": '", key, "' must be ", expected_type(field.kind));
+      throw UsageError(value.place, ": '", key, "' must be ",
+                       kExpectedTypes[static_cast<std::size_t>(field.kind)]);
     value.texts.push_back(text_of_node(node));
   }
 

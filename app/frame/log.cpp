@@ -1,11 +1,11 @@
 #include "app/frame/log.h"
 
+#include <spdlog/fmt/chrono.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
 
 #include <chrono>
-#include <ctime>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -50,32 +50,30 @@ Log& the_log() {
 }
 
 std::string utc_time() {
-  const auto now = std::chrono::system_clock::now();
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
-  const auto milliseconds =
-      std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
-  return fmt::format("{}.{:03}Z", text, milliseconds);
+  using std::chrono::system_clock, std::chrono::milliseconds;
+  const auto now = std::chrono::floor<milliseconds>(system_clock::now());
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(system_clock::to_time_t(now)),
+                     now.time_since_epoch().count() % 1000);
 }
 
-std::string json_line(const char* level, std::string_view text,
+std::string json_line(const std::string& level, std::string_view text,
                       const nlohmann::ordered_json& facts) {
   nlohmann::ordered_json object = {{"time", utc_time()}, {"level", level}, {"message", text}};
   if (facts.is_object()) object.update(facts);
   return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-void write_record(spdlog::level::level_enum level, const char* name, std::string_view text,
-                  const nlohmann::ordered_json& facts) {
+/// The levels have spdlog's names: "info", "warning", "error".
+void write_record(spdlog::level::level_enum level, std::string_view text,
+                  const nlohmann::ordered_json& facts = nullptr) {
   Log& log = the_log();
   if (!log.logger.should_log(level)) return;
+  const auto level_name = spdlog::level::to_string_view(level);
+  const std::string name(level_name.data(), level_name.size());
   if (log.format == LogFormat::Json) {
     log.logger.log(level, json_line(name, text, facts));
   } else {
-    const std::string prefix = level == spdlog::level::info ? "" : std::string(name) + ": ";
+    const std::string prefix = level == spdlog::level::info ? "" : name + ": ";
     log.logger.log(level, prefix + printable(text));
   }
 }
@@ -92,14 +90,12 @@ void configure_log(LogFormat format, Verbosity verbosity) {
 LogFormat log_format() { return the_log().format; }
 Verbosity log_verbosity() { return the_log().verbosity; }
 
-void log_info(std::string_view text) { write_record(spdlog::level::info, "info", text, nullptr); }
-void log_warning(std::string_view text) {
-  write_record(spdlog::level::warn, "warning", text, nullptr);
-}
-void log_error(std::string_view text) { write_record(spdlog::level::err, "error", text, nullptr); }
+void log_info(std::string_view text) { write_record(spdlog::level::info, text); }
+void log_warning(std::string_view text) { write_record(spdlog::level::warn, text); }
+void log_error(std::string_view text) { write_record(spdlog::level::err, text); }
 
 void log_facts(std::string_view text, const nlohmann::ordered_json& facts) {
-  write_record(spdlog::level::info, "info", text, facts);
+  write_record(spdlog::level::info, text, facts);
 }
 
 std::string printable(std::string_view text) {

@@ -65,25 +65,12 @@ std::string wrapped(std::string_view text, std::size_t indent) {
 std::string placeholder(const Field& field) {
   if (const std::string_view given = field.info.placeholder; !given.empty())
     return join_text(" ", given, field.kind == Field::Kind::List ? "..." : "");
-  switch (field.kind) {
-    case Field::Kind::Flag:
-      return "";
-    case Field::Kind::Integer:
-      return " N";
-    case Field::Kind::Number:
-      return " X";
-    case Field::Kind::Choice:
-      return " NAME";
-    case Field::Kind::List:
-      return " TEXT...";
-    default:
-      return " TEXT";
-  }
+  constexpr const char* kPlaceholders[] = {"",      " N",    " X",
+                                           " TEXT", " NAME", " TEXT..."};  // by Kind
+  return kPlaceholders[static_cast<std::size_t>(field.kind)];
 }
 
 std::string letter_of(const Command& command, const Field& field) {
-  if (field.info.name == "help") return "h";
-  if (field.info.name == "config") return "c";
   for (const auto& [letter, name] : command.short_flags)
     if (name == field.info.name) return letter;
   for (const std::string& alias : aliases_of(field))
@@ -253,33 +240,30 @@ std::string version_text(const Program& program) {
                    counted(available_cores(), "core"), "\n");
 }
 
-int run_command(const Command& command, const Aliases& typed) {
-  try {
-    return command.run();
-  } catch (const UsageError& error) {
-    throw UsageError(with_typed_flag(error.what(), typed));
+/// Throws UsageError if no command has that name.
+const Command& command_called(const Program& program, const std::vector<Command>& commands,
+                              const std::string& name) {
+  if (name.starts_with('-')) {
+    const std::string word = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+    const std::vector<std::string> flags = {"help", "version"};
+    throw UsageError("unknown flag ", name, suggestion(word, "--", flags));
   }
+  const auto found = std::ranges::find(commands, name, &Command::name);
+  if (found != commands.end()) return *found;
+  if (name == program.elsewhere)
+    throw UsageError(name, " is a command of dragoman; ", program.name,
+                     " has none that needs LibTorch");
+  std::vector<std::string> names = {"help"};
+  for (const Command& command : commands) names.push_back(command.name);
+  throw UsageError("unknown command ", name, suggestion(name, "", names));
 }
 
-int run_command(const Program& program, const Command& command,
-                const std::vector<std::string>& arguments) {
-  const Call call = configure(program.name, command, arguments);
-  const CommonConfig& common = call.common;
-  if (common.help) {
-    std::cout << command_help(program.name, command);
-    return kDone;
-  }
-  configure_log(common.log_format, common.quiet ? Verbosity::Quiet : Verbosity::Normal);
-  for (const std::string& warning : call.warnings) log_warning(warning);
-  const int code = run_command(command, call.typed);
-  if (const auto signal = received_signal(); signal && !command.ends_by_signal)
-    return 128 + *signal;
-  return code;
-}
-
-int run(const Program& program, const std::vector<std::string>& arguments) {
+int run(const Program& program, std::vector<std::string> arguments) {
+  if (arguments.empty()) arguments = {"--help"};
+  while (arguments.front() == "help")  // "help COMMAND" is "COMMAND --help"
+    arguments = {arguments.size() == 1 ? std::string("--help") : arguments[1], "--help"};
   const std::vector<Command> commands = program.commands();
-  const std::string name = arguments.empty() ? "--help" : arguments.front();
+  const std::string& name = arguments.front();
   if (name == "--help" || name == "-h") {
     std::cout << overview(program, commands);
     return kDone;
@@ -288,25 +272,17 @@ int run(const Program& program, const std::vector<std::string>& arguments) {
     std::cout << version_text(program);
     return kDone;
   }
-  if (name == "help") {
-    if (arguments.size() == 1) return run(program, {"--help"});
-    return run(program, {arguments[1], "--help"});
+  const Command& command = command_called(program, commands, name);
+  const Call call = configure(program.name, command, {arguments.begin() + 1, arguments.end()});
+  if (call.common.help) {
+    std::cout << command_help(program.name, command);
+    return kDone;
   }
-  if (name.starts_with('-')) {
-    const std::string word = name.substr(std::min(name.find_first_not_of('-'), name.size()));
-    const std::vector<std::string> flags = {"help", "version"};
-    throw UsageError("unknown flag ", name, suggestion(word, "--", flags));
-  }
-  std::vector<std::string> names = {"help"};
-  for (const Command& command : commands) {
-    if (command.name == name)
-      return run_command(program, command, {arguments.begin() + 1, arguments.end()});
-    names.push_back(command.name);
-  }
-  if (name == program.elsewhere)
-    throw UsageError(name, " is a command of dragoman; ", program.name,
-                     " has none that needs LibTorch");
-  throw UsageError("unknown command ", name, suggestion(name, "", names));
+  configure_log(call.common.log_format, call.common.quiet ? Verbosity::Quiet : Verbosity::Normal);
+  for (const std::string& warning : call.warnings) log_warning(warning);
+  const int code = with_typed_flags(call.typed, command.run);
+  const auto signal = received_signal();
+  return signal && !command.ends_by_signal ? 128 + *signal : code;
 }
 
 /// Errors in the command line itself come in the format that it asks for, too.
@@ -320,18 +296,16 @@ bool asks_for_json(const std::vector<std::string>& arguments) {
   return false;
 }
 
-void write_error(const Program& program, const std::string& text) {
-  const std::string line = join_text(program.name, ": error: ", text);
-  // A stream that lacks memory for its text ends early, without an exception.
-  if (!line.ends_with(text)) throw std::bad_alloc();
-  Terminal::standard_error().write_line(line);
-}
-
 int report(const Program& program, int code, std::string_view text) {
-  if (log_format() == LogFormat::Json)
+  if (log_format() == LogFormat::Json) {
     log_error(text);
-  else
-    write_error(program, printable(text));
+    return code;
+  }
+  const std::string shown = printable(text);
+  const std::string line = join_text(program.name, ": error: ", shown);
+  // A stream that lacks memory for its text ends early, without an exception.
+  if (!line.ends_with(shown)) throw std::bad_alloc();
+  Terminal::standard_error().write_line(line);
   return code;
 }
 
@@ -356,21 +330,11 @@ std::string system_error_text(const std::system_error& error) {
                    "; fewer --threads, or more memory (ulimit -v) or processes (ulimit -u)");
 }
 
-int report_unexpected(const Program& program, const std::exception& error) {
-  if (is_out_of_memory(error))  // LibTorch's message quotes its own source
-    return report(program, kFailed, kNoMemory);
-  const std::string_view whole = error.what();
-  const std::string_view text = whole.substr(0, whole.find('\n'));
-  return report(program, kDefect, join_text("a defect of dragoman, please report it: ", text));
-}
-
-int run_and_report(const Program& program, const std::vector<std::string>& arguments) {
+/// Reports the exception that is being handled, and returns the exit code.
+int report_failure(const Program& program, const std::vector<std::string>& arguments) {
+  constexpr std::string_view kDefectText = "a defect of dragoman, please report it: ";
   try {
-    prepare_process();
-    if (asks_for_json(arguments)) configure_log(LogFormat::Json, Verbosity::Normal);
-    const int code = run(program, arguments);
-    std::cout.flush();
-    return code;
+    throw;
   } catch (const ClosedPipe&) {
     return 128 + SIGPIPE;
   } catch (const UsageError& error) {
@@ -379,13 +343,13 @@ int run_and_report(const Program& program, const std::vector<std::string>& argum
     return report(program, kFailed, error.what());
   } catch (const std::system_error& error) {
     return report(program, kFailed, system_error_text(error));
-  } catch (const std::bad_alloc&) {
-    return report(program, kFailed, kNoMemory);
   } catch (const std::exception& error) {
-    return report_unexpected(program, error);
+    if (is_out_of_memory(error))  // LibTorch's message quotes its own source
+      return report(program, kFailed, kNoMemory);
+    const std::string_view text = error.what();
+    return report(program, kDefect, join_text(kDefectText, text.substr(0, text.find('\n'))));
   } catch (...) {
-    return report(program, kDefect,
-                  "a defect of dragoman, please report it: an exception without a text");
+    return report(program, kDefect, join_text(kDefectText, "an exception without a text"));
   }
 }
 
@@ -393,7 +357,16 @@ int run_and_report(const Program& program, const std::vector<std::string>& argum
 
 int run_program(const Program& program, int argc, char** argv) {
   try {
-    return run_and_report(program, {argv + 1, argv + argc});
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    try {
+      prepare_process();
+      if (asks_for_json(arguments)) configure_log(LogFormat::Json, Verbosity::Normal);
+      const int code = run(program, arguments);
+      std::cout.flush();
+      return code;
+    } catch (...) {
+      return report_failure(program, arguments);
+    }
   } catch (const std::bad_alloc&) {  // too little memory to say what has failed
     constexpr std::string_view kText = "error: not enough memory\n";
     (void)!write(STDERR_FILENO, kText.data(), kText.size());

@@ -6,13 +6,14 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
-#include <string>
+#include <cstring>
 #include <string_view>
 #include <thread>
 #include <utility>
 
 #include "app/frame/log.h"
 #include "app/frame/terminal.h"
+#include "base/error.h"
 #include "base/files.h"
 
 namespace dragoman {
@@ -43,17 +44,6 @@ void write_past_locks(std::string_view text) {
   _exit(128 + signal);
 }
 
-std::string_view name_of(int signal) {
-  switch (signal) {
-    case SIGINT:
-      return "SIGINT";
-    case SIGTERM:
-      return "SIGTERM";
-    default:
-      return "SIGHUP";
-  }
-}
-
 /// Some launchers signal a process and its group: two signals within this time are one request.
 constexpr std::chrono::milliseconds kSameRequest{300};
 
@@ -74,7 +64,8 @@ void wait_for_signals(sigset_t awaited) {
     first_signal = signal;
     first_at = Clock::now();
     source().request_stop();
-    log_warning(std::string(name_of(signal)) + ": finishing cleanly; once more to leave at once");
+    log_warning(
+        join_text("SIG", sigabbrev_np(signal), ": finishing cleanly; once more to leave at once"));
   }
 }
 
