@@ -30,6 +30,20 @@ constexpr std::string_view kTemporary = ".tmp.";
 
 std::string reason() { return std::strerror(errno); }
 
+/// A file that is open in a scope.
+class OpenFile {
+ public:
+  explicit OpenFile(const std::filesystem::path& path)
+      : descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (descriptor < 0) throw Error(path.string(), ": cannot open: ", reason());
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile() { close(descriptor); }
+
+  const int descriptor;
+};
+
 /// Whether the path is a device or a pipe. Text is written through it, and no file may take its
 /// place.
 bool is_device(const std::filesystem::path& path) {
@@ -43,23 +57,15 @@ bool is_device(const std::filesystem::path& path) {
 // ---- reading ----
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) throw Error(path.string(), ": cannot open: ", reason());
+  const OpenFile file(path);
   struct stat status {};
-  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-    close(descriptor);
+  if (fstat(file.descriptor, &status) != 0 || !S_ISREG(status.st_mode))
     throw Error(path.string(), ": is not a regular file");
-  }
   size_ = static_cast<std::size_t>(status.st_size);
-  if (size_ > 0) {
-    void* address = mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0);
-    const std::string why = reason();
-    close(descriptor);
-    if (address == MAP_FAILED) throw Error(path.string(), ": cannot map: ", why);
-    data_ = static_cast<const char*>(address);
-  } else {
-    close(descriptor);
-  }
+  if (size_ == 0) return;
+  void* address = mmap(nullptr, size_, PROT_READ, MAP_SHARED, file.descriptor, 0);
+  if (address == MAP_FAILED) throw Error(path.string(), ": cannot map: ", reason());
+  data_ = static_cast<const char*>(address);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
@@ -86,17 +92,7 @@ void MappedFile::give_back(std::string_view bytes) {
 
 std::string read_file(const std::filesystem::path& path) {
   if (!is_device(path)) return std::string(MappedFile(path).bytes());
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) throw Error(path.string(), ": cannot open: ", reason());
-  std::string text;
-  try {
-    text = read_all(descriptor, path.string());
-  } catch (...) {
-    close(descriptor);
-    throw;
-  }
-  close(descriptor);
-  return text;
+  return read_all(OpenFile(path).descriptor, path.string());
 }
 
 std::string read_all(int descriptor, std::string_view name) {

@@ -100,22 +100,16 @@ std::string shell_word(const std::string& word) {
 std::string escaped(std::string_view text) {
   std::string html;
   for (const char c : replace_invalid_utf8(text)) {
-    switch (c) {
-      case '&':
-        html += "&amp;";
-        break;
-      case '<':
-        html += "&lt;";
-        break;
-      case '>':
-        html += "&gt;";
-        break;
-      case '"':
-        html += "&quot;";
-        break;
-      default:
-        html += c;
-    }
+    if (c == '&')
+      html += "&amp;";
+    else if (c == '<')
+      html += "&lt;";
+    else if (c == '>')
+      html += "&gt;";
+    else if (c == '"')
+      html += "&quot;";
+    else
+      html += c;
   }
   return html;
 }
