@@ -1,7 +1,6 @@
 #include "base/formatted_text.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -31,10 +30,8 @@ std::string bytes_text(std::int64_t bytes) {
   auto number = static_cast<double>(bytes);
   int unit = 0;
   for (; number >= 999.5 && unit < 4; ++unit) number /= 1000;
-  char text[32];
-  std::snprintf(text, sizeof text, unit > 0 && number < 9.95 ? "%.1f %s" : "%.0f %s", number,
-                std::array{"B", "KB", "MB", "GB", "TB"}[static_cast<std::size_t>(unit)]);
-  return text;
+  constexpr const char* kUnits[] = {" B", " KB", " MB", " GB", " TB"};
+  return fixed_text(number, unit > 0 && number < 9.95 ? 1 : 0) + kUnits[unit];
 }
 
 std::string fixed_text(double number, int decimals) {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <utility>
 #include <vector>
@@ -86,21 +85,20 @@ constexpr double kRateMemory = 15;  // seconds
 /// Three significant digits.
 std::string rate_text(double per_second) {
   if (per_second >= 100) return with_separators(std::llround(per_second)) + "/s";
-  char text[32];
-  const int decimals = per_second >= 10 ? 1 : per_second >= 1 ? 2 : 3;
-  std::snprintf(text, sizeof text, "%.*f/s", decimals, per_second);
-  return text;
+  return fixed_text(per_second, per_second >= 10 ? 1 : per_second >= 1 ? 2 : 3) + "/s";
+}
+
+/// What is done of the total, from 0 to 1.
+double fraction_of(const ProgressState& state) {
+  return std::clamp(static_cast<double>(state.done) / static_cast<double>(state.total), 0.0, 1.0);
 }
 
 /// "52 %"; below ten percent of a large total "5.2 %".
 std::string percent_text(const ProgressState& state) {
   constexpr std::int64_t kMuch = 1000;
-  const double fraction = static_cast<double>(state.done) / static_cast<double>(state.total);
-  const double percent = 100 * std::clamp(fraction, 0.0, 1.0);
+  const double percent = 100 * fraction_of(state);
   if (state.total < kMuch || percent >= 10) return std::to_string(static_cast<int>(percent)) + " %";
-  char text[16];
-  std::snprintf(text, sizeof text, "%.1f %%", std::floor(10 * percent) / 10);
-  return text;
+  return fixed_text(std::floor(10 * percent) / 10, 1) + " %";
 }
 
 /// The fields of a text in which they stand two spaces apart.
@@ -151,9 +149,7 @@ int width_of(const std::string& text) { return static_cast<int>(count_code_point
 
 /// A bar of `width` columns, filled in steps of an eighth of a column (U+2588..U+258F).
 std::string blocks(const ProgressState& state, int width) {
-  const double fraction =
-      std::clamp(static_cast<double>(state.done) / static_cast<double>(state.total), 0.0, 1.0);
-  const int eighths = static_cast<int>(fraction * width * 8);
+  const int eighths = static_cast<int>(fraction_of(state) * width * 8);
   std::string bar;
   for (int column = 0; column < width; ++column) {
     const int filled = std::clamp(eighths - 8 * column, 0, 8);
