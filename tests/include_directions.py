@@ -53,7 +53,7 @@ LIBTORCH = r"(torch|ATen|c10)/.*"
 # The only files that see a library: the headers' pattern -> the files' patterns.
 LIBRARIES = {
     LIBTORCH: ["model/*", "training/*", "inference/device/*", "inference/torch/*", "app/torch/*"],
-    r".*c10d/.*": ["training/ranks/c10d.cpp"],
+    r".*c10d/.*": ["training/ranks/rendezvous.cpp"],
     r"sentencepiece.*": ["tokenizer/*.cpp"],
     r"re2/.*": ["inference/demands.cpp", "extras/formats/numpy.cpp", "extras/markup/format_directives.cpp",
                 "tokenizer/translatable.cpp"],

@@ -1,7 +1,18 @@
 #include "training/ranks/rendezvous.h"
 
+#include <c10/util/Exception.h>
+#include <c10/util/Logging.h>
+#include <torch/cuda.h>
+
 #include <algorithm>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <utility>
+
+#ifdef DRAGOMAN_NCCL
+#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
+#endif
 
 #include "base/error.h"
 #include "base/formatted_text.h"
@@ -39,7 +50,87 @@ std::vector<std::string> keys_of_all(std::size_t size, std::string_view text) {
   return keys;
 }
 
+/// A connection to the store, for one thread; waits for the server, `limit` at most. Rank 0 serves
+/// the store, unless torchrun does. Throws Error if there is no server. Calls to the store throw
+/// std::exception if the server is gone, and never return if it hangs. A text in it has at most
+/// 8 MiB.
+c10::intrusive_ptr<c10d::Store> connect_to_store(const RankInfo& info, Milliseconds limit) {
+  FLAGS_caffe2_log_level = c10::GLOG_FATAL;  // c10d prints failures that it also throws
+  c10d::TCPStoreOptions options;
+  options.port = static_cast<std::uint16_t>(info.master_port);
+  options.isServer = info.rank == 0 && !info.launcher_serves_store;
+  options.waitWorkers = false;
+  options.timeout = limit;
+  try {
+    // Each of torchrun's attempts has keys of its own.
+    return c10::make_intrusive<c10d::PrefixStore>(
+        join_text("dragoman/", info.attempt),
+        c10::make_intrusive<c10d::TCPStore>(info.master_host, options));
+  } catch (const std::exception& error) {
+    throw Error("rank ", info.rank,
+                options.isServer ? " cannot listen at " : " cannot reach rank 0 at ",
+                info.master_host, ", port ", info.master_port,
+                " (MASTER_ADDR, MASTER_PORT): ", first_line(error));
+  }
+}
+
+/// The texts of all keys at one moment. Returns nothing if a key has no text within the limit.
+std::optional<std::vector<std::string>> get(c10d::Store& store,
+                                            const std::vector<std::string>& keys,
+                                            Milliseconds limit) {
+  std::vector<std::string> texts;
+  try {
+    store.setTimeout(limit);
+    for (const auto& bytes : store.multiGet(keys)) texts.emplace_back(bytes.begin(), bytes.end());
+  } catch (const c10::DistStoreError&) {  // the limit was reached
+    return std::nullopt;
+  }
+  return texts;
+}
+
 }  // namespace
+
+std::string first_line(const std::exception& error) {
+  const std::string text = error.what();
+  return text.substr(0, text.find('\n'));
+}
+
+// ---- tensors ------------------------------------------------------------------------------------
+
+TensorExchange::TensorExchange(c10d::Store& store, const RankInfo& info, const std::string& address,
+                               Milliseconds limit) {
+  // A connection of its own, because the backends use it in their own threads.
+  const auto own = store.clone();
+  const auto options = c10d::ProcessGroupGloo::Options::create(limit);
+  options->devices = {c10d::ProcessGroupGloo::createDeviceForHostname(address)};
+  gloo_ = c10::make_intrusive<c10d::ProcessGroupGloo>(own, info.rank, info.size, options);
+#ifdef DRAGOMAN_NCCL
+  if (torch::cuda::is_available())
+    nccl_ = c10::make_intrusive<c10d::ProcessGroupNCCL>(
+        c10::make_intrusive<c10d::PrefixStore>("nccl", own), info.rank, info.size);
+#endif
+}
+
+TensorExchange::~TensorExchange() = default;
+
+void TensorExchange::run(TensorWork work, torch::Tensor& tensor, const std::stop_token& lost) {
+  const torch::NoGradGuard no_grad;
+  const bool through_cpu = !tensor.is_cpu() && !nccl_;
+  const bool on_cpu = tensor.is_cpu() || through_cpu;
+  c10d::Backend& backend = on_cpu ? *gloo_ : *nccl_;
+  std::vector<at::Tensor> tensors = {through_cpu ? tensor.cpu() : tensor};
+  const auto running =
+      work == TensorWork::Sum ? backend.allreduce(tensors) : backend.broadcast(tensors);
+  // NCCL's own wait would never notice that a rank is lost.
+  while (!on_cpu && !running->isCompleted()) {
+    if (lost.stop_requested()) throw Error("a rank is lost");
+    std::this_thread::sleep_for(std::chrono::microseconds(30));
+  }
+  running->wait();
+  if (through_cpu) tensor.copy_(tensors.front());
+}
+
+// ---- the rendezvous -----------------------------------------------------------------------------
 
 Rendezvous::Rendezvous(const RankInfo& info, Milliseconds silence)
     : info_(info),
@@ -56,7 +147,8 @@ Rendezvous::Rendezvous(const RankInfo& info, Milliseconds silence)
 
 void Rendezvous::call_store() {
   try {
-    RankStore store(info_, joining_);
+    const auto connection = connect_to_store(info_, joining_);
+    c10d::Store& store = *connection;
     for (bool stays = meet(store); stays;) {
       hand_over(store);
       if (Clock::now() - heartbeats_read_ >= interval_ && read_heartbeats(store))
@@ -76,7 +168,7 @@ void Rendezvous::call_store() {
 }
 
 /// Returns false if the ranks do not come or do not fit together; the loss is then known.
-bool Rendezvous::meet(RankStore& store) {
+bool Rendezvous::meet(c10d::Store& store) {
   const RankIntroduction own = introduction_of_this(info_);
   if (own_ == 0) {
     for (const std::string& heartbeat : keys_of_all(size_, kHeartbeat)) store.set(heartbeat, "0");
@@ -84,10 +176,10 @@ bool Rendezvous::meet(RankStore& store) {
     store.set(kSize, std::to_string(size_));
   }
   answered(joining_);
-  const auto found = store.get({kSize}, joining_);
+  const auto found = get(store, {kSize}, joining_);
   if (!found) throw Error(own.name, ": rank 0 has not come within ", seconds(joining_), " s");
   const std::string& size = found->front();
-  const std::string first = store.set_first(key(kIntroduction, own_), to_text(own));
+  const std::string first = store.compareSet(key(kIntroduction, own_), "", to_text(own));
   if (size != std::to_string(size_))
     tell_loss(store,
               join_text(own.name, " counts ", counted(static_cast<std::int64_t>(size_), "rank"),
@@ -100,28 +192,28 @@ bool Rendezvous::meet(RankStore& store) {
   return loss().empty() && connect(store);
 }
 
-bool Rendezvous::wait_for_introductions(RankStore& store) {
+bool Rendezvous::wait_for_introductions(c10d::Store& store) {
   Time last = Clock::now();
   for (Milliseconds left = joining_; left > Milliseconds(0); left -= awake_since(last)) {
-    if (store.get(keys_of_all(size_, kIntroduction), interval_)) return true;
+    if (get(store, keys_of_all(size_, kIntroduction), interval_)) return true;
     if (!read_heartbeats(store)) break;
   }
   return false;
 }
 
-std::string Rendezvous::missing_ranks(RankStore& store) const {
+std::string Rendezvous::missing_ranks(c10d::Store& store) const {
   std::string missing;
   for (std::size_t rank = 0; rank < size_; ++rank)
-    if (!store.get({key(kIntroduction, rank)}, kAtOnce))
+    if (!get(store, {key(kIntroduction, rank)}, kAtOnce))
       missing += join_text(missing.empty() ? "" : ", ", rank);
   return join_text("of ", size_, " ranks these have not come within ", seconds(joining_),
                    " s: ", missing,
                    "; start all ranks, with the same WORLD_SIZE, MASTER_ADDR and MASTER_PORT");
 }
 
-bool Rendezvous::connect(RankStore& store) {
+bool Rendezvous::connect(c10d::Store& store) {
   std::vector<RankIntroduction> known;
-  const auto texts = store.get(keys_of_all(size_, kIntroduction), silence_).value();
+  const auto texts = get(store, keys_of_all(size_, kIntroduction), silence_).value();
   for (const std::string& text : texts) known.push_back(introduction_from_text(text));
   {
     const MutexLock lock(mutex_);
@@ -149,7 +241,7 @@ bool Rendezvous::connect(RankStore& store) {
 
 /// Exchanges the text of this rank, if there is one, for those of all ranks. Ends in time for the
 /// next heartbeat.
-void Rendezvous::hand_over(RankStore& store) {
+void Rendezvous::hand_over(c10d::Store& store) {
   std::string text;
   {
     MutexLock lock(mutex_);
@@ -160,7 +252,7 @@ void Rendezvous::hand_over(RankStore& store) {
   }
   if (!text_is_posted_) store.set(key(exchanged(exchanges_), own_), text);
   text_is_posted_ = true;
-  auto texts = store.get(keys_of_all(size_, exchanged(exchanges_)), interval_);
+  auto texts = get(store, keys_of_all(size_, exchanged(exchanges_)), interval_);
   if (!texts) return;
   text_is_posted_ = false;
   {
@@ -170,18 +262,18 @@ void Rendezvous::hand_over(RankStore& store) {
     changed_.notify_all();
   }
   // All ranks have begun this exchange, so all have read the texts of the one before.
-  if (exchanges_ > 0) store.remove(key(exchanged(exchanges_ - 1), own_));
+  if (exchanges_ > 0) store.deleteKey(key(exchanged(exchanges_ - 1), own_));
   ++exchanges_;
 }
 
 /// Sends this rank's own heartbeat, too. Returns false if a rank has reported a loss.
-bool Rendezvous::read_heartbeats(RankStore& store) {
+bool Rendezvous::read_heartbeats(c10d::Store& store) {
   if (ranks_[own_].heartbeat != kLeft)
     store.set(key(kHeartbeat, own_), std::to_string(++heartbeats_));
   auto keys = keys_of_all(size_, kHeartbeat);
   keys.push_back(kLoss);
   const Milliseconds passed = awake_since(heartbeats_read_);
-  const auto heartbeats = store.get(keys, silence_).value();
+  const auto heartbeats = get(store, keys, silence_).value();
   answered();
   for (std::size_t i = 0; i < size_; ++i) {
     Rank& rank = ranks_[i];
@@ -194,12 +286,12 @@ bool Rendezvous::read_heartbeats(RankStore& store) {
 }
 
 /// A text that names the lost rank; empty if none is lost.
-std::string Rendezvous::complaint(RankStore& store) {
+std::string Rendezvous::complaint(c10d::Store& store) {
   for (std::size_t i = 0; i < size_; ++i) {
     Rank& rank = ranks_[i];
     if (rank.left) {
       // A rank that has left its text and then ended has done its part in this exchange.
-      if (!text_is_posted_ || store.get({key(exchanged(exchanges_), i)}, kAtOnce)) continue;
+      if (!text_is_posted_ || get(store, {key(exchanged(exchanges_), i)}, kAtOnce)) continue;
       return rank.name + " has ended before this rank";
     }
     if (rank.silence > silence_) return rank.name + silent_for(silence_);
@@ -213,7 +305,7 @@ std::string Rendezvous::complaint(RankStore& store) {
 
 /// Tells the others that this rank leaves. Rank 0 waits until the other living ranks have read
 /// that, because they need its store.
-void Rendezvous::say_goodbye(RankStore& store) {
+void Rendezvous::say_goodbye(c10d::Store& store) {
   MutexLock lock(mutex_);
   const std::string reason = leaving_.value_or("");
   lock.unlock();
@@ -230,8 +322,8 @@ void Rendezvous::say_goodbye(RankStore& store) {
 }
 
 /// The first rank that finds a loss tells the others. An empty text means no loss.
-void Rendezvous::tell_loss(RankStore& store, const std::string& text) {
-  if (!text.empty() && loss().empty()) set_loss(store.set_first(kLoss, text));
+void Rendezvous::tell_loss(c10d::Store& store, const std::string& text) {
+  if (!text.empty() && loss().empty()) set_loss(store.compareSet(kLoss, "", text));
 }
 
 void Rendezvous::answered(Milliseconds allowance) {

@@ -4,9 +4,13 @@
 // A thread sends the heartbeats, so a rank may work alone for as long as it likes, on a validation,
 // say. Only a stopped process, a dead machine or a cut network is silent. A call to a store whose
 // server hangs never returns, so that thread makes all calls to the store. A second thread counts
-// how long the store has not answered, and then names rank 0, which has the store.
+// how long the store has not answered, and then names rank 0, which has the store. Tensors go over
+// c10d's backends, whose own time limit bounds a transfer.
 #pragma once
 
+#include <c10/util/intrusive_ptr.h>
+
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -17,10 +21,42 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "training/ranks/c10d.h"
 #include "training/ranks/rank_info.h"
 
+namespace at {
+class Tensor;
+}
+namespace c10d {
+class Store;
+class Backend;
+}  // namespace c10d
+
 namespace dragoman {
+
+using Milliseconds = std::chrono::milliseconds;
+
+/// The first line of LibTorch's message.
+std::string first_line(const std::exception& error);
+
+enum class TensorWork { Sum, CopyOfRank0 };
+
+/// Gloo on the CPU, NCCL on CUDA if LibTorch has it.
+class TensorExchange {
+ public:
+  /// `address` is the one by which the others reach this rank. `limit` is that of a transfer.
+  TensorExchange(c10d::Store& store, const RankInfo& info, const std::string& address,
+                 Milliseconds limit);
+  TensorExchange(const TensorExchange&) = delete;
+  TensorExchange& operator=(const TensorExchange&) = delete;
+  ~TensorExchange();
+
+  /// Works in place. All ranks call it at the same time. `lost` ends the wait for a device. Throws
+  /// std::exception on failure.
+  void run(TensorWork work, at::Tensor& tensor, const std::stop_token& lost);
+
+ private:
+  c10::intrusive_ptr<c10d::Backend> gloo_, nccl_;
+};
 
 /// The object is shared with its thread, because a thread that hangs in a call outlives its owner.
 class Rendezvous : public std::enable_shared_from_this<Rendezvous> {
@@ -59,15 +95,15 @@ class Rendezvous : public std::enable_shared_from_this<Rendezvous> {
 
   // The thread that calls the store.
   void call_store();
-  bool meet(RankStore& store);
-  bool wait_for_introductions(RankStore& store);
-  std::string missing_ranks(RankStore& store) const;
-  bool connect(RankStore& store);
-  void hand_over(RankStore& store);
-  bool read_heartbeats(RankStore& store);
-  std::string complaint(RankStore& store);
-  void say_goodbye(RankStore& store);
-  void tell_loss(RankStore& store, const std::string& text);
+  bool meet(c10d::Store& store);
+  bool wait_for_introductions(c10d::Store& store);
+  std::string missing_ranks(c10d::Store& store) const;
+  bool connect(c10d::Store& store);
+  void hand_over(c10d::Store& store);
+  bool read_heartbeats(c10d::Store& store);
+  std::string complaint(c10d::Store& store);
+  void say_goodbye(c10d::Store& store);
+  void tell_loss(c10d::Store& store, const std::string& text);
   void answered(Milliseconds allowance = Milliseconds(0));
 
   // Any thread.
