@@ -125,59 +125,59 @@ struct TrainConfig {
            .on_resume = kAllowed,
            .placeholder = "FOLDER"},
           output);
-    visit({.name = "init-from",
-           .help = "run folder or model file to start from: the run takes its weights, tokenizer "
-                   "and architecture; --preset then sets the training alone, by default as in the "
-                   "model's own run",
-           .aliases = "pretrained-model,finetune-from-model",
-           .placeholder = "FILE"},
-          init_from);
+    visit(
+        {.name = "init-from",
+         .help =
+             "run folder or model file to start from; the run takes over its weights, tokenizer "
+             "and architecture; --preset then sets only the training, by default as for that model",
+         .aliases = "pretrained-model,finetune-from-model",
+         .placeholder = "FILE"},
+        init_from);
     visit({.name = "preset",
-           .help = "size of the model; auto: the largest that the text is enough for and that "
-                   "trains fast enough here",
+           .help = "size of the model; auto: the largest that the text can support and that trains "
+                   "fast enough on this machine",
            .aliases = "arch"},
           preset);
     visit({.name = "seed", .help = "seed of all random numbers", .aliases = "random-seed"}, seed);
   }
 
   void batch_fields(const auto& visit) {
-    visit(
-        {.name = "max-tokens",
-         .help = "most source pieces, and most target pieces, of a batch; left out: 2,048 for tiny "
-                 "and small, otherwise 4,096; auto: the fewest with nearly the highest speed, "
-                 "measured when the run starts",
-         .aliases = "mini-batch-words"},
-        max_tokens);
+    visit({.name = "max-tokens",
+           .help = "maximum number of source pieces, and of target pieces, in a batch; if not "
+                   "given, 2,048 for tiny and small, otherwise 4,096; auto: the smallest number "
+                   "with nearly the highest speed, measured when the run starts",
+           .aliases = "mini-batch-words"},
+          max_tokens);
     visit({.name = "max-sentences",
-           .help = "most pairs of a batch; 0: no limit",
+           .help = "maximum number of pairs in a batch; 0: no limit",
            .aliases = "mini-batch"},
           max_sentences);
     visit({.name = "update-freq",
-           .help = "batches of each rank for one update",
+           .help = "number of batches per rank in one update",
            .aliases = "optimizer-delay,accumulate,accum-count"},
           update_freq);
   }
 
   void optimizer_fields(const auto& visit) {
     visit({.name = "lr",
-           .help = "highest learning rate (noam: factor)",
+           .help = "peak learning rate (noam: its factor)",
            .aliases = "learning-rate,learn-rate"},
           lr);
     visit({.name = "lr-scheduler",
-           .help = "schedule of the learning rate; wsd: it rises, is constant, and falls at the "
+           .help = "schedule of the learning rate; wsd: it rises, stays constant, and falls at the "
                    "end (--cooldown)",
            .aliases = "scheduler,decay-method"},
           scheduler);
     visit({.name = "warmup-updates",
-           .help = "updates in which the rate rises to its peak",
+           .help = "updates over which the learning rate rises to its peak",
            .aliases = "warmup,lr-warmup,warmup-steps"},
           warmup_updates);
     visit({.name = "cooldown",
-           .help = "wsd: last fraction of the run, in which the rate falls; it begins when an end "
-                   "is in sight, or --patience is over",
+           .help = "wsd: fraction of the run, at its end, in which the learning rate falls; the "
+                   "fall begins when the end is in sight or --patience has run out",
            .aliases = "decay-share"},
           cooldown);
-    visit({.name = "min-lr", .help = "lowest rate after warm-up"}, min_lr);
+    visit({.name = "min-lr", .help = "lowest rate after the warm-up"}, min_lr);
     visit({.name = "lr-end",
            .help = "update at which cosine and linear reach --min-lr; 0: --max-updates",
            .aliases = "total-num-update"},
@@ -196,7 +196,7 @@ struct TrainConfig {
 
   void loss_fields(const auto& visit) {
     visit({.name = "label-smoothing",
-           .help = "probability that is spread over all pieces instead of the target piece"},
+           .help = "probability taken from the target piece and spread over all pieces"},
           label_smoothing);
     visit(
         {.name = "r-drop",
@@ -220,18 +220,18 @@ struct TrainConfig {
 
   void stability_fields(const auto& visit) {
     visit({.name = "ema",
-           .help = "decay of a moving average of the weights, which is validated and kept as the "
-                   "model: 0.999, for example; 0: none",
+           .help = "decay of a moving average of the weights, for example 0.999; the average is "
+                   "validated and becomes the model; 0: no average",
            .aliases = "ema-decay"},
           ema);
     visit({.name = "spike-factor",
-           .help = "leave out updates whose loss or gradient norm is more than this times the "
-                   "recent mean; 0: only those that are not finite",
+           .help = "leave out an update if its loss or gradient norm is more than this many times "
+                   "the recent mean; 0: only if it is not finite",
            .on_resume = kNotExact},
           spike_factor);
     visit({.name = "max-rollbacks",
-           .help = "most rollbacks: each goes to an earlier checkpoint, with half the learning "
-                   "rate, after the training has diverged",
+           .help = "how many times a run that diverges may return to an earlier checkpoint, each "
+                   "time with half the learning rate",
            .on_resume = kAllowed},
           max_rollbacks);
   }
@@ -252,7 +252,7 @@ struct TrainConfig {
            .on_resume = kAllowed},
           max_time);
     visit({.name = "patience",
-           .help = "stop (wsd: begin the cooldown) after this many validations without a gain of "
+           .help = "stop (wsd: begin the cooldown) after this many validations without a gain in "
                    "the mean of the last three scores; 0: never",
            .aliases = "early-stopping",
            .on_resume = kAllowed},
@@ -265,15 +265,15 @@ struct TrainConfig {
            .aliases = "valid-freq,valid-steps,validate-interval-updates"},
           valid_every);
     visit({.name = "best-metric",
-           .help = "number that decides which checkpoint is the best, and whether --patience "
+           .help = "metric that decides which checkpoint is the best, and whether --patience "
                    "counts a gain",
            .aliases = "early-stopping-metric"},
           best_metric);
     visit({.name = "valid-beam-size", .help = "beam size of the translations at validations"},
           valid_beam_size);
     visit({.name = "keep-tolerance",
-           .help =
-               "percent by which --best-metric on --keep-valid-src may be worse than at the start"},
+           .help = "how much worse --best-metric on --keep-valid-src may become than it was at the "
+                   "start, in percent"},
           keep_tolerance);
     visit(
         {.name = "samples", .help = "translations shown at each validation", .on_resume = kAllowed},
@@ -291,12 +291,12 @@ struct TrainConfig {
            .on_resume = kAllowed},
           save_minutes);
     visit({.name = "keep-last",
-           .help = "newest checkpoints that are kept; at least --average-last",
+           .help = "number of newest checkpoints to keep; at least --average-last",
            .aliases = "keep-checkpoint,keep-interval-updates",
            .on_resume = kAllowed},
           keep_last);
     visit({.name = "average-last",
-           .help = "newest checkpoints that are averaged at the end; 0 or 1: no average",
+           .help = "number of newest checkpoints to average at the end; 0 or 1: no average",
            .on_resume = kAllowed},
           average_last);
     visit({.name = "log-every",
@@ -310,7 +310,7 @@ struct TrainConfig {
   /// Allowed.
   void hardware_fields(const auto& visit) {
     visit({.name = "precision",
-           .help = "number type of the arithmetic; weights are kept in fp32",
+           .help = "number type to compute in; the weights stay in fp32",
            .on_resume = kAllowed},
           precision);
     visit({.name = "device",
@@ -324,8 +324,8 @@ struct TrainConfig {
            .on_resume = kAllowed},
           threads);
     visit({.name = "rank-timeout",
-           .help = "seconds without a heartbeat after which a rank counts as hung; at the start "
-                   "all ranks must come within ten times as long",
+           .help = "seconds without a heartbeat after which a rank counts as hung; at the start, "
+                   "all ranks must connect within ten times as long",
            .on_resume = kAllowed},
           rank_timeout);
   }

@@ -28,8 +28,8 @@ struct AverageConfig {
           {.aliases = "inputs", .placeholder = "FILE"});
     field("output", output, "the model file to write", {.placeholder = "FILE"});
     field("last", last,
-          "newest checkpoints of a run folder that are averaged; without this flag fewer are taken "
-          "if there are fewer",
+          "number of newest checkpoints of a run folder to average; without this flag, fewer if "
+          "there are fewer",
           {.aliases = "num-update-checkpoints"});
   }
 };

@@ -27,23 +27,23 @@ struct EvaluateFiles {
   void for_each_field(Visit&& visit) {
     const auto field = fields_under("Files", visit);
     field("hyp", hypotheses,
-          "translations to score, one a line; a file for each system; the first system is the "
-          "baseline; - for standard input",
+          "translations to score, one per line; one file for each system, the first of which is "
+          "the baseline; - for standard input",
           {.aliases = "hypothesis,hypotheses,input", .placeholder = "FILE"});
     field("model", models,
-          "run folders or model files; each translates --src and is a system to score, too",
+          "run folders or model files; each translates --src and is scored as one more system",
           {.placeholder = "FILE"});
     field("ref", references,
-          "references of the translations, line for line; with several files an empty line is a "
-          "missing reference",
+          "reference translations, line for line; with several files an empty line is a missing "
+          "reference",
           {.aliases = "reference,references,refs", .placeholder = "FILE"});
-    field("src", source, "source text, line for line with --ref, which the models translate",
+    field("src", source, "source text for the models to translate, line for line with --ref",
           {.aliases = "source", .placeholder = "FILE"});
     field("force", force,
           "do not warn of text that looks tokenized, lower-cased, empty or untranslated");
     field("tune", tune,
-          "translate with several beam sizes and length penalties, and write those that score best "
-          "by the first of --metrics into the model, where translate finds them");
+          "try several beam sizes and length penalties, and write those with the best score (by "
+          "the first of --metrics) into the model, where translate finds them");
   }
 };
 

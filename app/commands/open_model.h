@@ -129,8 +129,8 @@ struct ScorerChoice : HardwareChoice {
           model);
     HardwareChoice::for_each_field(visit);
     visit({.name = "max-tokens",
-           .help = "most pieces of each side that are computed together; changes speed and memory, "
-                   "not the output",
+           .help = "maximum number of pieces of each side to compute together; changes speed and "
+                   "memory, not the output",
            .group = "Hardware",
            .aliases = "batch-size,max-batch-size"},
           max_tokens);

@@ -66,8 +66,8 @@ struct ScoreConfig {
            .aliases = "with-tokens-score"},
           per_token);
     visit({.name = "split-sentences",
-           .help = "score the sentences of a line one by one, where both sides have the same "
-                   "number; auto: if the model was trained on single sentences",
+           .help = "score the sentences of a line one by one, if both sides have the same number "
+                   "of them; auto: only if the model was trained on single sentences",
            .group = kScores},
           split_sentences);
     visit({.name = "max-length",

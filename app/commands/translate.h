@@ -36,9 +36,10 @@ struct TranslateFiles {
            .aliases = "models",
            .placeholder = "FILE"},
           models);
-    visit({.name = "text", .help = "one text, in place of --input", .group = kFiles}, text);
+    visit({.name = "text", .help = "one text to translate, instead of --input", .group = kFiles},
+          text);
     visit({.name = "input",
-           .help = "text, translated line by line; - for standard input",
+           .help = "text to translate, line by line; - for standard input",
            .group = kFiles,
            .aliases = "src,source",
            .placeholder = "FILE"},
@@ -50,25 +51,26 @@ struct TranslateFiles {
            .placeholder = "FILE"},
           output);
     visit({.name = "resume",
-           .help = "leave an --output that is complete as it is (an unfinished one is resumed in "
-                   "any case)",
+           .help = "do nothing if --output is already complete (an unfinished one is always "
+                   "resumed)",
            .group = kFiles},
           resume);
     visit({.name = "prefix-file",
-           .help = "file of prefixes: the translation of line i begins with line i of this file; a "
-                   "blank line: no prefix; a space at the end makes the last word whole",
+           .help = "file of prefixes: the translation of line i begins with line i of this file; "
+                   "a blank line: no prefix; a space at the end of a prefix: its last word is "
+                   "complete",
            .group = kFiles,
            .placeholder = "FILE"},
           prefix_file);
     visit({.name = "json",
-           .help = "each input line is a JSON object with the field text (and prefix, beam_size, "
-                   "n_best, terms, alignment); each output line is that object with translation, "
-                   "score and log_probability",
+           .help = "each input line is a JSON object with the field text (optional: prefix, "
+                   "beam_size, n_best, terms, alignment); each output line is that object with "
+                   "translation, score and log_probability",
            .group = kFiles},
           json);
     visit({.name = "json-errors",
-           .help = "answer to an input line that is no such object: an object with the field "
-                   "error, or the end of the work",
+           .help = "what to do with an input line that is no such object; answer: write an object "
+                   "with the field error; stop: end",
            .group = kFiles},
           json_errors);
     visit({.name = "with-scores",
@@ -101,7 +103,7 @@ struct DemandFiles {
   void for_each_field(Visit&& visit) {
     constexpr std::string_view kDemands = "Demands";
     visit({.name = "terms",
-           .help = "glossary with lines of \"source term<tab>target term\": where the source has a "
+           .help = "glossary with lines of \"source term<tab>target term\": if the source has a "
                    "source term, the translation gets its target term",
            .group = kDemands,
            .aliases = "glossary",
@@ -119,14 +121,14 @@ struct DemandFiles {
            .group = kDemands},
           protect);
     visit({.name = "terms-force",
-           .help = "write every text that --terms and --protect ask for, even where it spoils the "
+           .help = "write every text that --terms and --protect ask for, even if it spoils the "
                    "sentence",
            .group = kDemands},
           terms_force);
     visit({.name = "number-format",
-           .help = "two languages, for example en-de: numbers that --protect copies, and numbers "
-                   "alone, are rewritten from the first language's form to the second's (6,263 "
-                   "becomes 6.263)",
+           .help = "two languages, for example en-de: rewrite numbers that --protect copies, and "
+                   "numbers alone, from the first language's form to the second's (6,263 becomes "
+                   "6.263)",
            .group = kDemands},
           number_format);
   }

@@ -17,8 +17,8 @@ struct RunMode {
   template <class Visit>
   void for_each_field(Visit&& visit) {
     visit({.name = "plan",
-           .help = "only print the memory, speed, time and disk space that the run would take; "
-                   "changes nothing",
+           .help = "print the memory, speed, time and disk space that the run would take, and do "
+                   "nothing else",
            .group = "Run",
            .aliases = "dry-run"},
           plan);
