@@ -91,79 +91,82 @@ struct DataConfig {
     const auto field = fields_under("Data", visit);
     field(
         "train-src", train_source,
-        "training text of the source side, one sentence a line; one file or more",
+        "source side of the training text, one sentence per line; one file or more",
         {.aliases = "source,train-source", .on_resume = OnResume::Allowed, .placeholder = "FILE"});
     field(
         "train-tgt", train_target,
-        "training text of the target side: line i translates line i of --train-src",
+        "target side of the training text: line i translates line i of --train-src",
         {.aliases = "target,train-target", .on_resume = OnResume::Allowed, .placeholder = "FILE"});
     field("corpus-weights", corpus_weights,
-          "for each training file, how often its pairs are seen in an epoch; 0.5: in every second "
-          "epoch; default: once");
+          "for each training file, how many times an epoch shows its pairs; 0.5: in every second "
+          "epoch; default: 1");
     field("corpus-tags", corpus_tags,
-          "for each training file, a tag in front of its source lines, which is never split, for "
-          "example '' '<bt>'; '': no tag");
+          "for each training file, a tag to put before its source lines, for example '' '<bt>'; a "
+          "tag is never split; '': no tag");
     field("guided-alignment", guided_alignment,
-          "for each training file, a file in Pharaoh format with the links between the words of "
-          "each pair, like 0-0 1-2; they teach the decoder's attention",
+          "for each training file, a file in Pharaoh format that links the words of each pair, "
+          "like 0-0 1-2; the links teach the decoder's attention",
           {.on_resume = OnResume::Allowed, .placeholder = "FILE"});
     field("valid-src", valid_source,
-          "validation text of the source side; without it some of the training pairs are held out",
+          "source side of the validation text; without it, some training pairs are held out",
           {.aliases = "validation-source,valid-source",
            .on_resume = OnResume::Allowed,
            .placeholder = "FILE"});
-    field("valid-tgt", valid_target, "validation text of the target side",
+    field("valid-tgt", valid_target, "target side of the validation text",
           {.aliases = "validation-target,valid-target",
            .on_resume = OnResume::Allowed,
            .placeholder = "FILE"});
     field("keep-valid-src", keep_valid_source,
-          "with --init-from: validation text of the domain that the model came from; an update "
-          "that makes its score worse by more than --keep-tolerance is not taken as the model",
+          "with --init-from: source side of a second validation text, from the domain that the "
+          "model came from; an update that makes its score worse by more than --keep-tolerance "
+          "does not become the model",
           {.on_resume = OnResume::Allowed, .placeholder = "FILE"});
     field("keep-valid-tgt", keep_valid_target, "target side of --keep-valid-src",
           {.on_resume = OnResume::Allowed, .placeholder = "FILE"});
     field("valid-fraction", valid_fraction,
-          "fraction of the pairs that is held out without --valid-src, 100 to 2,000 pairs; of "
+          "fraction of the pairs to hold out if there is no --valid-src, 100 to 2,000 pairs; with "
           "fewer than 1,000 pairs a tenth, or this fraction if it is larger; 0: none");
     field("valid-overlap", valid_overlap,
-          "validation pairs that stand in the training text too, or nearly so: unscored: left out "
-          "of the validation; untrained: those of --valid-src are left out of the training; "
-          "ignored: neither");
+          "what to do with validation pairs that are also in the training text, or nearly so; "
+          "unscored: leave them out of the validation; untrained: leave those of --valid-src out "
+          "of the training; ignored: do nothing");
   }
 
   template <class Visit>
   void filter_fields(Visit& visit) {
     const auto field = fields_under("Data", visit);
     field("max-length", max_length,
-          "most pieces on a side; longer training pairs are left out; 0: no limit",
+          "maximum number of pieces on a side; longer training pairs are left out; 0: no limit",
           {.aliases = "max-seq-len,max-source-positions,src-seq-length"});
     field("max-ratio", max_ratio,
-          "largest ratio of the lengths of a pair's sides, where the longer one has more than 10 "
-          "pieces; other training pairs are left out; 0: no limit");
-    field("keep-empty", keep_empty, "train on pairs with an empty side too");
+          "largest ratio between the lengths of a pair's sides; training pairs above it are left "
+          "out if their longer side has more than 10 pieces; 0: no limit");
+    field("keep-empty", keep_empty, "also train on pairs with an empty side");
     field("keep-duplicates", keep_duplicates,
-          "train on each copy of a pair, not on the first alone");
+          "train on every copy of a pair, not only on the first");
     field("pair-identity", pair_identity,
-          "pairs that are copies: text: equal after normalisation, whatever their case and white "
-          "space; bytes: equal byte for byte");
-    field("invalid", invalid, "pairs with invalid UTF-8 or NUL: an error, or skip and count them");
+          "which pairs are copies of each other; text: those that are equal after normalisation, "
+          "whatever their case and white space; bytes: those that are equal byte for byte");
+    field("invalid", invalid,
+          "pairs with invalid UTF-8 or NUL; error: stop; skip: leave them out and count them");
   }
 
   template <class Visit>
   void augmentation_fields(Visit& visit) {
     const auto field = fields_under("Augmentation", visit);
     field("subword-sampling", subword_sampling,
-          "cut training pairs into pieces again in each epoch: with bpe the probability that a "
-          "merge is left out (for example 0.1), with unigram alpha (for example 0.2; smaller is "
+          "cut training pairs into pieces differently in each epoch; with bpe, the probability of "
+          "leaving out a merge (for example 0.1); with unigram, alpha (for example 0.2; smaller is "
           "more random); 0: never",
           {.aliases = "subword-alpha,bpe-dropout"});
-    field("subword-sampling-side", subword_sampling_side, "the side that is cut again");
+    field("subword-sampling-side", subword_sampling_side, "the side to cut differently");
     field("train-terms", train_terms,
-          "glossary in the format of translate --terms: in pairs that have a term and its "
-          "translation, the translation is written after the term, and the model learns to use it",
+          "glossary in the format of translate --terms; in some of the pairs that have a term and "
+          "its translation, the source shows the translation after the term, so that the model "
+          "learns to use it",
           {.on_resume = OnResume::Allowed, .placeholder = "FILE"});
     field("train-terms-share", train_terms_share,
-          "probability that such a pair is changed so, drawn again in each epoch");
+          "probability that such a pair shows it, drawn again in each epoch");
     field("augment-upper-case", augment_upper_case,
           "probability that a training pair is seen in upper case, drawn again in each epoch");
     field("augment-title-case", augment_title_case,

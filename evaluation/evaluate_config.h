@@ -85,20 +85,21 @@ struct EvaluateConfig {
   void bleu_fields(Visit& visit) {
     const auto field = fields_under("BLEU", visit);
     field("tokenize", tokenize,
-          "tokenizer of BLEU; auto: zh, ja-mecab or ko-mecab by --target-language, else 13a",
+          "tokenizer of BLEU; auto: zh, ja-mecab or ko-mecab by --target-language, otherwise 13a",
           {.aliases = "tok"});
     field("spm-model", tokenizer.spm_model,
           "SentencePiece model of --tokenize spm, for example that of FLORES-200",
           {.placeholder = "FILE"});
     field("mecab-dictionary", tokenizer.mecab_dictionary,
-          "folder of the dictionary of --tokenize ja-mecab and ko-mecab, where MeCab is not set up "
+          "folder of the dictionary for --tokenize ja-mecab and ko-mecab, if MeCab is not set up "
           "with one",
           {.placeholder = "FOLDER"});
     field("lowercase", lowercase, "BLEU ignores case (chrF has --chrf-lowercase)",
           {.aliases = "lc"});
     field("smooth-method", smooth_method, "smoothing of n-gram orders without a match");
     field("smooth-value", smooth_value,
-          "value of the smoothing floor (negative: 0.1) or add-k (negative: 1)", {.aliases = "sv"});
+          "value for the smoothing methods floor (negative: 0.1) and add-k (negative: 1)",
+          {.aliases = "sv"});
     field("effective-order", effective_order,
           "leave out orders longer than the line, for --sentence-level");
   }
@@ -119,7 +120,8 @@ struct EvaluateConfig {
   template <class Visit>
   void ter_fields(Visit& visit) {
     const auto field = fields_under("TER", visit);
-    field("ter-normalized", ter.normalized, "make words of punctuation, as Tercom does");
+    field("ter-normalized", ter.normalized,
+          "treat punctuation as words of its own, as Tercom does");
     field("ter-no-punct", ter.no_punct, "leave out punctuation");
     field("ter-asian-support", ter.asian_support,
           "apply --ter-normalized and --ter-no-punct to Chinese and Japanese characters, too");
@@ -133,7 +135,8 @@ struct EvaluateConfig {
           "95 % intervals of each system's scores, by bootstrap resampling", {.aliases = "ci"});
     field("confidence-n", confidence_n, "resampled corpora of --confidence", {.aliases = "cin"});
     field("paired-bootstrap", paired_bootstrap,
-          "p-values of the differences of several systems to the first, by bootstrap resampling",
+          "p-values of the differences between the other systems and the first, by bootstrap "
+          "resampling",
           {.aliases = "paired-bs,pbs"});
     field("paired-bootstrap-n", paired_bootstrap_n, "resampled corpora of --paired-bootstrap",
           {.aliases = "paired-bs-n,pbsn"});

@@ -46,24 +46,25 @@ struct TokenizerConfig {
   template <class Visit>
   void for_each_field(Visit&& visit) {
     const auto field = fields_under("Tokenizer", visit);
-    field("vocab-size", vocab_size,
-          "pieces of the vocabulary; auto: 500 to 32,000, by the amount of text",
-          {.aliases = "dim-vocabs,num-words"});
+    field(
+        "vocab-size", vocab_size,
+        "number of pieces in the vocabulary; auto: 500 to 32,000, depending on the amount of text",
+        {.aliases = "dim-vocabs,num-words"});
     field("tokenizer-type", type, "kind of SentencePiece model", {.aliases = "model-type"});
     field("joint-vocab", joint, "one tokenizer for both sides",
           {.aliases = "joined-dictionary,share-vocab,shared-vocab"});
     field("character-coverage", character_coverage,
           "fraction of the text's characters that become pieces of their own");
     field("source-normalization", source_normalization,
-          "how the source is written before it is cut into pieces; nmt_nfkc: NFKC, and a run of "
-          "white space is one space");
+          "how the source is normalised before it is cut into pieces; nmt_nfkc: NFKC, and each run "
+          "of white space becomes one space");
     field("target-normalization", target_normalization,
-          "the same for the target; none: the model learns what the text has, byte for byte");
+          "the same for the target; none: the model learns the text byte for byte");
     field("lowercase", lowercase,
-          "both sides are also lower-cased, so that the model reads and writes lower case alone");
+          "also lower-case both sides; the model then reads and writes only lower case");
     field("user-symbols", user_symbols, "pieces that are never split",
           {.aliases = "user-defined-symbols"});
-    field("tokenizer-lines", sample_lines, "most lines that a tokenizer is trained on",
+    field("tokenizer-lines", sample_lines, "maximum number of lines to train a tokenizer on",
           {.aliases = "input-sentence-size"});
     field(
         "tokenizer", source_model, "existing SentencePiece model, for the source or both sides",

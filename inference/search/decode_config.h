@@ -137,7 +137,8 @@ struct DecodeConfig {
            .group = kSearch},
           length_penalty_kind);
     visit({.name = "word-penalty",
-           .help = "subtracted from the log-probability of a translation for each of its pieces",
+           .help = "number to subtract from the log-probability of a translation for each of its "
+                   "pieces",
            .group = kSearch},
           word_penalty);
     visit({.name = "coverage-penalty",
@@ -151,7 +152,7 @@ struct DecodeConfig {
          .group = kSearch},
         repetition_penalty);
     visit({.name = "no-repeat-ngram-size",
-           .help = "no translation has the same sequence of N pieces twice; 0: no such rule",
+           .help = "no translation repeats a sequence of N pieces; 0: no such rule",
            .group = kSearch},
           no_repeat_ngram_size);
     visit({.name = "suppress",
@@ -164,27 +165,28 @@ struct DecodeConfig {
   template <class Visit>
   void length_fields(Visit& visit) {
     visit({.name = "stop",
-           .help = "the search of a sentence ends when --beam-size translations are finished "
-                   "(full), when no unfinished one can still become one of the best (exact), where "
-                   "Hugging Face's rule says so (hf), when each finished one has left the beam "
-                   "one narrower, and none is left (marian), as with full, but those that are "
-                   "unfinished at the maximum length end with </s> (fairseq), or when the best "
-                   "one of a step is finished (opennmt)",
+           .help = "when the search of a sentence ends; full: --beam-size translations are "
+                   "finished; exact: no unfinished one can still become one of the best; hf: as "
+                   "Hugging Face's rule says; marian: each finished translation has made the beam "
+                   "one narrower, and none is left; fairseq: as full, but translations that are "
+                   "unfinished at the maximum length end with </s>; opennmt: the best one of a "
+                   "step is finished",
            .group = kSearch},
           stop);
     visit({.name = "min-length",
-           .help = "fewest pieces of a translation, its end </s> not counted",
+           .help = "minimum number of pieces in a translation, not counting its end </s>",
            .group = kSearch,
            .aliases = "min-len,min-decoding-length"},
           min_length);
     visit({.name = "max-length",
-           .help = "most pieces of a translation, its end </s> counted; 0: only "
-                   "--max-length-ratio counts",
+           .help = "maximum number of pieces in a translation, counting its end </s>; 0: only "
+                   "--max-length-ratio applies",
            .group = kSearch,
            .aliases = "max-len,max-decoding-length"},
           max_length);
     visit({.name = "max-length-ratio",
-           .help = "most pieces of a translation for each source piece; 50 are always allowed",
+           .help = "maximum number of pieces in a translation for each source piece; 50 are "
+                   "always allowed",
            .group = kSearch,
            .aliases = "max-length-factor,max-len-a"},
           max_length_ratio);
@@ -194,19 +196,19 @@ struct DecodeConfig {
            .group = kSearch},
           split_sentences);
     visit({.name = "split-length",
-           .help = "most source pieces that are translated at once; longer lines are split at "
-                   "sentence ends, then at clauses, then between words",
+           .help = "maximum number of source pieces to translate at once; longer lines are split "
+                   "at sentence ends, then at clauses, then between words",
            .group = kSearch},
           split_length);
     visit({.name = "translate-all",
-           .help = "translate lines and sentences with nothing to translate, too, and the signs at "
-                   "their ends; otherwise signs, numbers, addresses, placeholders and identifiers "
-                   "alone are copied",
+           .help = "also translate what is otherwise copied: lines and sentences that have only "
+                   "signs, numbers, addresses, placeholders or identifiers, and the signs at the "
+                   "ends of others",
            .group = kSearch},
           translate_all);
     visit({.name = "unknown-words",
-           .help = "text in characters that the training text did not have: copy it, or translate "
-                   "it; needs a model that knows these characters (inspect)",
+           .help = "what to do with text in characters that the training text did not have; "
+                   "copying needs a model with a record of them (dragoman inspect shows it)",
            .group = kSearch},
           unknown_words);
   }
@@ -254,8 +256,8 @@ struct DecodeConfig {
   template <class Visit>
   void speed_fields(Visit& visit) {
     visit({.name = "batch-size",
-           .help = "hypotheses that are computed together; 0: as suits the device; changes speed "
-                   "and memory, not the output",
+           .help = "hypotheses to compute together; 0: as suits the device; changes speed and "
+                   "memory, not the output",
            .group = kSearch,
            .aliases = "max-rows,mini-batch"},
           batch_size);

@@ -111,20 +111,20 @@ struct ModelConfig {
     field("decoder-layers", decoder_layers, "layers of the decoder",
           {.aliases = "dec-depth,dec-layers"});
     field("norm", norm,
-          "layer normalisation after (paper) or before each sub-layer; export --format hf-marian "
-          "and marian need after; before-queries: as Marian 1.9 and 1.10, which leave out keys and "
-          "values of self-attention");
+          "layer normalisation after (as in the paper) or before each sub-layer; export --format "
+          "hf-marian and marian need after; before-queries: as Marian 1.9 and 1.10, which do not "
+          "normalise the keys and values of self-attention");
     field("activation", activation, "activation function of the feed-forward networks");
     field("positions", positions,
-          "positional encoding; marian: sinusoidal with Marian's frequencies, which export "
-          "--format marian needs (hf-marian: sinusoidal)");
+          "positional encoding; marian: sinusoidal with Marian's frequencies; export --format "
+          "marian needs it, and hf-marian needs sinusoidal");
     field("max-positions", max_positions,
           "longest sentence with learned positions, in pieces, </s> included");
     field("tying", tying,
-          "embeddings that are one matrix: source, target and output; target and output; none of "
-          "them",
+          "which embeddings share one matrix; three-way: source, target and output; two-way: "
+          "target and output; none: none of them",
           {.aliases = "tied-embeddings,weight-tying-type"});
-    field("output-bias", output_bias, "a bias on the output projection");
+    field("output-bias", output_bias, "add a bias to the output projection");
     field("dropout", dropout, "dropout rate of embeddings and sub-layer outputs",
           {.aliases = "transformer-dropout"});
     field("attention-dropout", attention_dropout, "dropout rate of attention weights",
