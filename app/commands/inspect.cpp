@@ -180,7 +180,7 @@ void print_text(const Json& facts) {
     print_section(facts["tokenizer"].size() == 1 ? "tokenizer of both sides" : side + " tokenizer",
                   hyphenated(tokenizer));
   if (facts.contains("search_defaults"))
-    print_section("search, where no flag says otherwise", facts["search_defaults"]);
+    print_section("search, unless a flag says otherwise", facts["search_defaults"]);
   const Json& provenance = facts["provenance"];
   Json made = Json::object();
   made["command"] = provenance["command"];

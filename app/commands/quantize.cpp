@@ -38,7 +38,7 @@ struct QuantizeConfig {
     field("output", output, "the model file to write", {.placeholder = "FILE"});
     field("src", source,
           "text to translate with both models; with --ref, matrices whose rounding costs too much "
-          "are kept as they are",
+          "keep their precision",
           {.aliases = "source", .placeholder = "FILE"});
     field("ref", reference, "reference translation of --src",
           {.aliases = "reference", .placeholder = "FILE"});
@@ -149,7 +149,7 @@ int run(const QuantizeConfig& config, const Invocation& invocation) {
     kept = *found;
   }
   const std::size_t size = write_quantized(model, config.output, kept, invocation.command_line);
-  log_info(join_text(config.output, ": ", bytes_text(static_cast<std::int64_t>(size)), ", where ",
+  log_info(join_text(config.output, ": ", bytes_text(static_cast<std::int64_t>(size)), " (",
                      model.path().string(), " has ",
                      bytes_text(static_cast<std::int64_t>(model.size()))));
   return 0;
