@@ -9,7 +9,7 @@ const { ARGUMENTS, DESKTOP } = require('../tests/system/chromium_checks.js');
 const [modules, executablePath, file, rounds] = process.argv.slice(2);
 const { chromium } = require(path.join(modules, 'playwright-core'));
 
-// In the page: how long it takes from each event until the page is laid out anew.
+// In the page: how long it takes from each event until the page is laid out again.
 const measure = async rounds => {
   const all = selector => [...document.querySelectorAll(selector)];
   const query = i => {

@@ -167,7 +167,7 @@ nlohmann::ordered_json device_results(const Options&, const std::function<void()
 #endif
 
 /// One engine for each thread, or one of all threads (--latency) or on a GPU. The first engine on
-/// the CPU adds to `times` where these are measured.
+/// the CPU adds to `times` if these are measured.
 std::vector<std::unique_ptr<Engine>> make_engines(const Options& options,
                                                   const ModelFileReader& file,
                                                   const std::vector<TokenId>& never_emitted,
