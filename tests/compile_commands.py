@@ -13,7 +13,7 @@ def commands_of(root, build):
 
 
 def compiler_words(command):
-    """The compiler's own words, without the launcher's in front and the source and the output behind."""
+    """The compiler's own words, without the launcher before them and the source and output after them."""
     words = shlex.split(command)
     begin = next(i for i, word in enumerate(words) if "++" in pathlib.Path(word).name)
     words = words[begin:]

@@ -1,5 +1,5 @@
-"""Fails where a source is not as clang-format 16 writes it, or where a file has both sides of a merge that
-was not decided; exits with 77 (skipped) where there is no clang-format 16.
+"""Fails if a source is not as clang-format 16 writes it, or a file has both sides of a merge that
+was not decided; exits with 77 (skipped) if there is no clang-format 16.
 
 Usage: format.py SOURCE_FOLDER
 """

@@ -40,7 +40,7 @@ def levels_of(contributing):
 
 
 def complaints_of_levels(levels):
-    """A room stands behind all rooms that it may include."""
+    """A room comes after all rooms that it may include."""
     order = [room for level in levels for room in level]
     for room in ALLOWED:
         if room not in order:

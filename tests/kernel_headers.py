@@ -1,5 +1,5 @@
-"""Fails where a header of kernels/ does not include what it uses: each is compiled alone. The headers of kernels are
-compiled for a set that has all of them. Exits with 77 (skipped) where the architecture has no such set.
+"""Fails if a header of kernels/ does not include what it uses: each is compiled alone. The headers of kernels are
+compiled for a set that has all of them. Exits with 77 (skipped) if the architecture has no such set.
 
 Usage: kernel_headers.py COMPILER SOURCE_FOLDER ISA_HEADER...     # the headers of this architecture's sets
 """

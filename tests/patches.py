@@ -1,6 +1,6 @@
 """Applies each patch of docs/transformer/ to a copy of the sources that it changes, and lets the compiler read the
-changed units, with the command that compiles them. A changed header is read by a unit that includes it. Fails where a
-patch no longer fits, or its result is no C++ any more; and where docs/transformer.md does not name a patch.
+changed units, with the command that compiles them. A changed header is read by a unit that includes it. Fails if a
+patch no longer fits, or its result is no C++ any more; and if docs/transformer.md does not name a patch.
 
 Usage: patches.py SOURCE_FOLDER BUILD_FOLDER
 """
@@ -33,7 +33,7 @@ def apply(patch, root, folder):
 
 
 def unit_of(name, root, commands):
-    """The source that shows whether a changed file compiles: one without LibTorch where there is one, as it is read
+    """The source that shows whether a changed file compiles: one without LibTorch if there is one, as it is read
     sooner."""
     if name in commands:
         return name
@@ -45,7 +45,7 @@ def unit_of(name, root, commands):
 
 
 def faults_of(command, source, changed):
-    """What the compiler says about the source, where `changed` has some files that the sources have otherwise."""
+    """What the compiler says about the source, if the files in `changed` replace those of the sources."""
     compiler, *rest = compiler_words(command)
     done = subprocess.run([compiler, f"-I{changed}", *rest, "-fsyntax-only", source], capture_output=True, text=True)
     return "" if done.returncode == 0 else done.stderr

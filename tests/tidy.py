@@ -1,5 +1,5 @@
-"""Fails where clang-tidy 16 finds fault with a source of the rooms without LibTorch (.clang-tidy says with
-what), or clang's analysis of threads does (base/mutex.h). Exits with 77 (skipped) where there is no
+"""Fails if clang-tidy 16 finds fault with a source of the rooms without LibTorch (.clang-tidy says with
+what), or clang's analysis of threads does (base/mutex.h). Exits with 77 (skipped) if there is no
 clang-tidy 16.
 
 A source that has passed is not checked again until it, a header or the rules change: the hash of all that is

@@ -206,7 +206,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> efficient_attention(const Tensor& q, 
 }
 
 /// As LibTorch chooses: flash attention takes no mask and two types, but any head, which
-/// scaled_dot_product_attention pads. Where a gradient is asked for, the formula takes the place of
+/// scaled_dot_product_attention pads. If a gradient is asked for, the formula takes the place of
 /// memory-efficient attention, whose gradient is not here.
 std::int64_t choice(const Tensor& q, const Tensor& k, const Tensor& v,
                     const std::optional<Tensor>& mask, double, bool, std::optional<double>, bool) {

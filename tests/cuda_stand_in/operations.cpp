@@ -119,7 +119,7 @@ const std::set<std::string> kReadsSome = {"aten::index_select", "aten::gather", 
 const std::set<std::string> kWritesSome = {
     "aten::index_copy_",  "aten::index_fill_", "aten::index_add_",      "aten::scatter_",
     "aten::scatter_add_", "aten::index_put_",  "aten::_index_put_impl_"};
-/// What takes indices that stand on the CPU.
+/// Operations that take indices on the CPU.
 const std::set<std::string> kTakesHostIndices = {"aten::index", "aten::index_put_",
                                                  "aten::_index_put_impl_"};
 

@@ -7,9 +7,9 @@
 // A LibTorch for the CPU has no allocator, no streams and no kernels for CUDA, so the library
 // brings them, under CUDA's own names (c10::kCUDA, DispatchKey::CUDA). The program does not know:
 //
-// - Memory of the device has addresses of its own, which the host may not touch. A touch prints the
-//   stack and ends the process. Fresh memory is not a number.
-// - An operation is the CPU's kernel, on the same memory at another address. It throws where CUDA
+// - Memory of the device has addresses of its own, which the host may not access. An access prints
+//   the stack and ends the process. New memory is filled with NaN.
+// - An operation is the CPU's kernel, on the same memory at another address. It throws if CUDA
 //   would: tensors on two devices, freed memory, memory of another stream that nobody has recorded.
 // - Copies from and to page-locked memory are made as late as streams and events allow.
 // - Sums that CUDA makes by atomics come in random order.
@@ -46,7 +46,7 @@ bool is_locked(const void* address);
 void* seen_by_kernels(const void* address);
 /// The same memory as a tensor of the CPU; what is on the CPU stays as it is.
 at::Tensor seen_by_kernels(const at::Tensor& tensor);
-/// Throws where the current stream may not use the tensor's memory.
+/// Throws if the current stream may not use the tensor's memory.
 void check_use(const at::Tensor& tensor, const std::string& operation);
 /// record_stream
 void allow_use(const void* address, std::int64_t stream);

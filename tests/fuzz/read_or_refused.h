@@ -24,7 +24,7 @@ void read_or_refused(Read read) {
   }
 }
 
-/// A file that no folder has.
+/// A file that is in no folder.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view bytes) : descriptor_(memfd_create("fuzz", MFD_CLOEXEC)) {

@@ -1,5 +1,5 @@
-// The first byte chooses the form of the body; then a Content-Type up to a line end where it is a
-// multipart body, and the body. Besides HttpError nothing may come out.
+// The first byte chooses the form of the body; then a Content-Type up to a line end if it is a
+// multipart body, and the body. Only HttpError may be thrown.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

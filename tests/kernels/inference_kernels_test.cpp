@@ -137,7 +137,7 @@ TEST_P(Linear, TheProductInBf16IsThatOfRoundedNumbers) {
       const float b = bias[i % static_cast<std::size_t>(shape.outputs)];
       ASSERT_NEAR(y[i], expected.sums[i] + b, 1e-6 * (expected.sizes[i] + std::abs(b)) + 1e-12);
     }
-    // The last row alone, the same bits.
+    // The last row alone has the same bits.
     std::vector<float> alone(static_cast<std::size_t>(shape.outputs));
     table().round_bf16(x.data() + (shape.rows - 1) * shape.inputs, 1, shape.inputs, rounded.data());
     arguments.y = alone.data();

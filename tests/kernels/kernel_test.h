@@ -95,7 +95,7 @@ class KernelTest : public testing::TestWithParam<std::tuple<const BatchKernels*,
 /// A test of the kernels of products: on each table and type that have them.
 class ProductTest : public KernelTest {
  protected:
-  /// Quarters, whose products and sums fp32 has exactly.
+  /// Quarters: fp32 represents their products and sums exactly.
   Elements quarters(std::int64_t count, double range = 3);
 };
 

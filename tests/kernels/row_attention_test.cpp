@@ -35,7 +35,7 @@ struct Attention {
   std::int64_t width() const { return order.heads * order.d_k; }
 };
 
-/// Weights and output of a row are equation 1's, but for what `type` rounds.
+/// Weights and output of a row are those of equation 1, up to the rounding of `type`.
 void expect_equation_1(const Attention& a, const std::vector<std::int64_t>& records,
                        NumberType type, const std::vector<float>& weights,
                        const std::vector<float>& output) {

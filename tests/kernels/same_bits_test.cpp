@@ -1,6 +1,6 @@
-// What inference in int8 is made of gives the same bits on every instruction set (SSE2, and the
-// portable set on x86-64, round twice what the others round once, which these numbers do not
-// show): a translation does not depend on the processor.
+// The kernels of inference in int8 give the same bits on every instruction set, so a translation
+// does not depend on the processor. (SSE2, and the portable set on x86-64, round twice what the
+// others round once; these numbers do not show the difference.)
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -12,7 +12,7 @@
 namespace dragoman {
 namespace {
 
-/// Numbers that no sum is exact of.
+/// Numbers whose sums are never exact.
 class SameBits : public testing::Test {
  protected:
   std::vector<float> values(std::int64_t count) {

@@ -11,7 +11,7 @@
 namespace dragoman {
 namespace {
 
-/// Our parameters that lie one below the other in one of LibTorch's.
+/// Our parameters that are stacked in one parameter of LibTorch's.
 struct Match {
   std::vector<torch::Tensor> ours;
   torch::Tensor theirs;

@@ -1,6 +1,6 @@
 """What others' validators say of the files that describe dragoman serve: openapi.json by openapi-spec-validator,
 deploy/kubernetes.yaml by kubernetes-validate --strict, deploy/compose.yaml by Docker Compose's own schema. Each has to refuse
-a damaged copy, too. Exits with 77 (skipped) where pip cannot install the packages.
+a damaged copy, too. Exits with 77 (skipped) if pip cannot install the packages.
 
 Usage: descriptions.py SOURCES PACKAGES
 """

@@ -1,4 +1,4 @@
-"""Chromium, and the packages of Node.js that drive it. Exits with 77 (skipped) where they are not to be had."""
+"""Chromium, and the packages of Node.js that drive it. Exits with 77 (skipped) if they are not to be had."""
 
 import shutil
 import subprocess

@@ -10,7 +10,7 @@ TRANSFORMERS = ("torch==2.13.0", "transformers==5.24.0", "sentencepiece", "numpy
 
 
 def install(folder, *names, alone=()):
-    """Makes the packages importable, those of `alone` without what they depend on; exits with 77 (skipped) where pip cannot
+    """Makes the packages importable, those of `alone` without what they depend on; exits with 77 (skipped) if pip cannot
     install them. Tests that run at the same time may have the same folder, if they ask for the same packages."""
     with open(folder.with_suffix(".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

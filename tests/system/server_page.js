@@ -110,7 +110,7 @@ const checks = {
     assert.equal(await page.locator('#legend').isVisible(), true);
   },
 
-  async 'the copy of the text lies exactly behind the text'(page) {
+  async 'the copy of the text lies exactly under the text'(page) {
     await write(page, `${SENTENCE}\n\n${SENTENCE.repeat(12)}\n`);
     const [field, mirror] = await page.evaluate(() =>
       ['text', 'mirror'].map(id => {

@@ -1,5 +1,5 @@
 """Opens the page of dragoman serve in Chromium and works with it as a reader does (server_page.js). Trains two models for a
-moment first. Exits with 77 (skipped) where there is no Chromium or Node.js, or npm cannot install playwright-core and
+moment first. Exits with 77 (skipped) if there is no Chromium or Node.js, or npm cannot install playwright-core and
 axe-core.
 
 Usage: server_page.py PROGRAM FOLDER [FOLDER for screenshots]

@@ -1,5 +1,5 @@
 """Trains, stops, resumes, and reads the event files with the real TensorBoard: its scalars and texts are
-those of log.jsonl, none of them twice. Exits with 77 (skipped) where TensorBoard cannot be installed.
+those of log.jsonl, none of them twice. Exits with 77 (skipped) if TensorBoard cannot be installed.
 
 Usage: tensorboard.py PROGRAM PACKAGES    (a folder in which pip installs TensorBoard, once)
 """

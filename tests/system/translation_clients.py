@@ -1,5 +1,5 @@
 """What clients of LibreTranslate and DeepL see of dragoman serve: the packages libretranslatepy and deepl translate, detect,
-list languages and read errors. Trains two models for a moment first. Exits with 77 (skipped) where pip cannot install the
+list languages and read errors. Trains two models for a moment first. Exits with 77 (skipped) if pip cannot install the
 packages.
 
 Usage: translation_clients.py PROGRAM PACKAGES

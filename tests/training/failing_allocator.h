@@ -10,7 +10,7 @@
 
 namespace dragoman {
 
-/// Stands before LibTorch's allocator of the CPU, counts its blocks, and fails as it is told.
+/// Wraps LibTorch's allocator of the CPU: counts its blocks, and fails when it is told to.
 class FailingAllocator final : public c10::Allocator {
  public:
   FailingAllocator() : behind_(*c10::GetCPUAllocator()) { c10::SetCPUAllocator(this, 255); }

@@ -73,7 +73,7 @@ TEST(Validation, TiesAreBrokenByTheLoss) {
       is_better(by(BestMetric::Bleu), {.value = 12.2, .loss = 3}, {.value = 12.3, .loss = 4}));
   EXPECT_TRUE(is_better(by(BestMetric::Bleu), {.value = 0, .loss = 5}, {.value = 0, .loss = 6}));
   EXPECT_FALSE(is_better(by(BestMetric::Bleu), {.value = 0, .loss = 6}, {.value = 0, .loss = 6}));
-  // The same as they are shown.
+  // Equal as they are shown, to two decimals.
   EXPECT_TRUE(
       is_better(by(BestMetric::Chrf), {.value = 1e-6, .loss = 5}, {.value = 2e-6, .loss = 6}));
   EXPECT_TRUE(

@@ -1,6 +1,6 @@
 // Files for tests, made byte by byte: ZIP archives field by field as in PKWARE's APPNOTE.TXT,
-// pickles opcode by opcode as in Python's pickletools.py, checkpoints as PyTorch and the systems on
-// it save them.
+// pickles opcode by opcode as in Python's pickletools.py, checkpoints as PyTorch and the systems
+// built on it save them.
 #pragma once
 
 #include <zlib.h>

@@ -1,5 +1,5 @@
 """Builds the Python package as pip does, and runs mypy and the tests beside it, and the examples of docs/python.md.
-Exits with 77 (skipped) where the packages for that are missing; scripts/setup --python installs them into .python/.
+Exits with 77 (skipped) if the packages for that are missing; scripts/setup --python installs them into .python/.
 
 Usage: run.py SOURCES BUILD RANDOM_MODEL DRAGOMAN_LITE [DRAGOMAN]    (BUILD: a folder of its own; programs)
 """
@@ -15,7 +15,7 @@ PACKAGES = ["nanobind", "scikit_build_core", "pytest", "mypy"]
 
 
 def use_own_python(sources):
-    """Goes on in the environment that scripts/setup has made, where there is one."""
+    """Continues in the environment that scripts/setup has made, if there is one."""
     own = sources / ".python"
     if (own / "bin/python").exists() and pathlib.Path(sys.prefix) != own:
         os.execv(own / "bin/python", [str(own / "bin/python"), *sys.argv])

@@ -31,7 +31,7 @@ TEST(AttentionFigure, TheFigureIsAnSvgFileThatNeedsNothingElse) {
 TEST(AttentionFigure, TheFigureIsReadableOnADarkPage) {
   const std::string svg = to_svg(attention_figure());
   const std::size_t paper = svg.find("<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>");
-  EXPECT_LT(paper, svg.find("<text")) << "behind all else";
+  EXPECT_LT(paper, svg.find("<text")) << "under everything else";
 }
 
 TEST(AttentionFigure, EachCellSaysItsNumberAndTextIsEscaped) {

@@ -93,7 +93,8 @@ TEST(JoinedLinear, JoinedLayersEqualTheLayersOneByOneWhereverTheirWeightsLie) {
   }
 }
 
-/// Two layers of closed-form numbers that bf16 has, in some type, and their output and gradients.
+/// Two layers of closed-form numbers that bf16 represents exactly, in some type, and their output
+/// and gradients.
 struct FeedForwardPass {
   torch::nn::Linear inner{kColumns, 33}, outer{33, kColumns};
   torch::Tensor x, y;

@@ -62,7 +62,7 @@ TEST(PackedLayout, GradientsOfPaddingAndUnpaddingAreEachOther) {
   const auto x = closed_form({12, kHeads * kWidth}).requires_grad_();
   const auto d_padded = closed_form({4 * kHeads, 5, kWidth}, 0.4);
   pad_heads(x, layout).backward(d_padded);
-  // Padding is hidden by masks, so its gradient is none of the first token's.
+  // Masks hide the padding, so it adds nothing to the first token's gradient.
   EXPECT_TRUE(x.grad().equal(unpad_heads(d_padded, layout)));
 
   const auto places = closed_form({4 * kHeads, 5, kWidth}).requires_grad_();

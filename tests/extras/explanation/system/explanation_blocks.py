@@ -1,6 +1,6 @@
 """Runs the Python of docs/explanation.md on the numbers that `dragoman explain --format json` writes: weights sum to 1,
 and follow from queries and keys; every figure of `--format svg` says what its documented keys have. The page of a base
-model is as small as the documentation says. Exits with 77 (skipped) where there is no NumPy.
+model is as small as the documentation says. Exits with 77 (skipped) if there is no NumPy.
 
 Usage: explanation_blocks.py PROGRAM RANDOM_MODEL SOURCES
 """

@@ -279,7 +279,7 @@ const checks = {
     assert.match(await text(page, '#positions-note'), /10000\s*2i\/d.*on the right 47,117 positions long/s);
   },
 
-  async 'heads look at the end mark only where the source has one'(page) {
+  async 'heads look at the end mark only if the source has one'(page) {
     const found = await page.evaluate(() => {
       const rolesAtEnd = () =>
         ['encoder', 'cross']

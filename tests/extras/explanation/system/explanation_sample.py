@@ -74,7 +74,7 @@ def output_tokens(text, draw):
 
 
 def greedy_pieces(output):
-    """Greedy search goes another way at the third step, where there is one."""
+    """Greedy search goes another way at the third step, if there is one."""
     return [*(token["piece"] for token in output[:2]), "▁other0", "</s>"]
 
 

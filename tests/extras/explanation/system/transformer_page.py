@@ -1,5 +1,5 @@
 """Runs the commands of docs/transformer.md, on a model that is trained for a moment; or on a trained one, to draw the
-pictures of the page anew (for those of the pages of `explain` and `plot` with Chromium and Node.js).
+pictures of the page again (for those of the pages of `explain` and `plot` with Chromium and Node.js).
 
 usage: transformer_page.py PROGRAM SOURCE_FOLDER
        transformer_page.py PROGRAM SOURCE_FOLDER RUN EXPERIMENTS   # writes SOURCE_FOLDER/docs/transformer/

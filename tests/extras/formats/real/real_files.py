@@ -1,4 +1,4 @@
-"""Files that NumPy and PyTorch themselves write, as our readers see them. Exits with 77 (skipped) where pip cannot install
+"""Files that NumPy and PyTorch themselves write, as our readers see them. Exits with 77 (skipped) if pip cannot install
 them.
 
 Usage: real_files.py PRINT_CONTENTS PACKAGES

@@ -1,6 +1,6 @@
 """Checkpoints of another PyTorch system, beside its own package: random models of odd shapes, made by the package, become
 ours. The log-probabilities of 40 lines must be theirs within 1e-4, and so must the translations, greedy and with a beam of
-5. Exits with 77 (skipped) where pip cannot install the package.
+5. Exits with 77 (skipped) if pip cannot install the package.
 
 Usage: checkpoints.py PROGRAM PACKAGES fairseq|joeynmt|opennmt
 """
@@ -59,7 +59,7 @@ def plain(line):
 def same_translations(program, model, model_file, sources, beam):
     ours = run(program, "translate", "-m", model_file, "--beam-size", beam, "--max-length", LONGEST, "--max-length-ratio", 1000,
                "--split-sentences", "never", "--threads", 1, text="\n".join(sources) + "\n").stdout.split("\n")[:-1]
-    # Of pieces that its tokenizer lacks SentencePiece leaves the sign of a space.
+    # SentencePiece leaves only the sign of a space of pieces that its tokenizer lacks.
     ours = [plain(line) for line in ours]
     theirs = [plain(model.translate(source, LONGEST, beam)) for source in sources]
     equal = sum(a == b for a, b in zip(ours, theirs))

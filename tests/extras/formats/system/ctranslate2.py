@@ -1,8 +1,7 @@
-"""The same weights in CTranslate2: trains small models on the sample corpus and, where the folder that DRAGOMAN_DATA names
-has it, on Multi30k, exports them, and translates the same lines with both in float32, greedy and with beam 4. At least
-995 of 1,000 lines must be equal, and scores of equal lines differ by less than 1e-3. A folder that is imported again must
-translate as before. Exits with 77 (skipped) where
-CTranslate2 cannot be installed.
+"""The same weights in CTranslate2: trains small models on the sample corpus, and on Multi30k if the folder that
+DRAGOMAN_DATA names has it. Exports them, and translates the same lines with both programs in float32, greedy and with
+beam 4. At least 995 of 1,000 lines must be equal, and scores of equal lines must differ by less than 1e-3. A folder that
+is imported again must translate as before. Exits with 77 (skipped) if CTranslate2 cannot be installed.
 
 Usage: ctranslate2.py PROGRAM PACKAGES
 """

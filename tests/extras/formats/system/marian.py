@@ -2,7 +2,7 @@
 Marian has trained on the sample corpus for a moment become ours, and a model of ours, trained with its positions, becomes
 Marian's. Greedy translations and those with beam 6 and length normalisation must be equal in 99 of 100 lines. The last
 validation of each training gives the text the cross-entropy that our scores add up to; a model that is normalised before
-the sub-layers has that alone, as Marian 1.12 translates with it otherwise than it trains. Exits with 77 (skipped) where pip
+the sub-layers has that alone, as Marian 1.12 translates with it otherwise than it trains. Exits with 77 (skipped) if pip
 cannot install the package.
 
 Usage: marian.py PROGRAM PACKAGES
@@ -20,7 +20,7 @@ sys.path.append(str(pathlib.Path(__file__).parents[3] / "system"))
 import packages
 
 BEFORE = "before"  # normalised before the sub-layers
-# Marian's flags; a vocabulary for each side where they differ.
+# Marian's flags; if the vocabularies differ, one for each side.
 KINDS = {
     "paper": ("--tied-embeddings-all --transformer-ffn-activation swish", True),
     "gelu": ("--tied-embeddings --transformer-ffn-activation gelu", True),
@@ -39,7 +39,7 @@ def run(*words, text=None):
 
 
 def in_marian(packages_folder, folder, code, *words):
-    """Marian ends the process of a caller where it fails, so each call has one of its own."""
+    """Marian ends the caller's process if it fails, so each call has a process of its own."""
     script = f"import sys; sys.path.insert(0, {str(packages_folder)!r}); import pymarian; words = sys.argv[1:]\n{code}"
     result = subprocess.run([sys.executable, "-c", script, *map(str, words)], cwd=folder, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr[-2000:]

@@ -1,4 +1,4 @@
-// Of three systems on 45 lines: see texts() in pages.py.
+// A page of three systems on 45 lines: see texts() in pages.py.
 const shownLines = () =>
   textsOfAll('#sentences h3').map(text => Number(/line (\d+)/.exec(text)[1]));
 const status = () => one('#status').textContent;
@@ -19,7 +19,7 @@ const checkPages = () => {
   expect('the next page', shownLines()[0], 21);
   one('[data-page=last]').click();
   expect('the last page', shownLines(), [41, 42, 43, 44, 45]);
-  expect('nothing behind the last page', one('[data-page=next]').disabled, true);
+  expect('nothing after the last page', one('[data-page=next]').disabled, true);
   choose('#page', '2');
   expect('a page by its number', shownLines()[0], 21);
   choose('#size', '50');
@@ -105,7 +105,7 @@ const checkNgrams = () => {
   expect('or punctuation, too', textsOfAll('#ngrams tbody button').includes('<'), true);
 };
 
-// Where the address goes by what is chosen, a jump must not.
+// What is chosen changes the address; a jump must not.
 const checkJumps = () => {
   const before = location.hash;
   one('[data-jump=sentences-title]').click();

@@ -1,4 +1,4 @@
-// Of one model on 45 lines, of which the second is explained: see page_of_a_model() in pages.py.
+// A page of one model on 45 lines, of which the second is explained: see page_of_a_model() in pages.py.
 expect('the worst sentences come first, as they are explained', one('#order').value, 'worst');
 const ofWorst = all('#sentences h3').map(head => sentenceScore(Number(/\d+/.exec(head.textContent)[0]) - 1, 'a'));
 expect('by their scores', ofWorst, [...ofWorst].sort((x, y) => x - y));
@@ -8,7 +8,7 @@ choose('#show', 'all');
 choose('#order', 'line');
 const explained = all('#sentences .explained');
 expect('each sentence leads to its explanation', explained.length, 20);
-expect('by a link where the page is there', explained[1].getAttribute('href'), './a%20b.explanations/1-2.html');
+expect('by a link if the page is there', explained[1].getAttribute('href'), './a%20b.explanations/1-2.html');
 const command = explained[2].querySelector('code').textContent;
 expect('or else by the command', /^dragoman explain -m '[^']+' 'die Katze 3 sitzt' -o line-3.html$/.test(command), true);
 const commandNow = () => explanationOf(0, 2)[1].querySelector('code').textContent;

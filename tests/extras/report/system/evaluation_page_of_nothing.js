@@ -1,4 +1,4 @@
-// Of scores that are all 0 the drawings are drawn, and no difference is found.
+// If all scores are 0, the page still has its drawings and shows no difference.
 expect('charts', all('#charts figure').length, 6);
 expect('no number is missing', /NaN|undefined/.test(one('main').innerHTML), false);
 expect('p', textsOfAll('#pair td:last-child'), ['–', '–']);

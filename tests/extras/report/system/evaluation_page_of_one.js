@@ -1,4 +1,4 @@
-// Of one system there is nothing to compare, and all else.
+// A page of one system has everything but comparisons.
 expect(
   'no pair',
   [one('#pair'), one('#swap')].map(found => found.offsetParent),

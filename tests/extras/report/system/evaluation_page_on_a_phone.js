@@ -1,4 +1,4 @@
-// On a narrow screen the filters wait behind one line until they are asked for.
+// On a narrow screen the filters are folded into one line until they are opened.
 expect('filters are folded', one('#filters').open, false);
 expect('a field of theirs', one('#order').checkVisibility(), false);
 one('#filters-summary').click();

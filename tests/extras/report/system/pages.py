@@ -1,6 +1,6 @@
 """Opens the pages of evaluate --html and plot in Chromium, works with them as a reader does
-(evaluation_page.js, training_page.js) and fails where something is not as it should be or the browser reports
-an error. Exits with 77 (skipped) where there is no Chromium.
+(evaluation_page.js, training_page.js) and fails if something is not as it should be or the browser reports
+an error. Exits with 77 (skipped) if there is no Chromium.
 
 Usage: pages.py PROGRAM
 """
