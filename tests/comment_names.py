@@ -1,4 +1,4 @@
-"""Fails where a comment or a page of docs/ names something that the code does not have: Class::member, a
+"""Fails if a comment or a page of docs/ names something that the code does not have: Class::member, a
 function(), or a path such as model/ops/dropout.h. So a renamed thing is renamed everywhere.
 
 A name in capitals stands for several (kernels/isa_NAME.h). Names of other projects are written without ().

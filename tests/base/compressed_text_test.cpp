@@ -6,6 +6,7 @@
 #include <zstd.h>
 
 #include "base/error.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
@@ -92,25 +93,25 @@ TEST(CompressedText, TextThatIsCutOffOrDamagedIsAnError) {
 }
 
 TEST(CompressedText, FilesThatAreNoTextAreNamed) {
-  EXPECT_THAT(failure("\xfd\x37zXZ\0rest"s), HasSubstr("file: is compressed with xz"));
-  EXPECT_THAT(failure("\x5d\0\0\x80rest"s), HasSubstr("file: is compressed with lzma"));
-  EXPECT_THAT(failure("\x04\x22\x4d\x18rest"s), HasSubstr("file: is compressed with lz4"));
-  EXPECT_THAT(failure("7z\xbc\xaf\x27\x1crest"s), HasSubstr("file: is a 7z archive"));
-  EXPECT_THAT(failure("BZh91AY&SYrest"), HasSubstr("file: is compressed with bzip2"));
-  EXPECT_THAT(failure("BZh11AY&SYrest"), HasSubstr("file: is compressed with bzip2"));
+  EXPECT_THAT(failure("\xfd\x37zXZ\0rest"s), Names("file ... xz"));
+  EXPECT_THAT(failure("\x5d\0\0\x80rest"s), Names("file ... lzma"));
+  EXPECT_THAT(failure("\x04\x22\x4d\x18rest"s), Names("file ... lz4"));
+  EXPECT_THAT(failure("7z\xbc\xaf\x27\x1crest"s), Names("file ... 7z"));
+  EXPECT_THAT(failure("BZh91AY&SYrest"), Names("file ... bzip2"));
+  EXPECT_THAT(failure("BZh11AY&SYrest"), Names("file ... bzip2"));
   EXPECT_EQ(failure("BZh01AY&SYrest"), "read");
   EXPECT_EQ(failure("BZh#1AY&SYrest"), "read");
-  EXPECT_THAT(failure("PK\x03\x04rest"), HasSubstr("file: is a zip archive"));
-  EXPECT_THAT(failure("%PDF-1.7\n"), HasSubstr("file: is a PDF; extract its text first"));
-  EXPECT_THAT(failure("{\\rtf1\\ansi"), HasSubstr("file: is rich text"));
-  EXPECT_THAT(failure("\xd0\xcf\x11\xe0rest"), HasSubstr("file: is an office document"));
+  EXPECT_THAT(failure("PK\x03\x04rest"), Names("file ... zip"));
+  EXPECT_THAT(failure("%PDF-1.7\n"), Names("file ... PDF ... text"));
+  EXPECT_THAT(failure("{\\rtf1\\ansi"), Names("file ... rich text"));
+  EXPECT_THAT(failure("\xd0\xcf\x11\xe0rest"), Names("file ... office document"));
   EXPECT_THAT(failure("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n"),
-              HasSubstr("file: is a pointer of Git LFS"));
+              Names("file ... Git LFS"));
   EXPECT_EQ(failure("version https://git\n"), "read");
   EXPECT_EQ(failure("%PD\n"), "read");
   const std::string tar = "corpus.en" + std::string(248, '\0') + "ustar\0" + "00 text";
   for (const std::string& archive : {tar, gzip(tar), zstd(tar)})
-    EXPECT_THAT(failure(archive), HasSubstr("file: is a tar archive"));
+    EXPECT_THAT(failure(archive), Names("file ... tar"));
   EXPECT_EQ(failure(std::string(257, 'a') + "ustin"), "read");
   EXPECT_THAT(failure("\xff\xfe"
                       "a\0"s),
@@ -119,13 +120,13 @@ TEST(CompressedText, FilesThatAreNoTextAreNamed) {
 }
 
 TEST(CompressedText, Utf16AndUtf32AreNamedWithoutAByteOrderMarkToo) {
-  EXPECT_THAT(failure("H\0i\0"s), HasSubstr("file: is UTF-16LE without a byte order mark"));
+  EXPECT_THAT(failure("H\0i\0"s), Names("file ... UTF-16LE"));
   EXPECT_THAT(failure("H\0i\0 \0a\0\x16\x04"s), HasSubstr("UTF-16LE"));
   EXPECT_THAT(failure("\0H\0i"s), HasSubstr("UTF-16BE"));
   EXPECT_THAT(failure("H\0\0\0i\0\0\0"s), HasSubstr("UTF-32LE"));
   EXPECT_THAT(failure("\0\0\0H\0\0\0i"s), HasSubstr("UTF-32BE"));
-  EXPECT_THAT(failure("\xff\xfe\0\0a\0\0\0"s), HasSubstr("file: is UTF-32, not"));
-  EXPECT_THAT(failure("\0\0\xfe\xff\0\0\0a"s), HasSubstr("file: is UTF-32, not"));
+  EXPECT_THAT(failure("\xff\xfe\0\0a\0\0\0"s), Names("file ... UTF-32"));
+  EXPECT_THAT(failure("\0\0\xfe\xff\0\0\0a"s), Names("file ... UTF-32"));
   for (const std::string& text : {"\0the cat"s, "a\0b\0the cat"s, "a\0\nb"s, "\0\0\0\0"s, "a\0"s})
     EXPECT_EQ(coding_of(text, true, "file"), TextCoding::Plain);
   EXPECT_EQ(coding_of("H\0i\0"s, false, "file"), TextCoding::Undecided);

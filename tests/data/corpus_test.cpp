@@ -6,11 +6,10 @@
 #include "base/error.h"
 #include "tests/data/corpus_of.h"
 #include "tests/data/text_files.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
-
-using testing::HasSubstr;
 
 using CorpusFileTest = FolderTest;
 
@@ -77,7 +76,7 @@ TEST_F(CorpusFileTest, AFileCutShortAnywhereIsFound) {
   EXPECT_THROW(Corpus::Storage::from_bytes(bytes + "x"), Error);
   write("file", bytes.substr(0, bytes.size() / 2));
   EXPECT_THAT(message_of<Error>([&] { Corpus::Storage::open(folder / "file", 1); }),
-              HasSubstr("file: is cut short"));
+              Names("file ... cut short"));
 }
 
 TEST_F(CorpusFileTest, ACorpusOutlivesTheOneItWasCopiedFrom) {

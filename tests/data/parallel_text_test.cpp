@@ -12,6 +12,7 @@
 #include "data/prepare.h"
 #include "tests/base/gzipped.h"
 #include "tests/data/text_files.h"
+#include "tests/names.h"
 
 namespace dragoman {
 
@@ -49,7 +50,7 @@ TEST_F(TextIndexTest, AnIndexIsReadBackAsItWasStored) {
   EXPECT_EQ(read->lines, 300'001);
   ASSERT_TRUE(read->first_problem);
   EXPECT_EQ(read->first_problem->line, 300'000);
-  EXPECT_EQ(read->first_problem->fault, "invalid UTF-8 (byte FF)");
+  EXPECT_THAT(read->first_problem->fault, Names("UTF-8 ... FF"));
   for (const std::int64_t line : {0, 1, 63, 64, 100'000, 299'999})
     EXPECT_TRUE(
         text.substr(read->start_of(line, text)).starts_with("line " + std::to_string(line)));
@@ -86,7 +87,8 @@ TEST_F(TextIndexTest, ASecondReadingTakesTheStoredIndex) {
   EXPECT_EQ(second.line(299'999), first.line(299'999));
 
   write("text", text);
-  EXPECT_EQ(TextFile(path, later()).hash(), first.hash()) << "a file written anew is read anew";
+  EXPECT_EQ(TextFile(path, later()).hash(), first.hash())
+      << "a file that was written again is read again";
 }
 
 TEST_F(TextIndexTest, NoIndexIsStoredForAFileThatHasJustChanged) {
@@ -138,15 +140,15 @@ TEST_F(ParallelTextTest, CompressedFilesAreReadAsIfTheyWerePlain) {
   const std::string source = write("a.en", "one\ntwo\n"), target = write("a.de.gz", kGzipped);
   EXPECT_EQ(all(ParallelText({source}, {target}, InvalidLines::Error, reading)), all(plain));
   EXPECT_TRUE(std::filesystem::is_empty(folder / "corpus")) << "nothing is left there";
-  EXPECT_THAT(problem("one\n", kGzipped.substr(0, 12)), HasSubstr("a.de: its compressed data end"));
+  EXPECT_THAT(problem("one\n", kGzipped.substr(0, 12)), Names("a.de ... compressed"));
 }
 
 TEST_F(ParallelTextTest, APipeIsRefusedAtOnce) {
   const std::string pipe = (folder / "pipe").string(), target = write("a.de", "eins\n");
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_EQ(
+  EXPECT_THAT(
       message_of<Error>([&] { ParallelText({pipe}, {target}, InvalidLines::Error, progress()); }),
-      pipe + ": is not a regular file");
+      Names(pipe + " ... regular file"));
 }
 
 TEST_F(ParallelTextTest, FilesThatAreNoUtf8TextAreNamed) {
@@ -154,7 +156,7 @@ TEST_F(ParallelTextTest, FilesThatAreNoUtf8TextAreNamed) {
                       "\xff\xfe"
                       "e"),
               HasSubstr("a.de: is UTF-16"));
-  EXPECT_THAT(problem("one\n", "BZh91AY&SY"), HasSubstr("a.de: is compressed with bzip2"));
+  EXPECT_THAT(problem("one\n", "BZh91AY&SY"), Names("a.de ... bzip2"));
 }
 
 TEST_F(ParallelTextTest, OnlyLineFeedEndsALine) {
@@ -175,9 +177,8 @@ TEST_F(ParallelTextTest, ALastLineNeedsNoEnd) {
 }
 
 TEST_F(ParallelTextTest, UnequalNumbersOfLinesAreNamed) {
-  EXPECT_EQ(problem("1\n2\n3\n", "1\n2\n3\n4\n"),
-            "a.en has 3 lines but a.de has 4 lines; the files must match line for line: "
-            "paste a.en a.de | less shows where they part");
+  EXPECT_THAT(problem("1\n2\n3\n", "1\n2\n3\n4\n"),
+              Names("a.en ... 3 lines ... a.de ... 4 lines ... paste a.en a.de | less"));
 }
 
 TEST_F(ParallelTextTest, EmptyAndMissingFilesAreNamed) {
@@ -189,15 +190,14 @@ TEST_F(ParallelTextTest, EmptyAndMissingFilesAreNamed) {
               HasSubstr("none: cannot open"));
   EXPECT_THAT(
       message_of<Error>([&] { ParallelText({folder}, {folder}, InvalidLines::Error, progress()); }),
-      HasSubstr("not a regular file"));
+      Names("regular file"));
 }
 
 TEST_F(ParallelTextTest, InvalidUtf8AndNulAreNamedWithTheirLine) {
-  EXPECT_THAT(problem("a\nb\nc\xFF\nd\n", "1\n2\n3\n4\n"),
-              HasSubstr("a.en:3: invalid UTF-8 (byte FF)"));
+  EXPECT_THAT(problem("a\nb\nc\xFF\nd\n", "1\n2\n3\n4\n"), Names("a.en:3 ... UTF-8 ... FF"));
   EXPECT_THAT(problem("a\nb\nc\nd\n", std::string_view("1\n2\n3\n\0\n", 8)),
               HasSubstr("a.de:4: NUL byte"));
-  EXPECT_THAT(problem("a\xE2\x82\nb\n", "1\n2\n"), HasSubstr("a.en:1: invalid UTF-8 (byte E2)"));
+  EXPECT_THAT(problem("a\xE2\x82\nb\n", "1\n2\n"), Names("a.en:1 ... UTF-8 ... E2"));
   EXPECT_THAT(problem("a\nb\xC3", "1\n2\n"), HasSubstr("a.en:2: "));
 }
 
@@ -294,8 +294,7 @@ TEST_F(ParallelTextTest, AFileThatIsWrittenToWhileItIsReadIsAnError) {
   std::filesystem::remove(folder / "a.de");
   EXPECT_NO_THROW(text.require_unchanged());
   std::ofstream(folder / "a.en", std::ios::app) << "three\n";
-  EXPECT_THAT(message_of<Error>([&] { text.require_unchanged(); }),
-              HasSubstr("a.en: has been changed while it is read"));
+  EXPECT_THAT(message_of<Error>([&] { text.require_unchanged(); }), Names("a.en ... changed"));
 }
 
 }  // namespace

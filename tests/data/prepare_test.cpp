@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "data/batch_stream.h"
 #include "tests/data/prepare_fixture.h"
+#include "tests/names.h"
 #include "tests/tokenizer/sample_text.h"
 
 namespace dragoman {
@@ -323,8 +324,7 @@ TEST_F(PrepareTest, AValidationTextNeedsAPairForTheLoss) {
   for (int i = 0; i < 50; ++i) long_line += "dog ";
   data.valid_source = {write("v.en", long_line + "\n")};
   data.valid_target = {write("v.de", "y\n")};
-  EXPECT_THAT(message_of<Error>([&] { prepare(); }),
-              HasSubstr("v.en: has no pair to validate with"));
+  EXPECT_THAT(message_of<Error>([&] { prepare(); }), Names("v.en ... no pair"));
 }
 
 TEST_F(PrepareTest, TheTextOfKeepValidSrcIsASetOfItsOwn) {
@@ -339,16 +339,16 @@ TEST_F(PrepareTest, TheTextOfKeepValidSrcIsASetOfItsOwn) {
   EXPECT_TRUE(prepared.file_hashes.contains(data.keep_valid_target[0]));
   data.invalid = InvalidLines::Skip;
   data.keep_valid_source = {write("k.en", "\xFF\n\xFF\n")};
-  EXPECT_THAT(message_of<Error>([&] { prepare(); }), HasSubstr("no pair to validate with"));
+  EXPECT_THAT(message_of<Error>([&] { prepare(); }), Names("no pair"));
 }
 
 TEST_F(PrepareTest, AGlossaryToTrainWithIsCheckedBeforeTheWork) {
   set_text(sample_text(300));
   data.train_terms = write("terms.tsv", "# none\n");
-  EXPECT_THAT(message_of<Error>([&] { prepare(); }), HasSubstr("terms.tsv: has no terms"));
+  EXPECT_THAT(message_of<Error>([&] { prepare(); }), Names("terms.tsv ... no terms"));
   EXPECT_FALSE(std::filesystem::exists(folder / "corpus"));
   data.train_terms = "/dev/null";
-  EXPECT_THAT(message_of<Error>([&] { prepare(); }), HasSubstr("/dev/null: is not a regular file"));
+  EXPECT_THAT(message_of<Error>([&] { prepare(); }), Names("/dev/null ... regular file"));
   data.train_terms = write("terms.tsv", "zebra\tZebra\n");
   EXPECT_EQ(prepare().pairs_with_terms, 0.0);
   data.train_terms = write("terms.tsv", "the\tdas\n");
@@ -403,7 +403,7 @@ TEST_F(PrepareTest, TargetLinesThatAGivenTokenizerChangesAreCountedAndOneIsShown
   tokenizer.source_model = write("given.model", train_on(lines, {.vocab_size = 300}).model_bytes());
   const PreparedData prepared = prepare();
   EXPECT_EQ(prepared.report.changed_targets, 3);
-  EXPECT_THAT(prepared.changed_target, testing::EndsWith("a.de:8: \"10⁴\" becomes \"104\""));
+  EXPECT_THAT(prepared.changed_target, Names("a.de:8 ... \"10⁴\" ... \"104\""));
   EXPECT_EQ(prepare().changed_target, prepared.changed_target) << "from the cache";
 }
 
@@ -432,7 +432,7 @@ TEST_F(PrepareTest, ProblemsOfTheTextComeBeforeAnyWork) {
 
 TEST_F(PrepareTest, TextWithoutAUsablePairSaysWhy) {
   set_text({"the dog", "the dog"}, {"", ""});
-  EXPECT_THAT(message_of<Error>([&] { prepare(); }), HasSubstr("2 with an empty side"));
+  EXPECT_THAT(message_of<Error>([&] { prepare(); }), Names("2 ... empty side"));
   set_text({"", ""}, {"", " "});
   EXPECT_THAT(message_of<Error>([&] { prepare(); }), HasSubstr("no characters"));
   for (const auto& entry : std::filesystem::directory_iterator(folder / "corpus"))
@@ -485,8 +485,7 @@ TEST_F(PrepareTest, AChangedFileUnderARunIsNamed) {
   for (const auto& [path, hash] : expected_hashes) {
     const std::string before = read_file(path);
     write_file(path, "X" + before.substr(1));
-    EXPECT_THAT(message_of<Error>([&] { prepare_data(resumed); }),
-                testing::StartsWith(path + ": has changed since this run was started"));
+    EXPECT_THAT(message_of<Error>([&] { prepare_data(resumed); }), Names(path + " ... changed"));
     write_file(path, before);
   }
 }

@@ -7,11 +7,15 @@ Trains, is killed and resumes, and ends with the bits of a run that nobody kille
 import json
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
 import sys
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from names import names  # noqa: E402
 
 PROGRAM, LIBRARY, FOLDER = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 SMALL = ["--preset", "tiny", "--d-model", "64", "--heads", "4", "--d-ff", "128", "--encoder-layers", "1",
@@ -52,7 +56,7 @@ def wait_for(path, process):
 
 
 def kill_and_resume():
-    """In bf16 with flash attention, and in fp32, where dropout on the attention weights lets it take the formula."""
+    """In bf16 with flash attention, and in fp32, whose dropout on the attention weights makes it take the formula."""
     for name, flags in [("bf16", []), ("fp32", ["--precision", "fp32", "--attention-dropout", "0.1"])]:
         flags = [*flags, "--device", "cuda", "--max-tokens", "400", "--save-every", "8", "--valid-fraction", "0"]
         whole, killed = FOLDER / f"whole-{name}", FOLDER / f"killed-{name}"
@@ -77,7 +81,7 @@ def train_with_little_memory():
     flags = ["--device", "cuda", "--max-tokens", "3000", "--valid-src", sample / "valid.en", "--valid-tgt", sample / "valid.de",
              "--valid-every", "2", "--valid-beam-size", "4"]
     said = call(train_command(run, 2, *flags), on_device(MIB=24)).stderr
-    assert "are trained on in parts" in said and "the validation's translations began again with" in said, said
+    assert re.search(names("trained ... parts"), said) and re.search(names("validation's translations ... again"), said), said
 
 
 def translate():
@@ -104,9 +108,9 @@ def translate():
     assert refused.returncode == 2 and "--compute-type int8" in refused.stderr, refused.stderr
     command = [PROGRAM, "translate", "-m", models[0], "-i", FOLDER / "lines", "--max-length", "30", "-b", "4"]
     little = call([*command, "--device", "cuda"], on_device(MIB=12))
-    assert little.stdout == call(command).stdout and "the GPU's memory has run out" in little.stderr, little.stderr
+    assert little.stdout == call(command).stdout and re.search(names("GPU's memory"), little.stderr), little.stderr
     auto = call(command, on_device()).stderr
-    assert "working on the CPU; --device cuda works on the GPU that is here" in auto, auto
+    assert re.search(names("CPU ... --device cuda ... GPU"), auto), auto
 
 
 def main():

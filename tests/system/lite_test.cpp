@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "tests/names.h"
 #include "tests/system/translate_fixture.h"
 
 namespace dragoman {
@@ -68,8 +69,8 @@ TEST_F(Lite, AnyLimitOfMemoryIsAnErrorThatSaysSoOrEnough) {
 
 TEST_F(Lite, AStreamThatIsClosedLendsItsNumberToNoFile) {
   for (const auto& [call, message] :
-       {std::pair("exec \"$@\" <&-", "standard input: cannot read: Bad file descriptor"),
-        std::pair("exec \"$@\" >&-", "standard output: cannot write: Bad file descriptor")}) {
+       {std::pair("exec \"$@\" <&-", "standard input ... Bad file descriptor"),
+        std::pair("exec \"$@\" >&-", "standard output ... Bad file descriptor")}) {
     std::vector<std::string> command = {"sh", "-c", call, "sh", kLiteProgram};
     for (const std::string& word : words({})) command.push_back(word);
     Process process(CommandWords{command});
@@ -77,7 +78,7 @@ TEST_F(Lite, AStreamThatIsClosedLendsItsNumberToNoFile) {
     const ProcessResult result = process.wait();
     EXPECT_FALSE(result.timed_out) << call;
     EXPECT_EQ(result.exit_code, 1) << call;
-    EXPECT_THAT(result.errors, HasSubstr(message));
+    EXPECT_THAT(result.errors, Names(message));
   }
 }
 
@@ -87,10 +88,10 @@ TEST_F(Lite, TheProgramKnowsItsNameAndItsLimits) {
   EXPECT_THAT(lite({"translate", "--help"}).output, HasSubstr("Usage: dragoman-lite translate"));
   const ProcessResult train = lite({"train"});
   EXPECT_EQ(train.exit_code, 2);
-  EXPECT_THAT(train.errors, HasSubstr("train is a command of dragoman; dragoman-lite has"));
+  EXPECT_THAT(train.errors, Names("train ... dragoman ... dragoman-lite"));
   const ProcessResult cuda = lite(words({"--device", "cuda"}), "a\n");
   EXPECT_EQ(cuda.exit_code, 1);
-  EXPECT_THAT(cuda.errors, HasSubstr("dragoman-lite works on the CPU"));
+  EXPECT_THAT(cuda.errors, Names("dragoman-lite ... CPU"));
   const ProcessResult other = lite(words({"--device", "tpu"}), "a\n");
   EXPECT_EQ(other.exit_code, 2);
   EXPECT_THAT(other.errors, HasSubstr("--device"));

@@ -15,6 +15,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/names.h"
+
 namespace dragoman {
 
 /// The built programs and the folder of the sources. One unit knows the paths, so that a compiler's
@@ -103,7 +105,7 @@ inline void expect_one_error(const ProcessResult& result, int code, const std::s
   EXPECT_EQ(result.exit_code, code);
   EXPECT_EQ(result.output, "");
   EXPECT_THAT(result.errors,
-              testing::AllOf(testing::StartsWith(program + ": error: "), testing::HasSubstr(what)));
+              testing::AllOf(testing::StartsWith(program + ": error: "), Names(what)));
   EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
 }
 

@@ -11,6 +11,8 @@
 
 #include "tests/system/process.h"
 
+#include "tests/names.h"
+
 namespace dragoman {
 namespace {
 
@@ -29,10 +31,10 @@ std::vector<std::string> commands() {
 }
 
 /// One line on stderr that begins so, nothing on stdout.
-void expect_one_line(const ProcessResult& result, int exit_code, const std::string& begin) {
+void expect_one_line(const ProcessResult& result, int exit_code, const std::string& names) {
   EXPECT_EQ(result.exit_code, exit_code);
   EXPECT_EQ(result.output, "");
-  EXPECT_THAT(result.errors, StartsWith(begin));
+  EXPECT_THAT(result.errors, Names(names));
   EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
 }
 
@@ -47,7 +49,7 @@ TEST(Program, TheHelpTellsTheCommandsAndHowToBegin) {
   EXPECT_EQ(run({"-h"}).output, bare.output);
   EXPECT_EQ(run({"help"}).output, bare.output);
   EXPECT_EQ(run({"help", "translate"}).output, run({"translate", "--help"}).output);
-  expect_one_line(run({"help", "trian"}), 2, "dragoman: error: unknown command trian; did you");
+  expect_one_line(run({"help", "trian"}), 2, "dragoman: error: ... trian");
 }
 
 TEST(Program, TheExampleOfTheOverviewHasOnlyCommandsThatAreThere) {
@@ -71,9 +73,8 @@ TEST(Program, TheVersionIsToldWithTheLibraries) {
 }
 
 TEST(Program, AnUnknownCommandIsAnsweredWithTheNearestOne) {
-  expect_one_line(run({"trian"}), 2, "dragoman: error: unknown command trian; did you mean train?");
-  expect_one_line(run({"--versoin"}), 2,
-                  "dragoman: error: unknown flag --versoin; did you mean --version?");
+  expect_one_line(run({"trian"}), 2, "dragoman: error: ... trian ... train");
+  expect_one_line(run({"--versoin"}), 2, "dragoman: error: ... --versoin ... --version");
 }
 
 TEST(Program, AMisspelledValueIsAnsweredWithTheNearestOne) {
@@ -124,8 +125,7 @@ TEST(Program, EachCommandRefusesAnUnknownFlagInOneLine) {
   for (const std::string& command : commands()) {
     SCOPED_TRACE(command);
     const ProcessResult result = run({command, "--log-formt", "json"});
-    expect_one_line(result, 2,
-                    "dragoman: error: unknown flag --log-formt; did you mean --log-format?");
+    expect_one_line(result, 2, "dragoman: error: ... --log-formt ... --log-format");
     EXPECT_THAT(result.errors, HasSubstr("dragoman " + command + " --help"));
   }
 }
@@ -137,7 +137,7 @@ TEST(Program, EachCommandRefusesABadConfigurationFileInOneLine) {
     const std::string file = folder / "bad.toml";
     std::ofstream(file) << "# a comment\nquieet = true\n";
     expect_one_line(run({command, "--config", file}), 2,
-                    "dragoman: error: " + file + ":2: unknown key 'quieet'; did you mean quiet?");
+                    "dragoman: error: " + file + ":2: ... 'quieet' ... quiet");
     expect_one_line(run({command, "--config", folder / "missing.toml"}), 1,
                     "dragoman: error: " + (folder / "missing.toml").string());
   }
@@ -147,7 +147,7 @@ TEST(Program, FlagsOfEachCommandMayHaveUnderscores) {
   for (const std::string& command : commands()) {
     SCOPED_TRACE(command);
     expect_one_line(run({command, "--log_format", "xml"}), 2,
-                    "dragoman: error: --log-format: 'xml' is none of text, json");
+                    "dragoman: error: ... --log-format ... 'xml' ... text, json");
   }
 }
 
@@ -160,7 +160,7 @@ TEST(Program, AMistakeIsToldInTheFormatThatIsAskedFor) {
 TEST(Program, FarMoreThreadsThanCoresAreRefused) {
   const ProcessResult result =
       run({"train", "-o", "none", "--train-src", "a", "--train-tgt", "b", "--threads", "100000"});
-  expect_one_line(result, 2, "dragoman: error: --threads 100000");
+  expect_one_line(result, 2, "dragoman: error: ... --threads 100000");
 }
 
 }  // namespace

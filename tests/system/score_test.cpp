@@ -6,6 +6,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "tests/names.h"
 #include "tests/system/process.h"
 #include "tests/system/run_folder_fixture.h"
 
@@ -87,9 +88,7 @@ TEST_P(Score, LinesThatHaveUnseenCharactersAreCounted) {
   const auto scored = score();
   EXPECT_EQ(scored.exit_code, 0) << scored.errors;
   EXPECT_EQ(scored.output, without_record.output);
-  EXPECT_THAT(scored.errors,
-              HasSubstr("the model has never seen characters of 3 of 5 lines of --src, "
-                        "and scores the lines as they are: line 3\n"))
+  EXPECT_THAT(scored.errors, Names("3 of 5 lines ... --src ... line 3"))
       << "the tokenizer makes plain digits of the wide ones";
 
   write_file(run_ / "a.en", "the cat\nmat\n\non\nnumber 1\n");
@@ -102,8 +101,8 @@ TEST_P(Score, LinesThatTheModelCannotWriteAreCountedAndOneIsShown) {
   const auto scored = run({"score", "-m", run_.path(), "--device", "cpu", "--src", run_ / "a.en",
                            "--tgt", run_ / "a.de"});
   EXPECT_EQ(scored.exit_code, 0) << scored.errors;
-  EXPECT_THAT(scored.errors, AllOf(HasSubstr("the model cannot write 2 of 3 lines of --tgt"),
-                                   HasSubstr("line 2: \"10⁴\" becomes \"104\"")));
+  EXPECT_THAT(scored.errors,
+              AllOf(Names("2 of 3 lines ... --tgt"), Names("line 2 ... \"10⁴\" ... \"104\"")));
 }
 
 TEST_P(Score, SentencesAreScoredApartWhereBothSidesHaveAsMany) {
@@ -170,7 +169,7 @@ TEST_P(Score, LinesThatCannotBeScoredAreRefused) {
     more.insert(more.begin(), {"score", "-m", run_.path(), "--src", one, "--tgt", run_ / name});
     return run(more);
   };
-  expect_error(score("two.txt"), 1, "one.txt has 1 line but ");
+  expect_error(score("two.txt"), 1, "one.txt ... 1 line");
   expect_error(score("invalid.txt"), 1, "invalid.txt:1");
   expect_error(score("one.txt", {"--max-length", "2"}), 1, "one.txt:1");
   expect_error(score("one.txt", {"--device", "tpu"}), 2, "--device");

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "tests/names.h"
 #include "tests/system/train_fixture.h"
 #include "tokenizer/tokenizer.h"
 
@@ -54,7 +55,7 @@ TEST_F(TrainCorpora, AResumedRunEndsWithTheSameWeights) {
   write_more();
   const auto straight = run(two_corpora("straight"), "", kLimit);
   ASSERT_EQ(straight.exit_code, 0) << straight.errors;
-  EXPECT_THAT(straight.errors, HasSubstr("more.en: 30 pairs, weight 2.5, tag <bt>"));
+  EXPECT_THAT(straight.errors, Names("more.en ... 30 pairs ... weight 2.5 ... tag <bt>"));
   ASSERT_EQ(run(two_corpora("resumed", {"--max-updates", "30"}), "", kLimit).exit_code, 0);
   const auto resumed = run(two_corpora("resumed"), "", kLimit);
   ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
@@ -82,8 +83,8 @@ TEST_F(TrainCorpora, AFileThatChangedUnderARunIsNamed) {
   write_file(path("more.de"), join_text("X", read_file(path("more.de"))));
   const auto changed = run(two_corpora("changed"), "", kLimit);
   EXPECT_EQ(changed.exit_code, 1);
-  EXPECT_THAT(changed.errors, AllOf(HasSubstr("more.de: has changed since this run was started"),
-                                    HasSubstr("--init-from " + path("changed"))));
+  EXPECT_THAT(changed.errors,
+              AllOf(Names("more.de ... changed"), HasSubstr("--init-from " + path("changed"))));
   write_more();
   EXPECT_EQ(run(two_corpora("changed", {"--max-updates", "6"}), "", kLimit).exit_code, 0);
 }
@@ -102,7 +103,7 @@ TEST_F(TrainCorpora, TheSameTextElsewhereIsTheSame) {
   write_file(path("copy.en"), join_text("X", read_file(path("more.en"))));
   const auto another = run(words, "", kLimit);
   EXPECT_EQ(another.exit_code, 1);
-  EXPECT_THAT(another.errors, HasSubstr("copy.en: has changed since this run was started, or is"));
+  EXPECT_THAT(another.errors, Names("copy.en ... changed"));
 }
 
 TEST_F(TrainCorpora, OtherWeightsAreAnotherRun) {
@@ -112,7 +113,7 @@ TEST_F(TrainCorpora, OtherWeightsAreAnotherRun) {
   std::replace(words.begin(), words.end(), std::string("2.5"), std::string("2"));
   const auto result = run(words, "", kLimit);
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.errors, HasSubstr("--corpus-weights: this run was started with '1,2.5'"));
+  EXPECT_THAT(result.errors, Names("--corpus-weights ... '1,2.5'"));
 }
 
 using TrainLowercase = Train;

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/random.h"
+#include "tests/names.h"
 #include "tests/system/train_fixture.h"
 #include "tokenizer/tokenizer.h"
 
@@ -116,13 +117,13 @@ TEST_F(TrainFidelity, AGivenTokenizerThatChangesTheTargetIsNamed) {
   const auto evaluated = run({"evaluate", "-m", path("normalised"), "--src", path("words.en"),
                               "--ref", path("words.xx"), "--max-length", "20"},
                              "", kLimit);
-  EXPECT_THAT(evaluated.errors, HasSubstr("of 50 reference lines as they are"));
+  EXPECT_THAT(evaluated.errors, Names("50 reference lines"));
   write_file(path("nfkc.model"), model.tokenizer_source());
   const auto given = run({"train", "-o", path("given"), "--train-src", path("words.en"),
                           "--train-tgt", path("words.xx"), "--preset", "tiny", "--tokenizer",
                           path("nfkc.model"), "--max-updates", "1"},
                          "", kLimit);
-  EXPECT_THAT(given.errors, HasSubstr("the tokenizer that was given changes "));
+  EXPECT_THAT(given.errors, Names("tokenizer ... changes"));
   EXPECT_THAT(given.errors, HasSubstr("words.xx:"));
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/files.h"
+#include "tests/names.h"
 #include "tests/system/train_fixture.h"
 
 namespace dragoman {
@@ -53,7 +54,7 @@ class TrainInitFrom : public Train {
                              const std::string& message) {
     const auto result = run(fine_tuning("refused", more), "", kLimit);
     EXPECT_EQ(result.exit_code, exit_code);
-    EXPECT_THAT(result.errors, HasSubstr(message));
+    EXPECT_THAT(result.errors, Names(message));
   }
 };
 
@@ -118,9 +119,8 @@ TEST_F(TrainInitFrom, AModelThatTrainingOnlyMakesWorseIsKept) {
       run(fine_tuning("ruined", {"--lr", "10", "--max-rollbacks", "50", "--best-metric", "loss"}),
           "", kLimit);
   ASSERT_EQ(ruined.exit_code, 0) << ruined.errors;
-  EXPECT_THAT(ruined.errors, HasSubstr("validation before the first update: "));
-  EXPECT_THAT(ruined.errors,
-              HasSubstr("of the model of --init-from itself: no update took its place"));
+  EXPECT_THAT(ruined.errors, Names("validation before the first update"));
+  EXPECT_THAT(ruined.errors, Names("--init-from ... no update"));
   EXPECT_TRUE(weights("ruined/model.safetensors") == weights("first/model.safetensors"));
 }
 
@@ -166,20 +166,20 @@ TEST_F(TrainInitFrom, ATermModelIsTunedWithItsTermsOrWithoutButNotResumedSo) {
   };
   const auto first = run(with_terms("terms", "4"), "", kLimit);
   ASSERT_EQ(first.exit_code, 0) << first.errors;
-  EXPECT_THAT(first.errors, HasSubstr("% of the pairs have a term of --train-terms"));
+  EXPECT_THAT(first.errors, Names("% of the pairs ... --train-terms"));
   auto without = with_terms("terms", "8");
   without.insert(without.end(), {"--train-terms", ""});
   const auto dropped = run(without, "", kLimit);
   EXPECT_EQ(dropped.exit_code, 2);
-  EXPECT_THAT(dropped.errors, HasSubstr("--train-terms: this run was started with '"));
+  EXPECT_THAT(dropped.errors, Names("--train-terms ... this run"));
   write_file(path("terms.tsv"), "or\toder\n");
   const auto changed = run(with_terms("terms", "8"), "", kLimit);
   EXPECT_EQ(changed.exit_code, 1);
-  EXPECT_THAT(changed.errors, HasSubstr("terms.tsv: has changed since this run was started"));
+  EXPECT_THAT(changed.errors, Names("terms.tsv ... changed"));
 
   const auto tuned = run(fine_tuning("tuned-terms", {"--init-from", path("terms")}), "", kLimit);
   EXPECT_EQ(tuned.exit_code, 0) << tuned.errors;
-  expect_refusal({"--train-terms", path("terms.tsv")}, 2, "lacks the pieces <term>");
+  expect_refusal({"--train-terms", path("terms.tsv")}, 2, "<term>");
 }
 
 TEST_F(TrainInitFrom, ARunGoesOnFromItsOwnCheckpointWithoutTheModel) {
@@ -207,7 +207,7 @@ TEST_F(TrainInitFrom, ARunGoesOnFromItsOwnCheckpointWithoutTheModel) {
 
   const auto another = run(fine_tuning("resumed"), "", kLimit);
   EXPECT_EQ(another.exit_code, 2);
-  EXPECT_THAT(another.errors, HasSubstr("--init-from: this run was started with"));
+  EXPECT_THAT(another.errors, Names("--init-from ... this run"));
 }
 
 TEST_F(TrainInitFrom, ThePresetIsThatOfTheModelsRunWhereNoneIsGiven) {
@@ -233,7 +233,7 @@ TEST_F(TrainInitFrom, ThePresetIsThatOfTheModelsRunWhereNoneIsGiven) {
 TEST_F(TrainInitFrom, ARunThatHasBegunWithoutAModelIsNotStartedFromOne) {
   const auto result = run(command("first", {"--init-from", path("first")}), "", kLimit);
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.errors, HasSubstr("--init-from: this run was started with ''"));
+  EXPECT_THAT(result.errors, Names("--init-from ... ''"));
 }
 
 TEST_F(TrainInitFrom, AGivenTokenizerStaysTheRunsAndIsNotMadeOtherwise) {
@@ -250,7 +250,7 @@ TEST_F(TrainInitFrom, AGivenTokenizerStaysTheRunsAndIsNotMadeOtherwise) {
   words.insert(words.end(), {"--vocab-size", "auto", "--max-updates", "4"});
   const auto wrong = run(words, "", kLimit);
   EXPECT_EQ(wrong.exit_code, 1);
-  EXPECT_THAT(wrong.errors, HasSubstr("spm.model: has 310 pieces, but this run's checkpoint ("));
+  EXPECT_THAT(wrong.errors, Names("spm.model ... 310 pieces ... checkpoint"));
   words.insert(words.end(), {"--tokenizer", path("renamed.model")});
   const auto renamed = run(words, "", kLimit);
   EXPECT_EQ(renamed.exit_code, 0) << renamed.errors;
@@ -258,34 +258,31 @@ TEST_F(TrainInitFrom, AGivenTokenizerStaysTheRunsAndIsNotMadeOtherwise) {
   words.insert(words.end(), {"--max-updates", "6"});
   const auto lost = run(words, "", kLimit);
   EXPECT_EQ(lost.exit_code, 0) << lost.errors;
-  EXPECT_THAT(lost.errors, HasSubstr("renamed.model: is missing; the run continues with"));
+  EXPECT_THAT(lost.errors, Names("renamed.model ... missing"));
 
   const auto ignored = run(
       command("ignored", {"--tokenizer", path("spm.model"), "--vocab-size", "500"}), "", kLimit);
   EXPECT_EQ(ignored.exit_code, 2);
-  EXPECT_THAT(ignored.errors,
-              HasSubstr("--vocab-size 500: the tokenizer is that of --tokenizer, which has 310"));
+  EXPECT_THAT(ignored.errors, Names("--vocab-size 500 ... --tokenizer ... 310"));
 }
 
 TEST_F(TrainInitFrom, AnotherArchitectureOrTokenizerIsRefused) {
-  expect_refusal({"--d-model", "64"}, 2, "--d-model 64: the model of --init-from (");
-  expect_refusal({"--init-from", path("none")}, 1, "no such model file or folder");
+  expect_refusal({"--d-model", "64"}, 2, "--d-model 64 ... --init-from");
+  expect_refusal({"--init-from", path("none")}, 1, "none ... no such model");
   ASSERT_EQ(
       run(command("other", {"--vocab-size", "310", "--max-updates", "1"}), "", kLimit).exit_code,
       0);
   const ModelFileReader other(path("other/model.safetensors"));
   write_file(path("other.model"), other.tokenizer_source());
-  expect_refusal({"--tokenizer", path("other.model")}, 1, "has 310 pieces, but the model");
+  expect_refusal({"--tokenizer", path("other.model")}, 1, "other.model ... 310 pieces");
   const ModelFileReader first(path("first/model.safetensors"));
   write_file(path("first.model"), first.tokenizer_source());
   write_file(path("first.target.model"), first.tokenizer_target());
-  expect_refusal({"--vocab-size", "310"}, 2,
-                 "--vocab-size 310: the tokenizer is that of --init-from, which has 300");
-  expect_refusal({"--lowercase"}, 2, "--lowercase true: the tokenizer is that of --init-from");
+  expect_refusal({"--vocab-size", "310"}, 2, "--vocab-size 310 ... --init-from ... 300");
+  expect_refusal({"--lowercase"}, 2, "--lowercase true ... --init-from");
   expect_refusal({"--target-normalization", "nmt_nfkc"}, 2,
-                 "--target-normalization nmt_nfkc: the tokenizer is that of --init-from, which has "
-                 "none");
-  expect_refusal({"--character-coverage", "0.99"}, 2, "--character-coverage 0.99: the tokenizer");
+                 "--target-normalization nmt_nfkc ... --init-from ... none");
+  expect_refusal({"--character-coverage", "0.99"}, 2, "--character-coverage 0.99 ... tokenizer");
   const auto same =
       run(fine_tuning("same", {"--tokenizer", path("first.model"), "--target-tokenizer",
                                path("first.target.model"), "--d-model", "32"}),

@@ -9,6 +9,7 @@
 
 #include "base/files.h"
 #include "base/utf8.h"
+#include "tests/names.h"
 #include "tests/system/train_fixture.h"
 
 namespace dragoman {
@@ -59,7 +60,7 @@ TEST_F(TrainLog, EventFilesThatCannotBeWrittenOnlyWarn) {
   write_file(path("blind/tensorboard"), "a file stands here");
   const auto trained = run(command("blind", {"--max-updates", "20"}), "", kLimit);
   EXPECT_EQ(trained.exit_code, 0) << trained.errors;
-  EXPECT_THAT(trained.errors, HasSubstr("TensorBoard's events not saved, training continues"));
+  EXPECT_THAT(trained.errors, Names("TensorBoard's ... not saved"));
   EXPECT_THAT(read_file(path("blind/log.jsonl")), HasSubstr("\"update\":20"));
 }
 
@@ -85,9 +86,8 @@ TEST_F(TrainLog, ValidationPairsThatAreTrainedOnAreNamedInTrainingAndInEvaluatio
   const auto trained = run(words, "", kLimit);
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   EXPECT_THAT(trained.errors,
-              HasSubstr("20 validation pairs (lines 31, 32, 33, 34, 35, ...) stand in the training "
-                        "text too, or nearly so: left out of the validation"));
-  EXPECT_THAT(trained.errors, HasSubstr("; 30 validation pairs"));
+              Names("20 validation pairs ... lines 31, 32, 33, 34, 35 ... left out"));
+  EXPECT_THAT(trained.errors, Names("30 validation pairs"));
 
   const auto evaluate = [](const std::string& text, const std::string& flag) {
     return run({"evaluate", "-m", path("overlap"), "--src", path(text + ".en"), "--ref",
@@ -96,8 +96,7 @@ TEST_F(TrainLog, ValidationPairsThatAreTrainedOnAreNamedInTrainingAndInEvaluatio
         .errors;
   };
   EXPECT_THAT(evaluate("mixed", "--threads=1"),
-              HasSubstr("overlap: was trained on 20 of 50 lines, or on nearly the same (lines 31, "
-                        "32, 33, 34, 35, ...)"));
+              Names("overlap ... 20 of 50 lines ... lines 31, 32, 33, 34, 35"));
   EXPECT_THAT(evaluate("mixed", "--force"), Not(HasSubstr("trained on")));
   EXPECT_THAT(evaluate("sample/valid", "--threads=1"), Not(HasSubstr("trained on")));
 }
@@ -115,9 +114,9 @@ TEST_F(TrainLog, PairsThatMayNotBeMeantForTrainingAreNamedWithTheData) {
   for (auto word = words.begin(); word != words.end(); ++word)
     for (const std::string side : {"en", "de"})
       if (*word == sample("train." + side)) *word = path("copies." + side);
-  EXPECT_THAT(run(words, "", kLimit).errors,
-              testing::ContainsRegex("data: .*; (9|10)\\.. % have the source as their target "
-                                     "\\(lines 10, 20, 30, 40, 50, \\.\\.\\.\\)"));
+  EXPECT_THAT(
+      run(words, "", kLimit).errors,
+      testing::ContainsRegex("data: .*; (9|10)\\.. % .*\\(lines 10, 20, 30, 40, 50, \\.\\.\\.\\)"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "model/file/model_file.h"
+#include "tests/names.h"
 #include "tests/system/train_fixture.h"
 
 namespace dragoman {
@@ -27,7 +28,7 @@ class TrainGuidedAlignment : public Train {
   static void expect_error(const std::string& file, const std::string& message) {
     const auto result = run(command("refused", {"--guided-alignment", file}), "", kLimit);
     EXPECT_EQ(result.exit_code, 1);
-    EXPECT_THAT(result.errors, HasSubstr(file + message));
+    EXPECT_THAT(result.errors, Names(file + message));
   }
 };
 
@@ -50,7 +51,7 @@ TEST_F(TrainGuidedAlignment, GuidedAlignmentChangesTheModelAndIsResumedExactly) 
   alignment("links", "");
   const auto changed = run(command("resumed", with("30")), "", kLimit);
   EXPECT_EQ(changed.exit_code, 1);
-  EXPECT_THAT(changed.errors, HasSubstr(file + ": has changed since this run was started"));
+  EXPECT_THAT(changed.errors, Names(file + " ... changed"));
 }
 
 TEST_F(TrainGuidedAlignment, TheModelNamesTheHeadThatHasLearnedTheLinks) {
@@ -69,10 +70,9 @@ TEST_F(TrainGuidedAlignment, TheModelNamesTheHeadThatHasLearnedTheLinks) {
 }
 
 TEST_F(TrainGuidedAlignment, AnErrorNamesTheFileAndTheLineThatAreWrong) {
-  expect_error(alignment("short", "", 1499), " has 1,499 lines but ");
-  expect_error(alignment("nonsense", "0-0 1:2"),
-               ":3: '1:2' is not a pair of word numbers like 0-2");
-  expect_error(alignment("beyond", "0-0 99-0"), ":3: word 99 of the source line");
+  expect_error(alignment("short", "", 1499), " ... 1,499 lines");
+  expect_error(alignment("nonsense", "0-0 1:2"), ":3: ... '1:2' ... 0-2");
+  expect_error(alignment("beyond", "0-0 99-0"), ":3: ... word 99 ... source line");
 }
 
 TEST_F(TrainGuidedAlignment, ALayerOrAHeadThatTheModelLacksIsRefused) {
@@ -110,7 +110,7 @@ TEST_F(TrainRegularization, AnotherAverageIsAnotherRun) {
   for (const char* flag : {"--ema", "--r-drop"}) {
     const auto result = run(command("other", {flag, "0.5"}), "", kLimit);
     EXPECT_EQ(result.exit_code, 2);
-    EXPECT_THAT(result.errors, HasSubstr(std::string(flag) + ": this run was started with '0'"));
+    EXPECT_THAT(result.errors, Names(std::string(flag) + " ... '0'"));
   }
 }
 
@@ -118,7 +118,7 @@ TEST_F(TrainRegularization, RDropNeedsDropout) {
   const auto result = run(command("dry", {"--r-drop", "2", "--dropout", "0", "--attention-dropout",
                                           "0", "--activation-dropout", "0"}));
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.errors, HasSubstr("--r-drop: its two passes differ by dropout alone"));
+  EXPECT_THAT(result.errors, Names("--r-drop ... dropout"));
 }
 
 }  // namespace

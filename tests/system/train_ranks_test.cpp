@@ -16,6 +16,7 @@
 
 #include "base/files.h"
 #include "tests/free_port.h"
+#include "tests/names.h"
 #include "tests/system/train_fixture.h"
 
 namespace dragoman {
@@ -195,7 +196,7 @@ TEST_F(TrainRanks, AHungRankEndsTheRun) {
     ranks[victim]->send_signal(SIGKILL);
     EXPECT_EQ(other.exit_code, 1) << other.errors;
     EXPECT_THAT(other.errors, HasSubstr(victim == 0 ? "rank 0 (host " : "rank 1 (host "));
-    EXPECT_THAT(other.errors, HasSubstr("no heartbeat for 2 s"));
+    EXPECT_THAT(other.errors, Names("heartbeat ... 2 s"));
   }
   const auto resumed = run_two(command("hung"));
   EXPECT_EQ(resumed[0].exit_code, 0) << resumed[0].errors;
@@ -222,19 +223,18 @@ TEST_F(TrainRanks, ASignalToAnyRankStopsAllCleanly) {
   EXPECT_EQ(ranks[1]->wait(kLimit).exit_code, 128 + SIGTERM);
   const auto first = ranks[0]->wait(kLimit);
   EXPECT_EQ(first.exit_code, 0) << first.errors;
-  EXPECT_THAT(first.errors, HasSubstr("the same command resumes it"));
+  EXPECT_THAT(first.errors, Names("same command"));
   // With another number of ranks, too.
   const auto resumed = run(command("signal"), "", kLimit);
   EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
-  EXPECT_THAT(resumed.errors,
-              HasSubstr("ranks 2 -> 1: the run continues, but not bit-identically"));
+  EXPECT_THAT(resumed.errors, Names("ranks 2 -> 1 ... not bit-identically"));
 }
 
 TEST_F(TrainRanks, RanksWithDifferentConfigurationsRefuseToStart) {
   for (const auto& result : run_all({command("unlike"), command("unlike", {"--lr", "0.1"})})) {
     EXPECT_EQ(result.exit_code, 2) << result.errors;
     EXPECT_THAT(result.errors, HasSubstr("rank 1 (host "));
-    EXPECT_THAT(result.errors, HasSubstr("--lr is '0.1', on rank 0 it is '7e-04'"));
+    EXPECT_THAT(result.errors, Names("--lr ... '0.1' ... rank 0 ... '7e-04'"));
   }
   EXPECT_FALSE(std::filesystem::exists(path("unlike/config.toml")));
 }
@@ -294,7 +294,7 @@ TEST_F(TrainHosts, HostsWithDifferentTextsRefuseToStart) {
   for (const auto& result : run_hosts({"c", "d"}, free_port())) {
     EXPECT_EQ(result.exit_code, 1) << result.errors;
     EXPECT_THAT(result.errors, HasSubstr("rank 1 (host "));
-    EXPECT_THAT(result.errors, HasSubstr("the training text's hash is '"));
+    EXPECT_THAT(result.errors, Names("training text's hash"));
   }
   std::filesystem::remove(path("d/train.de"));
   const auto missing = run_hosts({"c", "d"}, free_port());
@@ -388,7 +388,7 @@ TEST_F(LaunchedTraining, ATrainingRunsOnSeveralRanks) {
   const auto result = Process(launch("2", words)).wait(kLimit);
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_THAT(result.errors, HasSubstr("training on 2 ranks"));
-  EXPECT_THAT(result.errors, HasSubstr("finished by --max-updates after 20 updates"));
+  EXPECT_THAT(result.errors, Names("--max-updates ... 20 updates"));
 }
 
 TEST_F(LaunchedTraining, ATrainingGetsTheSignalsThatLaunchGets) {
@@ -399,7 +399,7 @@ TEST_F(LaunchedTraining, ATrainingGetsTheSignalsThatLaunchGets) {
   process.send_signal(SIGINT);
   const auto result = process.wait(kLimit);
   EXPECT_EQ(result.exit_code, 128 + SIGINT) << result.errors;
-  EXPECT_THAT(result.errors, HasSubstr("the same command resumes it"));
+  EXPECT_THAT(result.errors, Names("same command"));
 }
 
 TEST(Launch, WhenARankFailsAllEndWithItsCode) {
@@ -407,7 +407,7 @@ TEST(Launch, WhenARankFailsAllEndWithItsCode) {
                           .wait(std::chrono::seconds(30));
   EXPECT_FALSE(result.timed_out);
   EXPECT_EQ(result.exit_code, 7) << result.errors;
-  EXPECT_THAT(result.errors, HasSubstr("rank 1 has ended with code 7"));
+  EXPECT_THAT(result.errors, Names("rank 1 ... code 7"));
 }
 
 TEST(Launch, EachRankIsToldWhereTheRanksAre) {

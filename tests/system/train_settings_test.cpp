@@ -10,6 +10,7 @@
 #include <map>
 
 #include "base/files.h"
+#include "tests/names.h"
 #include "tests/system/train_fixture.h"
 
 namespace dragoman {
@@ -65,7 +66,7 @@ TEST_F(TrainSettings, ARunGoesOnWithWhatItsCommandLeavesOpen) {
   const auto resumed = run({"train", "-o", path("resumed"), "--max-updates", "60"}, "", kLimit);
   ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
   EXPECT_THAT(resumed.errors, HasSubstr("resumed from"));
-  EXPECT_THAT(resumed.errors, HasSubstr("changed: --max-updates 30 -> 60"));
+  EXPECT_THAT(resumed.errors, Names("--max-updates ... 30 -> 60"));
   EXPECT_THAT(resumed.errors, Not(HasSubstr("not bit-identically")));
   const std::string last = "/checkpoints/update-00000060.safetensors";
   EXPECT_TRUE(weights("straight" + last) == weights("resumed" + last));
@@ -110,7 +111,7 @@ TEST_F(TrainAutomatic, TwoFilesAreEnoughAndTheChoicesAreSaidAndKept) {
 
   const auto longer = run(two_files("run", {"--max-updates", "12"}), "", kLimit);
   EXPECT_EQ(longer.exit_code, 0) << longer.errors;
-  EXPECT_THAT(longer.errors, HasSubstr("its rate, which was falling, is at its peak again"));
+  EXPECT_THAT(longer.errors, Names("rate ... peak"));
   EXPECT_THAT(longer.errors, Not(HasSubstr("not bit-identically")));
 }
 
@@ -119,7 +120,7 @@ TEST_F(TrainAutomatic, AValueThatAFlagGivesIsNotChosen) {
                                               "0.001", "--preset", "small", "--patience", "3"}),
                           "", kLimit);
   ASSERT_EQ(result.exit_code, 0) << result.errors;
-  EXPECT_THAT(result.errors, HasSubstr(" pairs: small, 400 pieces, 3 updates"));
+  EXPECT_THAT(result.errors, Names("small ... 400 pieces ... 3 updates"));
   const std::string settings = read_file(path("flags/config.toml"));
   for (const char* line : {"lr = 0.001", "vocab-size = 400", "patience = 3", "preset = \"small\""})
     EXPECT_THAT(settings, HasSubstr(join_text("\n", line, "\n")));
@@ -135,10 +136,9 @@ TEST_F(TrainAutomatic, ARunThatGainsNothingCoolsDownAndEnds) {
           "", kLimit);
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   // Validations at 5, 10 and 15; as many updates again with a falling rate.
-  EXPECT_THAT(result.errors, HasSubstr("no gain in 2 validations: the rate falls from here to "
-                                       "update 30, where the run ends"));
-  EXPECT_THAT(result.errors, HasSubstr("finished by --patience after 30 updates"));
-  EXPECT_THAT(result.errors, HasSubstr(", or 0 to train up to the other limits"));
+  EXPECT_THAT(result.errors, Names("2 validations ... rate falls ... update 30"));
+  EXPECT_THAT(result.errors, Names("--patience ... 30 updates"));
+  EXPECT_THAT(result.errors, Names("0 ... other limits"));
 }
 
 TEST_F(TrainAutomatic, ARunThatIsStoppedSaysHowItEndsSoonAndDoesSo) {
@@ -156,7 +156,7 @@ TEST_F(TrainAutomatic, ARunThatIsStoppedSaysHowItEndsSoonAndDoesSo) {
   shorter.insert(shorter.end(), {"--max-updates", updates});
   const auto ended = run(command("early", shorter), "", kLimit);
   EXPECT_EQ(ended.exit_code, 0) << ended.errors;
-  EXPECT_THAT(ended.errors, HasSubstr("finished by --max-updates after " + updates + " updates"));
+  EXPECT_THAT(ended.errors, Names("--max-updates ... " + updates + " updates"));
 }
 
 TEST_F(TrainAutomatic, ARunThatIsStoppedWhileItCoolsDownEndsWithTheSameWeights) {
@@ -220,7 +220,7 @@ TEST_F(TrainPlan, ThePlanOfARunThatIsThereUsesItsCacheAndChangesNothing) {
   EXPECT_THAT(planned.errors, HasSubstr("data (from the cache)"));
   const auto other = plan(command("there", {"--vocab-size", "310"}), path("temporary"));
   EXPECT_EQ(other.exit_code, 2) << "train refuses it, too";
-  EXPECT_THAT(other.errors, HasSubstr("--vocab-size: this run was started with"));
+  EXPECT_THAT(other.errors, Names("--vocab-size ... this run"));
   EXPECT_TRUE(contents(path("there")) == before);
   EXPECT_TRUE(std::filesystem::is_empty(path("temporary")));
 }

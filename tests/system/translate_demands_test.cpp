@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "tests/names.h"
 #include "tests/system/translate_fixture.h"
 
 namespace dragoman {
@@ -49,12 +50,11 @@ TEST_F(TranslateDemands, APrefixBeginsTheTranslation) {
     EXPECT_EQ(lines[1], translated({"-b", beam}, "the cat\n").at(0));
     EXPECT_THAT(lines[2], StartsWith("mat"));
   }
-  EXPECT_THAT(misuse({"--prefix-file", file("none", "")}, 1),
-              HasSubstr("has 0 lines, the input more"));
-  EXPECT_THAT(misuse({"--prefix-file", prefixes}, 1), HasSubstr("has 3 lines, the input 1"));
+  EXPECT_THAT(misuse({"--prefix-file", file("none", "")}, 1), Names("0 lines ... input ... more"));
+  EXPECT_THAT(misuse({"--prefix-file", prefixes}, 1), Names("3 lines ... input ... 1"));
   const std::string input = file("in", "the cat\nmat");
   EXPECT_THAT(misuse({"--prefix-file", prefixes, "-i", input}, 1),
-              HasSubstr("has 3 lines, the input 2"));
+              Names("3 lines ... input ... 2"));
 }
 
 TEST_F(TranslateDemands, TermsAndProtectedTextsStandInTheTranslation) {
@@ -185,7 +185,7 @@ TEST_F(TranslateDemands, TextThatTheModelHasNotSeenIsCopied) {
   EXPECT_EQ(lines[1], "\u2713 \u2713");
   EXPECT_EQ(lines[2], lines[3]) << "read without its accent";
   EXPECT_EQ(lines[3], of_old_model[3]);
-  EXPECT_THAT(result.errors, HasSubstr("1 line with text copied"));
+  EXPECT_THAT(result.errors, Names("1 line ... copied"));
 
   const auto json = translated(
       {"--json"}, "{\"text\": \"the \u041C \U0001F355 mat\"}\n{\"text\": \"the cat\"}\n");

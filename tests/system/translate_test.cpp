@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "tests/names.h"
 #include "tests/system/process.h"
 #include "tests/system/translate_fixture.h"
 
@@ -26,8 +27,8 @@ TEST_F(Translate, EachLineHasItsTranslationAndTheSummaryGoesToStandardError) {
   ASSERT_EQ(lines.size(), 6u);
   EXPECT_EQ(lines[1], "");
   EXPECT_EQ(lines[2], "");
-  EXPECT_THAT(result.errors, AllOf(HasSubstr("6 lines"), HasSubstr("2 lines empty"),
-                                   HasSubstr("1 line with invalid UTF-8")));
+  EXPECT_THAT(result.errors,
+              AllOf(HasSubstr("6 lines"), HasSubstr("2 lines empty"), Names("1 line ... UTF-8")));
 }
 
 TEST_F(Translate, FilesAndPipesAndAnyBatchSizeGiveTheSame) {
@@ -112,21 +113,18 @@ TEST_F(Translate, OnlyTheSameCommandContinuesAPartFile) {
   process.send_signal(SIGINT);  // and the end of its input follows at once
   const ProcessResult stopped = process.wait();
   EXPECT_EQ(stopped.exit_code, 128 + SIGINT);
-  EXPECT_THAT(stopped.errors,
-              AllOf(HasSubstr(" 1 line, "),
-                    HasSubstr("out is not written yet: 1 line is translated. It is in "),
-                    HasSubstr(".part; the same command resumes")));
+  EXPECT_THAT(stopped.errors, AllOf(HasSubstr(" 1 line, "), Names("out ... 1 line ... translated"),
+                                    Names(".part ... same command")));
   for (const std::vector<std::string>& more : {std::vector<std::string>{"-o", out}, {"--resume"}}) {
     const ProcessResult other =
         run(words({"-o", out, "-b", "2", more.front(), more.back()}), "the cat\nmat\n");
     EXPECT_EQ(other.exit_code, 1);
-    EXPECT_THAT(other.errors,
-                AllOf(HasSubstr(".part: an unfinished output of another input, model or search"),
-                      HasSubstr("--resume"), HasSubstr("another -o")));
+    EXPECT_THAT(other.errors, AllOf(Names(".part ... unfinished output"), HasSubstr("--resume"),
+                                    HasSubstr("another -o")));
   }
   const ProcessResult shorter = run(words({"-o", out, "--resume"}), "");
   EXPECT_EQ(shorter.exit_code, 1);
-  EXPECT_THAT(shorter.errors, HasSubstr(".part: is of another input"));
+  EXPECT_THAT(shorter.errors, Names(".part ... another input"));
   EXPECT_EQ(run(words({"-o", out, "--resume"}), "the cat\nmat\n").exit_code, 0);
   EXPECT_EQ(read_file(out), run(words({"-i", in})).output);
   EXPECT_EQ(run(words({"--resume"})).exit_code, 2);
@@ -165,11 +163,11 @@ TEST_F(Translate, ATextInTheCommandIsTranslated) {
   write_file(folder_ / "in.en", "the cat\n");
   const std::string folder = folder_.path(), in = folder_ / "in.en";
   expect_one_error(run({"translate", "-m", folder, "cat"}), 2,
-                   "--model: cat is not there; if it is a text: --text \"cat\"");
-  expect_one_error(run({"translate", "-m", folder, "the", "cat"}), 2, "the whole of it in quotes");
-  expect_one_error(run({"translate", "-m", folder, "a b", "c d"}), 1, "a b: no such model");
-  expect_one_error(run({"translate", in, "-m", folder}), 2, "did you mean --input " + in);
-  expect_one_error(run({"translate", folder}), 2, "did you mean -m " + folder);
+                   "--model ... cat ... --text \"cat\"");
+  expect_one_error(run({"translate", "-m", folder, "the", "cat"}), 2, "quotes");
+  expect_one_error(run({"translate", "-m", folder, "a b", "c d"}), 1, "a b ... no such model");
+  expect_one_error(run({"translate", in, "-m", folder}), 2, "--input " + in);
+  expect_one_error(run({"translate", folder}), 2, "-m " + folder);
   expect_one_error(run({"translate", "-m", folder, "-i", in, "a b"}), 2, "--input: ");
 }
 
@@ -183,7 +181,7 @@ TEST_F(Translate, AnotherTextFromAPipeIsNotMixedIn) {
   const ProcessResult changed =
       run(words({"-o", out, "--with-scores", "--resume"}), "mat\nthe cat\n");
   EXPECT_EQ(changed.exit_code, 1);
-  EXPECT_THAT(changed.errors, HasSubstr(".part: is of another input"));
+  EXPECT_THAT(changed.errors, Names(".part ... another input"));
   EXPECT_EQ(run(words({"-o", out, "--with-scores", "--resume"}), "the cat\nmat\n").exit_code, 0);
 }
 
@@ -192,7 +190,7 @@ TEST_F(Translate, TheConfigurationIsNotReplacedByTheOutput) {
   write_file(toml, text);
   const ProcessResult result = run(words({"-c", toml, "-o", toml}), "the cat\n");
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.errors, HasSubstr("t.toml, which is read; name another file"));
+  EXPECT_THAT(result.errors, Names("t.toml ... another file"));
   EXPECT_EQ(read_file(toml), text);
 }
 
@@ -208,13 +206,13 @@ TEST_F(Translate, AFinishedFileIsNotTranslatedAgainByAResume) {
     const auto time = std::filesystem::last_write_time(out);
     const ProcessResult again = run(words(all));
     EXPECT_EQ(again.exit_code, 0);
-    EXPECT_THAT(again.errors, HasSubstr("out: is complete, 2 lines; nothing to do"));
+    EXPECT_THAT(again.errors, Names("out ... complete ... 2 lines"));
     EXPECT_EQ(read_file(out), before);
     EXPECT_EQ(std::filesystem::last_write_time(out), time);
   }
   const ProcessResult longer = run(words({"--n-best", "3", "-o", out, "--resume"}), "a\nb\nc\n");
   EXPECT_EQ(longer.exit_code, 1);
-  EXPECT_THAT(longer.errors, HasSubstr("out: has 2 lines but standard input has 3 lines"));
+  EXPECT_THAT(longer.errors, Names("out ... 2 lines ... standard input ... 3 lines"));
 }
 
 TEST_F(Translate, AWordWithoutEndIsCutAndNamedByItsLine) {
@@ -222,16 +220,15 @@ TEST_F(Translate, AWordWithoutEndIsCutAndNamedByItsLine) {
       run(words({"-b", "1"}), "the cat\nmat " + std::string(3'000'000, 'z') + "\n");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(lines_of(result.output).size(), 2u);
-  EXPECT_THAT(result.errors, AllOf(HasSubstr("line 2: a word is cut after 5,000 pieces"),
-                                   HasSubstr("1 word was cut after 5,000 pieces")));
+  EXPECT_THAT(result.errors,
+              AllOf(Names("line 2 ... 5,000 pieces"), Names("1 word ... 5,000 pieces")));
 }
 
 TEST_F(Translate, InvalidUtf8IsWarnedOfAtItsFirstLine) {
   const ProcessResult result = run(words(), "the cat\nm\xFFt\n\xE9t\xE9\n");
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_THAT(result.errors,
-              AllOf(HasSubstr("line 2: invalid UTF-8"), HasSubstr("iconv -f latin1"),
-                    HasSubstr("2 lines with invalid UTF-8"), testing::Not(HasSubstr("line 3:"))));
+  EXPECT_THAT(result.errors, AllOf(Names("line 2 ... UTF-8"), HasSubstr("iconv -f latin1"),
+                                   Names("2 lines ... UTF-8"), testing::Not(HasSubstr("line 3:"))));
 }
 
 TEST_F(Translate, InputAndModelAreNeverReplacedByTheOutput) {
@@ -243,13 +240,13 @@ TEST_F(Translate, InputAndModelAreNeverReplacedByTheOutput) {
   for (const std::string& out : {in, (folder_ / "link").string()}) {
     const ProcessResult result = run(words({"-i", in, "-o", out}));
     EXPECT_EQ(result.exit_code, 2);
-    EXPECT_THAT(result.errors, HasSubstr("--output: is the input itself"));
+    EXPECT_THAT(result.errors, Names("--output ... input"));
   }
   const std::string terms = folder_ / "terms";
   for (const std::string& out : {model, terms}) {
     const ProcessResult result = run(words({"-i", in, "--terms", terms, "-o", out}));
     EXPECT_EQ(result.exit_code, 2);
-    EXPECT_THAT(result.errors, HasSubstr("--output: is " + out + ", which is read"));
+    EXPECT_THAT(result.errors, Names("--output ... " + out));
   }
   EXPECT_EQ(read_file(in), "the cat\n");
   EXPECT_EQ(read_file(model), before);
@@ -291,15 +288,15 @@ TEST_F(Translate, AWrongFlagOrFileIsNamedInOneLine) {
   expect_one_error(run(words({"--beam-size", "0"})), 2, "--beam-size 0");
   expect_one_error(run(words({"--beem", "3"})), 2, "--beem");
   expect_one_error(run(words({"-i", folder_ / "missing"})), 1, "missing: cannot open");
-  expect_one_error(run(words({"-i", folder_.path()})), 1, "cannot read: Is a directory");
+  expect_one_error(run(words({"-i", folder_.path()})), 1, "Is a directory");
   expect_one_error(run({"translate", "-m", folder_ / "missing"}), 1, "missing");
   expect_one_error(run(words({"-o", "/dev/full"}), "the cat\n"), 1, "/dev/full: cannot write");
-  expect_one_error(run(words({"-o", folder_ / "none" / "out"})), 1, "none: no such folder");
-  expect_one_error(run({"translate", folder_.path()}), 2, "did you mean -m ");
+  expect_one_error(run(words({"-o", folder_ / "none" / "out"})), 1, "none ... folder");
+  expect_one_error(run({"translate", folder_.path()}), 2, "-m ");
   write_file(folder_ / "in.en", "the cat sat on the mat\n");
   expect_one_error(run({"translate", "-m", folder_.path(), folder_ / "in.en"}), 2,
-                   "in.en is not a model; a text is given by --input");
-  expect_one_error(run(words({"in.en"})), 2, "'in.en'; did you mean --input in.en?");
+                   "in.en ... --input");
+  expect_one_error(run(words({"in.en"})), 2, "--input in.en");
 }
 
 TEST_F(Translate, ADamagedModelIsRefused) {

@@ -7,13 +7,13 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "tests/names.h"
 #include "tests/training/small_run.h"
 
 namespace dragoman {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 
 class ModelSelectionTest : public RunWithoutText {
@@ -54,8 +54,8 @@ TEST_F(ModelSelectionTest, ALostModelIsMadeAnewFromTheBest) {
   write_file(run.folder.model(), "damaged");
   selection.restore_if_lost(progress);
   EXPECT_EQ(weight_in(run.folder.model()), 4);
-  EXPECT_THAT(observer.warnings, ElementsAre(HasSubstr("missing or damaged; made again from " +
-                                                       run.folder.best().string())));
+  EXPECT_THAT(observer.warnings,
+              ElementsAre(Names("missing or damaged ... " + run.folder.best().string())));
 }
 
 TEST_F(ModelSelectionTest, WithoutTheBestTheModelIsMadeFromItsCheckpointOrTheNewest) {
@@ -74,7 +74,7 @@ TEST_F(ModelSelectionTest, WithoutTheBestTheModelIsMadeFromItsCheckpointOrTheNew
 TEST_F(ModelSelectionTest, WithoutAnySourceTheRunFails) {
   write_file(run.folder.at_update(100), "damaged");
   EXPECT_THAT(message_of<Error>([&] { selection.restore_if_lost(progress); }),
-              HasSubstr("missing or damaged, and so is every checkpoint"));
+              Names("missing or damaged ... every checkpoint"));
 }
 
 TEST_F(ModelSelectionTest, OneCheckpointIsNoAverage) {
@@ -95,13 +95,12 @@ TEST_F(AverageTest, AnAverageThatCannotBeSavedLeavesTheModelAndTheRecordAsTheyWe
   ProgressRecord progress;
   progress.update = 6;
   const CheckpointMean mean{.weights = model.weights().clone(), .names = {"a", "b"}};
-  // A folder stands if the second file should go.
+  // A folder stands where the second file should go.
   for (const auto& file : {run.folder.best(), run.folder.model()}) {
     std::filesystem::create_directories(file);
     EXPECT_FALSE(selection.take_average_if_better(mean, progress, {}));
-    EXPECT_THAT(observer.warnings,
-                ElementsAre(HasSubstr("average not saved, the best checkpoint stays the model: ")));
-    EXPECT_THAT(observer.notices, ElementsAre(HasSubstr("; the best checkpoint stays the model")));
+    EXPECT_THAT(observer.warnings, ElementsAre(Names("average not saved ... best checkpoint")));
+    EXPECT_THAT(observer.notices, ElementsAre(Names("best checkpoint")));
     EXPECT_FALSE(std::filesystem::is_regular_file(run.folder.model()));
     EXPECT_FALSE(progress.best.is_there());
     std::filesystem::remove(file);
@@ -109,7 +108,7 @@ TEST_F(AverageTest, AnAverageThatCannotBeSavedLeavesTheModelAndTheRecordAsTheyWe
     observer.notices.clear();
   }
   EXPECT_TRUE(selection.take_average_if_better(mean, progress, {}));
-  EXPECT_THAT(observer.notices, ElementsAre(HasSubstr("; kept as the model")));
+  EXPECT_THAT(observer.notices, ElementsAre(Names("kept")));
   EXPECT_EQ(progress.best.update, 6);
   EXPECT_EQ(read_file(run.folder.model()), read_file(run.folder.best()));
 }

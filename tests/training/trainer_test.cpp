@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "tests/data/text_files.h"
 #include "tests/free_port.h"
+#include "tests/names.h"
 #include "tests/training/ranks/ranks.h"
 #include "tests/training/small_run.h"
 
@@ -237,7 +238,7 @@ TEST_F(TrainerTest, AStopAtTheVeryEndScoresNoAverageTwice) {
   run.config.average_last = 2;
   StopAtTheAverage observer;
   EXPECT_EQ(train(run, observer, observer.source.get_token()), StopReason::Requested);
-  EXPECT_THAT(observer.notices, ElementsAre(HasSubstr("; the best checkpoint stays the model")));
+  EXPECT_THAT(observer.notices, ElementsAre(Names("best checkpoint")));
   EXPECT_TRUE(std::filesystem::exists(run.folder.latest()));
 }
 
@@ -248,10 +249,9 @@ TEST_F(TrainerTest, ARunThatDivergesGoesBackWithHalfTheRateAndGivesUpInTheEnd) {
   run.config.max_updates = 100;
   run.config.max_rollbacks = 1;
   RecordingObserver observer;
-  EXPECT_THAT(message_of<Error>([&] { train(run, observer); }),
-              HasSubstr("training has diverged at update 11, after 1 rollbacks"));
-  EXPECT_THAT(observer.warnings, Contains(HasSubstr("update 2 left out: its loss")));
-  EXPECT_THAT(observer.warnings, Contains(HasSubstr("rolled back to update 0")));
+  EXPECT_THAT(message_of<Error>([&] { train(run, observer); }), Names("update 11 ... 1 rollbacks"));
+  EXPECT_THAT(observer.warnings, Contains(Names("update 2 ... loss")));
+  EXPECT_THAT(observer.warnings, Contains(Names("rolled back ... update 0")));
   EXPECT_THAT(logged(run, "rollback", "to_update"), ElementsAre(0));
   const auto latest = find_checkpoint_to_resume(run.folder, [](const std::string&) { FAIL(); });
   ASSERT_TRUE(latest);
@@ -267,11 +267,9 @@ TEST_F(TrainerTest, AValidationWhoseLossIsNotFiniteIsADivergence) {
   run.config.max_rollbacks = 1;
   run.config.valid_every = 4;  // before ten updates in a row are left out
   RecordingObserver observer;
-  EXPECT_THAT(message_of<Error>([&] { train(run, observer); }),
-              HasSubstr("training has diverged at update 4, after 1 rollbacks"));
-  EXPECT_THAT(observer.warnings,
-              Contains(HasSubstr("the loss on the validation text is not finite")));
-  EXPECT_THAT(observer.warnings, Contains(HasSubstr("rolled back to update 0")));
+  EXPECT_THAT(message_of<Error>([&] { train(run, observer); }), Names("update 4 ... 1 rollbacks"));
+  EXPECT_THAT(observer.warnings, Contains(Names("validation text ... not finite")));
+  EXPECT_THAT(observer.warnings, Contains(Names("rolled back ... update 0")));
 }
 
 TEST_F(TrainerTest, ADivergenceThatTheLastValidationFindsIsRolledBack) {
@@ -281,11 +279,9 @@ TEST_F(TrainerTest, ADivergenceThatTheLastValidationFindsIsRolledBack) {
   run.config.max_updates = 4;
   run.config.max_rollbacks = 1;
   RecordingObserver observer;
-  EXPECT_THAT(message_of<Error>([&] { train(run, observer); }),
-              HasSubstr("training has diverged at update 4, after 1 rollbacks"));
-  EXPECT_THAT(observer.warnings,
-              Contains(HasSubstr("the loss on the validation text is not finite")));
-  EXPECT_THAT(observer.warnings, Contains(HasSubstr("rolled back to update 0")));
+  EXPECT_THAT(message_of<Error>([&] { train(run, observer); }), Names("update 4 ... 1 rollbacks"));
+  EXPECT_THAT(observer.warnings, Contains(Names("validation text ... not finite")));
+  EXPECT_THAT(observer.warnings, Contains(Names("rolled back ... update 0")));
 }
 
 /// The lines of the log without clocks and speeds.
@@ -359,7 +355,7 @@ TEST_F(TrainerTest, ADivergenceThatIsReadLateIsTheSame) {
     run.updates_ahead = updates_ahead;
     RecordingObserver observer;
     EXPECT_THAT(message_of<Error>([&] { train(run, observer); }),
-                HasSubstr("training has diverged at update 11, after 1 rollbacks"));
+                Names("update 11 ... 1 rollbacks"));
     std::vector<std::vector<std::int64_t>> facts = {logged(run, "rollback", "to_update"),
                                                     logged(run, "rollback", "update")};
     for (const std::string& warning : observer.warnings) {

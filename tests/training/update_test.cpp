@@ -16,6 +16,7 @@
 #include "base/machine.h"
 #include "base/random.h"
 #include "tests/model/most_threads.h"
+#include "tests/names.h"
 #include "tests/test_device.h"
 #include "tests/training/failing_allocator.h"
 #include "tests/training/small_run.h"
@@ -26,7 +27,6 @@ namespace dragoman {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 // ---- the batches --------------------------------------------------------------------------------
 
@@ -246,7 +246,7 @@ TEST(SplitUpdate, APairThatCannotBeEvaluatedIsNamedBeforeTheFirstUpdate) {
     require_memory_to_evaluate(model, long_pair(std::sqrt(available / 10)), "validation text");
     ADD_FAILURE() << "no error";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), testing::StartsWith("validation text: not enough memory for a pair"));
+    EXPECT_THAT(error.what(), Names("validation text ... memory"));
   }
 }
 
@@ -293,7 +293,7 @@ TEST_F(OutOfMemory, TheRunGoesOnInPartsAndSaysSoOnce) {
     if (update == 3) allocator.fails_at = allocator.blocks + 60;  // in the fourth
   };
   train(run_in("split"), observer);
-  EXPECT_THAT(observer.warnings, ElementsAre(HasSubstr("update 4: memory has run out")));
+  EXPECT_THAT(observer.warnings, ElementsAre(Names("update 4 ... memory")));
   EXPECT_GT(progress_.part_tokens, 0);
   EXPECT_LE(progress_.part_tokens, 150);
   const auto whole = weights_at(run_in("whole"), 6), split = weights_at(run_in("split"), 6);

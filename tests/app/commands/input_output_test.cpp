@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "tests/app/commands/output_folder.h"
+#include "tests/names.h"
 
 namespace dragoman {
 
@@ -26,7 +27,7 @@ TEST(StandardInput, TheFlagsThatReadItAreNamed) {
     check_standard_input({{"--src", "-"}, {"--hyp", "a.de"}, {"--ref", "-"}, {"--ref", "-"}});
     FAIL() << "three flags read it";
   } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(), "--src, --ref, --ref: only one of them can be standard input (-)");
+    EXPECT_THAT(error.what(), Names("--src, --ref, --ref ... (-)"));
   }
 }
 
@@ -51,7 +52,7 @@ TEST_F(OutputFile, AFileThatIsReadIsNoOutput) {
 
 TEST_F(OutputFile, StandardOutputIsNoOutputFile) {
   EXPECT_THAT(refusal([] { check_output("--output", "-", {}); }),
-              HasSubstr("--output: - stands for standard output"));
+              Names("--output ... - ... standard output"));
   EXPECT_THAT(refusal([] { check_text_output("--output", "-", {}); }), HasSubstr("--output: - "));
 }
 
@@ -62,7 +63,7 @@ TEST_F(OutputFile, AnOutputNeedsAnExistingFolderAndIsNoFolderItself) {
     check_output("--output", path("nodir/x"), {});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr(path("nodir") + ": no such folder"));
+    EXPECT_THAT(error.what(), Names(path("nodir") + " ... folder"));
   }
 }
 
@@ -71,13 +72,13 @@ TEST_F(OutputFile, NoFileOfARunIsReplaced) {
     return refusal([&] { check_output("--output", path(name), {}); });
   };
   fs::create_symlink(file("run/model.safetensors", "weights"), path("link"));
-  EXPECT_THAT(said("run/model.safetensors"), HasSubstr("is the model of the training run"));
-  EXPECT_THAT(said("link"), HasSubstr("is the model of the training run"));
+  EXPECT_THAT(said("run/model.safetensors"), Names("model of the training run"));
+  EXPECT_THAT(said("link"), Names("model of the training run"));
   for (const std::string name : {"best", "latest", "start", "update-00001000"})
     EXPECT_THAT(said("run/checkpoints/" + name + ".safetensors"),
-                HasSubstr("is a checkpoint of the training run"));
-  EXPECT_THAT(said("run/log.jsonl"), HasSubstr("is the log of the training run"));
-  EXPECT_THAT(said("run/config.toml"), HasSubstr("is the configuration of the training run"));
+                Names("checkpoint of the training run"));
+  EXPECT_THAT(said("run/log.jsonl"), Names("log of the training run"));
+  EXPECT_THAT(said("run/config.toml"), Names("configuration of the training run"));
   EXPECT_EQ(said("log.jsonl"), "accepted");
   EXPECT_EQ(said("run/average.safetensors"), "accepted");
   EXPECT_EQ(said("run/checkpoints/mine.safetensors"), "accepted");
@@ -90,7 +91,7 @@ TEST_F(OutputFile, ATextReplacesNoModel) {
   };
   const std::string_view model("\x02\0\0\0\0\0\0\0{}", 10);
   file("model", std::string(model));
-  EXPECT_THAT(said("model"), HasSubstr("is a model; name another file"));
+  EXPECT_THAT(said("model"), Names("model ... another file"));
   EXPECT_EQ(refusal([&] { check_output("--output", path("model"), {}); }), "accepted");
   for (const std::string& text : {std::string(), std::string("{"), std::string("12345678{}"),
                                   std::string(model.substr(0, 8)) + "["})
@@ -108,7 +109,7 @@ TEST_F(OutputFile, AModelReplacesOnlyModels) {
   EXPECT_EQ(said("model"), "accepted");
   EXPECT_EQ(said("empty"), "accepted");
   EXPECT_EQ(said("new"), "accepted");
-  EXPECT_THAT(said("text"), HasSubstr("text is there and is no model"));
+  EXPECT_THAT(said("text"), Names("text ... no model"));
 }
 
 class PartFileTest : public OutputFolder {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/model/file/scratch_file.h"
+#include "tests/names.h"
 
 namespace dragoman {
 
@@ -103,9 +104,9 @@ TEST_F(JsonRequestsTest, ALineWithANulIsNoRequest) {
         "\0{\"text\":\"a\"}"s, "{\"text\":\"a\0b\"}"s}) {
     const std::string answer = ask(line);
     ASSERT_TRUE(json::accept(answer)) << answer;
-    EXPECT_THAT(json::parse(answer)["error"].get<std::string>(), StartsWith("not a JSON object"));
+    EXPECT_THAT(json::parse(answer)["error"].get<std::string>(), Names("JSON object"));
   }
-  EXPECT_THAT(ask("{\"text\":\"a\"}\0"s), HasSubstr("NUL at byte 13"));
+  EXPECT_THAT(ask("{\"text\":\"a\"}\0"s), Names("NUL ... byte 13"));
 }
 
 TEST_F(JsonRequestsTest, UnusedFieldsPassThroughUnchanged) {
@@ -166,7 +167,7 @@ TEST_F(JsonRequestsTest, AnswersWithAnErrorAreCounted) {
 TEST_F(JsonRequestsTest, ATermIsOfOneLineWithoutNul) {
   for (const char* terms : {R"({"a":"b\u0000c"})", R"({"a\u0000":"b"})", R"({"a":"b\nc"})"}) {
     const std::string answer = ask(R"({"text":"a","terms":)" + std::string(terms) + "}");
-    EXPECT_THAT(json::parse(answer)["error"].get<std::string>(), HasSubstr("NUL or a line end"));
+    EXPECT_THAT(json::parse(answer)["error"].get<std::string>(), Names("NUL ... line end"));
   }
 }
 

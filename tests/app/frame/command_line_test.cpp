@@ -14,6 +14,7 @@
 #include "app/frame/flag_names.h"
 #include "app/frame/program.h"
 #include "base/files.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
@@ -118,7 +119,7 @@ TEST_F(CommandLine, FlagsMayHaveUnderscoresAliasesAndLetters) {
 
 TEST_F(CommandLine, AValueOfAnotherSystemIsTranslated) {
   EXPECT_THAT(refusal({"--preset", "transformer_iwslt_de_en"}),
-              HasSubstr("--preset: transformer_iwslt_de_en is fairseq's; here: base"));
+              Names("--preset ... transformer_iwslt_de_en ... fairseq's ... base"));
   for (const auto& [field, value, here] : {std::array{"norm", "pre", "before"},
                                            {"norm", "post", "after"},
                                            {"markup", "md", "markdown"},
@@ -150,19 +151,19 @@ TEST_F(CommandLine, ListsRepeatAndTheLastOfOtherFlagsCounts) {
 
 TEST_F(CommandLine, AValueThatReplacesAnotherIsWarnedOf) {
   EXPECT_THAT(configured({"--model", "a", "-m", "b"}).warnings,
-              ElementsAre("--model is given twice; the last one counts: b (not a)"));
+              ElementsAre(Names("--model ... twice ... b ... a")));
   EXPECT_THAT(configured({"-w", "1", "--max-tokens=2", "--max_tokens", "3"}).warnings,
-              ElementsAre("--max-tokens is given 3 times; the last one counts: 3 (not 1, 2)"));
+              ElementsAre(Names("--max-tokens ... 3 times ... 3 ... 1, 2")));
   EXPECT_THAT(
       configured({"--model", "a", "--model", "a", "--inputs", "x", "--inputs", "y"}).warnings,
       testing::IsEmpty());
 }
 
 TEST_F(CommandLine, AnErrorNamesTheFlagAsItWasTyped) {
-  EXPECT_EQ(refusal({"--mini-batch-words", "many"}),
-            "--mini-batch-words (here --max-tokens): 'many' is not a whole number");
-  EXPECT_EQ(refusal({"--mini_batch_words=many"}),
-            "--mini-batch-words (here --max-tokens): 'many' is not a whole number");
+  EXPECT_THAT(refusal({"--mini-batch-words", "many"}),
+              Names("--mini-batch-words ... --max-tokens ... 'many' ... whole number"));
+  EXPECT_THAT(refusal({"--mini_batch_words=many"}),
+              Names("--mini-batch-words ... --max-tokens ... 'many' ... whole number"));
   EXPECT_EQ(with_typed_flag("--max-tokens 0: must be more", {{"max-tokens", "mini-batch-words"}}),
             "--mini-batch-words (here --max-tokens) 0: must be more");
   EXPECT_EQ(with_typed_flag("--max-tokens-too: no", {{"max-tokens", "mini-batch-words"}}),
@@ -175,28 +176,28 @@ TEST_F(CommandLine, AutoIsListedAmongTheValuesWhereItIsTaken) {
       field.assign = [assign = field.assign](const std::vector<std::string>& texts) {
         if (texts.front() != "auto") assign(texts);
       };
-  EXPECT_EQ(refusal({"--preset", "huge"}), "--preset: 'huge' is none of small, large, auto");
+  EXPECT_THAT(refusal({"--preset", "huge"}), Names("--preset ... 'huge' ... small, large, auto"));
   const std::string file = config_file("preset = \"huge\"\n");
-  EXPECT_EQ(refusal({"-c", file}), file + ":1: --preset: 'huge' is none of small, large, auto");
+  EXPECT_THAT(refusal({"-c", file}),
+              Names(file + ":1: ... --preset ... 'huge' ... small, large, auto"));
 }
 
 TEST_F(CommandLine, AllUnknownFlagsAreNamedAtOnce) {
   command.positionals = {};
-  EXPECT_EQ(
-      refusal({"--train-sets", "a", "b", "--lower-cas", "-z", "-z", "--zzzzzzzz=1"}),
-      "4 unknown flags: (1) --train-sets is Marian's; here: --train-src FILE --train-tgt FILE "
-      "(2) --lower-cas; did you mean --lowercase? (3) -z (4) --zzzzzzzz");
+  EXPECT_THAT(refusal({"--train-sets", "a", "b", "--lower-cas", "-z", "-z", "--zzzzzzzz=1"}),
+              Names("4 unknown flags ... --train-sets ... Marian's ... --train-src FILE ... "
+                    "--train-tgt FILE ... --lower-cas ... --lowercase ... -z ... --zzzzzzzz"));
 }
 
 TEST_F(CommandLine, AFlagOfAnotherSystemIsAnsweredWithTheFlagToTakeHere) {
   command.name = "train";
-  EXPECT_EQ(refusal({"--tied_embeddings_all"}),
-            "--tied-embeddings-all is Marian's; here: --tying three-way, which is the default");
-  EXPECT_EQ(refusal({"-rnn_size", "512"}), "-rnn_size is OpenNMT's; here: --d-model N");
-  EXPECT_THAT(refusal({"-l", "0.1"}), HasSubstr("-l is Marian's; here: --lr"));
-  EXPECT_THAT(refusal({"--batch-size", "64"}), HasSubstr("or --max-sentences N (pairs)"));
+  EXPECT_THAT(refusal({"--tied_embeddings_all"}),
+              Names("--tied-embeddings-all ... Marian's ... --tying three-way"));
+  EXPECT_THAT(refusal({"-rnn_size", "512"}), Names("-rnn_size ... OpenNMT's ... --d-model N"));
+  EXPECT_THAT(refusal({"-l", "0.1"}), Names("-l ... Marian's ... --lr"));
+  EXPECT_THAT(refusal({"--batch-size", "64"}), Names("--max-sentences N"));
   command.name = "evaluate";
-  EXPECT_THAT(refusal({"-l", "en-de"}), HasSubstr("-l is sacreBLEU's; here: --target-language"));
+  EXPECT_THAT(refusal({"-l", "en-de"}), Names("-l ... sacreBLEU's ... --target-language"));
   for (const char* flag : {"--valid-sets",
                            "--vocabs",
                            "--devices",
@@ -244,7 +245,8 @@ TEST_F(CommandLine, SwitchesMayHaveValues) {
   configured({"--no-lowercase=false", "--cache=on"});
   EXPECT_TRUE(options.lowercase);
   EXPECT_TRUE(options.cache);
-  EXPECT_EQ(refusal({"--lowercase=perhaps"}), "--lowercase: 'perhaps' is neither true nor false");
+  EXPECT_THAT(refusal({"--lowercase=perhaps"}),
+              Names("--lowercase ... 'perhaps' ... true ... false"));
 }
 
 TEST_F(CommandLine, ValuesThatLookLikeSyntaxStayUnchanged) {
@@ -268,21 +270,20 @@ TEST_F(CommandLine, PositionalArgumentsAreTakenInOrder) {
 }
 
 TEST_F(CommandLine, AnUnknownFlagIsAnsweredWithTheNearestName) {
-  EXPECT_EQ(refusal({"--max-token", "5"}), "unknown flag --max-token; did you mean --max-tokens?");
-  EXPECT_EQ(refusal({"--max-token=5"}), "unknown flag --max-token; did you mean --max-tokens?");
-  EXPECT_EQ(refusal({"--lower_cas"}), "unknown flag --lower-cas; did you mean --lowercase?");
-  EXPECT_EQ(refusal({"--mini-batch"}),
-            "unknown flag --mini-batch; did you mean --mini-batch-words?");
+  EXPECT_THAT(refusal({"--max-token", "5"}), Names("--max-token ... --max-tokens"));
+  EXPECT_THAT(refusal({"--max-token=5"}), Names("--max-token ... --max-tokens"));
+  EXPECT_THAT(refusal({"--lower_cas"}), Names("--lower-cas ... --lowercase"));
+  EXPECT_THAT(refusal({"--mini-batch"}), Names("--mini-batch ... --mini-batch-words"));
   EXPECT_EQ(refusal({"--zzzzzzzz"}), "unknown flag --zzzzzzzz");
   EXPECT_EQ(refusal({"-z"}), "unknown flag -z");
 }
 
 TEST_F(CommandLine, AnErrorNamesTheFlagOfABadOrMissingValue) {
-  EXPECT_EQ(refusal({"--max-tokens", "many"}), "--max-tokens: 'many' is not a whole number");
-  EXPECT_EQ(refusal({"--preset", "huge"}), "--preset: 'huge' is none of small, large");
-  EXPECT_EQ(refusal({"--model"}), "--model: needs a value");
-  EXPECT_EQ(refusal({"-m"}), "--model: needs a value");
-  EXPECT_EQ(refusal({"--model", "--lowercase"}), "--model: needs a value");
+  EXPECT_THAT(refusal({"--max-tokens", "many"}), Names("--max-tokens ... 'many' ... whole number"));
+  EXPECT_THAT(refusal({"--preset", "huge"}), Names("--preset ... 'huge' ... small, large"));
+  EXPECT_THAT(refusal({"--model"}), Names("--model ... value"));
+  EXPECT_THAT(refusal({"-m"}), Names("--model ... value"));
+  EXPECT_THAT(refusal({"--model", "--lowercase"}), Names("--model ... value"));
 }
 
 TEST_F(CommandLine, ArgumentsThatNobodyTakesAreRefused) {
@@ -323,7 +324,8 @@ TEST_F(CommandLine, ThePreparationSeesTheCommandLinesValueInPlaceOfTheFiles) {
 
 TEST_F(CommandLine, AnErrorNamesFileAndLineOfABadValue) {
   const std::string file = config_file("\nmax-tokens = 5\npreset = \"huge\"\n");
-  EXPECT_EQ(refusal({"--config", file}), file + ":3: --preset: 'huge' is none of small, large");
+  EXPECT_THAT(refusal({"--config", file}),
+              Names(file + ":3: ... --preset ... 'huge' ... small, large"));
 }
 
 TEST_F(CommandLine, CommonFlagsMayStandOnTheCommandLineAndInTheFile) {

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "base/files.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
 
-using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -89,7 +89,7 @@ TEST_F(ConfigFile, AutoMayStandForANumber) {
   const auto values = read("max-tokens = 'auto'\nlr = 'auto'\n");
   EXPECT_THAT(values.at("max-tokens").texts, testing::ElementsAre("auto"));
   EXPECT_THAT(values.at("lr").texts, testing::ElementsAre("auto"));
-  EXPECT_EQ(refusal("cache = 'auto'\n"), ":1: 'cache' must be true or false");
+  EXPECT_THAT(refusal("cache = 'auto'\n"), Names(":1: ... 'cache' ... true ... false"));
 }
 
 TEST_F(ConfigFile, TablesAliasesAndShorterFormsAreAllowed) {
@@ -102,17 +102,17 @@ TEST_F(ConfigFile, TablesAliasesAndShorterFormsAreAllowed) {
 }
 
 TEST_F(ConfigFile, AnErrorNamesLineAndKeyOfARefusedValue) {
-  EXPECT_EQ(refusal("\nmax-token = 1\n"), ":2: unknown key 'max-token'; did you mean max-tokens?");
-  EXPECT_EQ(refusal("lr = 1\n\ncache = 1\n"), ":3: 'cache' must be true or false");
-  EXPECT_EQ(refusal("max-tokens = 1.5\n"), ":1: 'max-tokens' must be a whole number");
-  EXPECT_EQ(refusal("max-tokens = '15'\n"), ":1: 'max-tokens' must be a whole number");
-  EXPECT_EQ(refusal("lr = true\n"), ":1: 'lr' must be a number");
-  EXPECT_EQ(refusal("out = 5\n"), ":1: 'out' must be a string in quotes");
-  EXPECT_EQ(refusal("norm = 2020-01-01\n"), ":1: 'norm' must be a string in quotes");
-  EXPECT_EQ(refusal("files = [['a']]\n"),
-            ":1: 'files' must be a string, a number or an array of them");
-  EXPECT_EQ(refusal("out = ['a']\n"), ":1: 'out' must be a string in quotes");
-  EXPECT_EQ(refusal("max-tokens = 1\nwords = 2\n"), ":2: 'words' is given twice");
+  EXPECT_THAT(refusal("\nmax-token = 1\n"), Names(":2: ... 'max-token' ... max-tokens"));
+  EXPECT_THAT(refusal("lr = 1\n\ncache = 1\n"), Names(":3: ... 'cache' ... true ... false"));
+  EXPECT_THAT(refusal("max-tokens = 1.5\n"), Names(":1: ... 'max-tokens' ... whole number"));
+  EXPECT_THAT(refusal("max-tokens = '15'\n"), Names(":1: ... 'max-tokens' ... whole number"));
+  EXPECT_THAT(refusal("lr = true\n"), Names(":1: ... 'lr' ... number"));
+  EXPECT_THAT(refusal("out = 5\n"), Names(":1: ... 'out' ... string ... quotes"));
+  EXPECT_THAT(refusal("norm = 2020-01-01\n"), Names(":1: ... 'norm' ... string ... quotes"));
+  EXPECT_THAT(refusal("files = [['a']]\n"),
+              Names(":1: ... 'files' ... string ... number ... array"));
+  EXPECT_THAT(refusal("out = ['a']\n"), Names(":1: ... 'out' ... string ... quotes"));
+  EXPECT_THAT(refusal("max-tokens = 1\nwords = 2\n"), Names(":2: ... 'words' ... twice"));
 }
 
 TEST_F(ConfigFile, AListMayHaveNumbers) {
@@ -124,7 +124,7 @@ TEST_F(ConfigFile, AListMayHaveNumbers) {
 
 TEST_F(ConfigFile, AYamlFileIsNamed) {
   path.replace_extension(".yaml");
-  EXPECT_THAT(refusal("lr: 1\nfiles:\n  - a\n"), StartsWith(": is YAML; a configuration is TOML"));
+  EXPECT_THAT(refusal("lr: 1\nfiles:\n  - a\n"), Names("YAML ... TOML"));
   EXPECT_EQ(refusal("lr = 1\n"), "accepted") << "its text decides";
   std::filesystem::remove(path);
 }
@@ -139,36 +139,30 @@ TEST_F(ConfigFile, AnErrorNamesTheLineThatIsNoToml) {
 }
 
 TEST_F(ConfigFile, ATextWithoutQuotesIsExplained) {
-  EXPECT_THAT(refusal("lr = 1\nout = run/new  # mine\n"),
-              EndsWith("; texts stand in quotes: out = \"run/new\""));
-  EXPECT_THAT(refusal("out = train.en"), EndsWith("; texts stand in quotes: out = \"train.en\""));
-  EXPECT_THAT(refusal("cache = True\n"),
-              EndsWith("; true and false have small letters: cache = true"));
+  EXPECT_THAT(refusal("lr = 1\nout = run/new  # mine\n"), Names("quotes ... out = \"run/new\""));
+  EXPECT_THAT(refusal("out = train.en"), Names("quotes ... out = \"train.en\""));
+  EXPECT_THAT(refusal("cache = True\n"), Names("small letters ... cache = true"));
   EXPECT_THAT(refusal("max-tokens = 10k\n"), Not(HasSubstr("quotes")));
   EXPECT_THAT(refusal("out = \"a"), Not(HasSubstr("; texts")));
 }
 
 TEST_F(ConfigFile, AValueIsExplainedByItsField) {
-  EXPECT_THAT(refusal("out = 30s\n"), EndsWith("; texts stand in quotes: out = \"30s\""));
-  EXPECT_THAT(refusal("max-tokens = 10k\n"), EndsWith("; write max-tokens = 10000"));
-  EXPECT_THAT(refusal("files = [s/train.en]\n"),
-              EndsWith("; texts stand in quotes: files = [\"s/train.en\"]"));
-  EXPECT_THAT(refusal("cache = yes\n"), EndsWith("; write cache = true"));
-  EXPECT_THAT(refusal("cache = off\n"), EndsWith("; write cache = false"));
-  EXPECT_THAT(refusal("files = [\"a\"\n"),
-              EndsWith("; a list ends with a bracket: files = [\"a\"]"));
+  EXPECT_THAT(refusal("out = 30s\n"), Names("quotes ... out = \"30s\""));
+  EXPECT_THAT(refusal("max-tokens = 10k\n"), Names("max-tokens = 10000"));
+  EXPECT_THAT(refusal("files = [s/train.en]\n"), Names("quotes ... files = [\"s/train.en\"]"));
+  EXPECT_THAT(refusal("cache = yes\n"), Names("cache = true"));
+  EXPECT_THAT(refusal("cache = off\n"), Names("cache = false"));
+  EXPECT_THAT(refusal("files = [\"a\"\n"), Names("bracket ... files = [\"a\"]"));
   EXPECT_THAT(refusal("files = [a, 'b c' , \"d\"]  # both\n"),
-              EndsWith("; texts stand in quotes: files = [\"a\", \"b c\", \"d\"]"));
-  EXPECT_THAT(refusal("norm: after\n"),
-              EndsWith("; key and value are joined by =: norm = \"after\""));
-  EXPECT_THAT(refusal("max-tokens: 5\n"),
-              EndsWith("; key and value are joined by =: max-tokens = 5"));
+              Names("quotes ... files = [\"a\", \"b c\", \"d\"]"));
+  EXPECT_THAT(refusal("norm: after\n"), Names("= ... norm = \"after\""));
+  EXPECT_THAT(refusal("max-tokens: 5\n"), Names("= ... max-tokens = 5"));
 }
 
 TEST_F(ConfigFile, APathWithBackslashesIsExplained) {
   for (const char* path : {"\"C:\\data\\x\"", "C:\\data\\x", "\"C:\\data\\x\"  # there"})
     EXPECT_THAT(refusal(join_text("out = ", path, "\n")),
-                EndsWith("; with a backslash texts stand in single quotes: out = 'C:\\data\\x'"));
+                Names("single quotes ... out = 'C:\\data\\x'"));
   apply("out = 'C:\\data\\x'\n");
   EXPECT_EQ(options.out, "C:\\data\\x");
 }

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "tests/extras/explanation/explained_model.h"
+#include "tests/names.h"
 
 namespace dragoman {
 
@@ -262,12 +263,11 @@ TEST(Explainer, TextThatCannotBeShownIsRefused) {
   };
   std::string many;
   for (int i = 0; i < 2000; ++i) many += "one ";
-  EXPECT_THAT(
-      message(many, std::nullopt),
-      ThrowsMessage<UnfitText>(HasSubstr("the sentence has 2001 pieces; explain looks at 256")));
-  EXPECT_THAT(message("one", many), ThrowsMessage<Error>(HasSubstr("the translation has 2001")));
-  EXPECT_THAT(message(" ", std::nullopt), ThrowsMessage<Error>("the sentence has no text"));
-  EXPECT_THAT(message("one", ""), ThrowsMessage<Error>("the translation has no text"));
+  EXPECT_THAT(message(many, std::nullopt),
+              ThrowsMessage<UnfitText>(Names("sentence ... 2001 ... 256")));
+  EXPECT_THAT(message("one", many), ThrowsMessage<Error>(Names("translation ... 2001")));
+  EXPECT_THAT(message(" ", std::nullopt), ThrowsMessage<Error>(Names("sentence ... no text")));
+  EXPECT_THAT(message("one", ""), ThrowsMessage<Error>(Names("translation ... no text")));
   EXPECT_THAT(message("\xff", std::nullopt), ThrowsMessage<Error>(HasSubstr("no valid UTF-8")));
   DecodeConfig search = kSearch;
   search.attention_layer = 2;

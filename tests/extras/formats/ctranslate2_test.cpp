@@ -13,6 +13,7 @@
 #include "tests/extras/formats/damage.h"
 #include "tests/extras/formats/random_model.h"
 #include "tests/model/file/small_model.h"
+#include "tests/names.h"
 #include "tests/tokenizer/sample_text.h"
 
 namespace dragoman {
@@ -61,7 +62,7 @@ struct File {
 
 void expect_refused(const std::string& bytes, const std::string& what) {
   EXPECT_THAT([&] { CTranslate2Model("model.bin", bytes); },
-              ThrowsMessage<Error>(AllOf(StartsWith("model.bin: "), HasSubstr(what))));
+              ThrowsMessage<Error>(AllOf(StartsWith("model.bin: "), Names(what))));
 }
 
 TEST(CTranslate2Model, VariablesOfEveryTypeAndAliasesAreRead) {
@@ -93,19 +94,19 @@ TEST(CTranslate2Model, DamagedFilesAreRefused) {
   expect_refused(File{.version = 5}.bytes(), "binary version 5");
   expect_refused(File{}.bytes() + "x", "1 bytes follow");
   expect_refused(File{.variables = {variable("a", {3}, 0, "12345678")}}.bytes(),
-                 "variable a: its shape needs 12 bytes");
+                 "variable a ... 12 bytes");
   expect_refused(File{.variables = {variable("a", {1}, 0, "12345678")}}.bytes(),
-                 "variable a: its shape needs 4 bytes, but it has 8");
+                 "variable a ... 4 bytes ... 8");
   expect_refused(File{.variables = {variable("a", {1}, 6, "1")}}.bytes(), "unknown number 6");
   expect_refused(File{.variables = {variable("a", {}, 1, "1"), variable("a", {}, 1, "1")}}.bytes(),
-                 "variable a: occurs twice");
+                 "variable a ... twice");
   expect_refused(
       File{.variables = {variable("a", std::vector<std::uint32_t>(3, 0xFFFFFFFFu), 0, "1")}}
           .bytes(),
       "too large");
   expect_refused(File{.variables = {variable(std::string("a\0b", 3), {}, 1, "1")}}.bytes(),
                  "no text");
-  expect_refused(File{.aliases = {text("b") + text("c")}}.bytes(), "there is no variable c");
+  expect_refused(File{.aliases = {text("b") + text("c")}}.bytes(), "variable c");
   expect_refused(File{.aliases = {text("a") + text("n")}}.bytes(), "occurs twice");
   expect_refused(File{.aliases = {text("b") + text("n"), text("b") + text("a")}}.bytes(),
                  "occurs twice");
@@ -320,10 +321,10 @@ TEST_F(ReadCtranslate2, DamageAndUnknownChoicesAreNamed) {
   write(random_model());
   replace("model.bin", "decoder/layer_0/attention/linear_2/weight",
           "decoder/layer_0/attention/linear_3/weight");
-  EXPECT_THAT(error(), HasSubstr("has no variable decoder/layer_0/attention/linear_2/weight"));
+  EXPECT_THAT(error(), Names("no variable ... decoder/layer_0/attention/linear_2/weight"));
   write(random_model());
   replace("model.bin", "TransformerSpec", "TransformerSpek");
-  EXPECT_THAT(error(), HasSubstr("of the type TransformerSpek"));
+  EXPECT_THAT(error(), Names("TransformerSpek"));
   write(random_model());
   replace("config.json", "\"add_source_bos\": false", "\"add_source_bos\": true ");
   EXPECT_THAT(error(), HasSubstr("\"add_source_bos\""));
@@ -334,7 +335,7 @@ TEST_F(ReadCtranslate2, DamageAndUnknownChoicesAreNamed) {
   EXPECT_THAT(error(), HasSubstr("decoder/scale_outputs"));
   write(random_model());
   fs::remove(folder() / "target.spm");
-  EXPECT_THAT(error(), HasSubstr("has no SentencePiece model of the target"));
+  EXPECT_THAT(error(), Names("SentencePiece model ... target"));
   write(random_model());
   const std::string sound = read_file(folder() / "model.bin");
   for (const double part : {0.0, 0.2, 0.6, 0.999}) {
@@ -344,7 +345,7 @@ TEST_F(ReadCtranslate2, DamageAndUnknownChoicesAreNamed) {
   }
   write(random_model());
   write_file(folder() / "shared_vocabulary.json", "[\"<unk>\", \"</s>\"]");
-  EXPECT_THAT(error(), HasSubstr("has another shape than its model"));
+  EXPECT_THAT(error(), Names("shape"));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "extras/formats/plain_transformer.h"
 #include "tests/extras/formats/checkpoint_bytes.h"
 #include "tests/extras/formats/random_model.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
@@ -162,7 +163,7 @@ TEST_F(Fairseq, OptionsOfASideMayHaveAGroupOfTheirOwn) {
   EXPECT_EQ(import_model(folder_.path()).parameters, model_.parameters);
   options["encoder"] = dict_of({{"layers", number_op(0)}});
   write({.model = options});
-  EXPECT_THAT(error(), HasSubstr("(cfg): model.encoder.layers: 0 is not between"));
+  EXPECT_THAT(error(), Names("(cfg) ... model.encoder.layers ... 0"));
 }
 
 TEST_F(Fairseq, PositionsBeginBehindPadding) {
@@ -261,27 +262,25 @@ TEST_F(Fairseq, ASearchThatCannotBeIsRefused) {
   const auto error_of = [this](const char* name, const std::string& opcodes) {
     return error_with_group("generation", dict_of({{name, opcodes}}));
   };
-  EXPECT_THAT(error_of("beam", number_op(0)),
-              HasSubstr("generation.beam: 0: must be from 1 to 1000"));
-  EXPECT_THAT(error_of("lenpen", number_op(-2)),
-              HasSubstr("generation.lenpen: -2: must be from 0 to 100"));
+  EXPECT_THAT(error_of("beam", number_op(0)), Names("generation.beam ... 0 ... 1 ... 1000"));
+  EXPECT_THAT(error_of("lenpen", number_op(-2)), Names("generation.lenpen ... -2 ... 0 ... 100"));
   EXPECT_THAT(error_of("max_len_b", number_op(2'000'000'000)),
-              HasSubstr("generation.max_len_b: 2000000000: must be from 0 to 99999"));
+              Names("generation.max_len_b ... 2000000000 ... 0 ... 99999"));
   EXPECT_THAT(error_of("min_len", number_op(-2)),
-              HasSubstr("generation.min_len: -2: must be from 0 to 100000"));
+              Names("generation.min_len ... -2 ... 0 ... 100000"));
   EXPECT_THAT(error_of("min_len", number_op(201)),
-              HasSubstr("generation.min_len: is more than the longest translation may have"));
+              Names("generation.min_len ... longest translation"));
   EXPECT_THAT(error_of("no_repeat_ngram_size", number_op(-1)),
-              HasSubstr("generation.no_repeat_ngram_size: -1: must be from 0 to 1000"));
+              Names("generation.no_repeat_ngram_size ... -1 ... 0 ... 1000"));
   EXPECT_THAT(error_of("max_len_a", number_op(2'000'000'000)),
-              HasSubstr("generation.max_len_a: 2e+09: must be from 0.01 to 1000"));
+              Names("generation.max_len_a ... 2e+09 ... 0.01 ... 1000"));
 }
 
 TEST_F(Fairseq, AnUnknownChoiceIsNamed) {
   const auto expect = [](const std::string& error, const std::string& what) {
-    EXPECT_THAT(error, HasSubstr(what));
+    EXPECT_THAT(error, Names(what));
   };
-  expect(error_with("arch", text_op("fconv")), "model.arch: \"fconv\" cannot be imported");
+  expect(error_with("arch", text_op("fconv")), "model.arch ... \"fconv\"");
   expect(error_with("arch", text_op("transformer_lm")), "\"transformer_lm\"");
   expect(error_with("activation_fn", text_op("gelu_fast")), "model.activation_fn: \"gelu_fast\"");
   expect(error_with("adaptive_input", "\x88"), "model.adaptive_input");
@@ -293,11 +292,11 @@ TEST_F(Fairseq, AnUnknownChoiceIsNamed) {
   expect(error_with("decoder_embed_dim", number_op(32)), "model.decoder_embed_dim");
   expect(error_with("decoder_normalize_before", "\x88"), "model.decoder_normalize_before");
   expect(error_with("encoder_layers", number_op(2'000'000'000)),
-         "model.encoder_layers: 2000000000 is not between");
-  expect(error_with("encoder_layers", text_op("two")), "two is not a number");
+         "model.encoder_layers ... 2000000000");
+  expect(error_with("encoder_layers", text_op("two")), "two ... number");
   expect(
       error_with("share_all_embeddings", global_op("os", "system") + "(" + text_op("true") + "tR"),
-      "an object of os.system is neither true nor false");
+      "os.system ... true ... false");
   const auto named = [](const char* name) { return dict_of({{"_name", text_op(name)}}); };
   expect(error_with_group("bpe", named("subword_nmt")), "bpe._name: \"subword_nmt\"");
   expect(error_with_group("tokenizer", named("moses")), "tokenizer._name: \"moses\"");
@@ -307,28 +306,28 @@ TEST_F(Fairseq, AnUnknownChoiceIsNamed) {
 TEST_F(Fairseq, AnUnfitFileIsNamed) {
   const auto file = [this](const char* name) { return (folder_.path() / name).string(); };
   const auto expect = [&](const char* name, const std::string& what) {
-    EXPECT_THAT(error(), AllOf(StartsWith(file(name)), HasSubstr(what)));
+    EXPECT_THAT(error(), AllOf(StartsWith(file(name)), Names(what)));
   };
   write({.model = kModel, .but = "decoder.layers.0.encoder_attn.k_proj.bias"});
-  expect("checkpoint_best.pt", "has no tensor decoder.layers.0.encoder_attn.k_proj.bias");
+  expect("checkpoint_best.pt", "no tensor ... decoder.layers.0.encoder_attn.k_proj.bias");
   write({.model = kModel, .extra = "encoder.layers.0.adapter.weight"});
-  expect("checkpoint_best.pt", "has a tensor encoder.layers.0.adapter.weight");
+  expect("checkpoint_best.pt", "encoder.layers.0.adapter.weight");
   write({.model = kModel});
   write_file(file("dict.de.txt"), dictionary_ + "piece\n");
   expect("dict.de.txt",
-         join_text("line ", model_.source.pieces.size() - 3, ": is not a piece and its count"));
+         join_text("line ", model_.source.pieces.size() - 3, " ... piece ... count"));
   write_file(file("dict.de.txt"), dictionary_ + "piece 1\n");
   expect("checkpoint_best.pt", "two unlike vocabularies");
   for (const char* name : {"dict.en.txt", "dict.de.txt"})
     write_file(file(name), dictionary_ + "piece 1\n");
-  expect("checkpoint_best.pt", "encoder.embed_tokens.weight has the shape");
+  expect("checkpoint_best.pt", "encoder.embed_tokens.weight ... shape");
   write_file(file("dict.en.txt"), "th@@ 5\ne 4\n");
   expect("sentencepiece.model", "subword-nmt");
   fs::remove(file("dict.en.txt"));
-  EXPECT_THAT(error(), HasSubstr("needs the dictionary of the source beside it, as dict.en.txt"));
+  EXPECT_THAT(error(), Names("dictionary ... source ... dict.en.txt"));
   write_file(file("dict.en.txt"), dictionary_);
   fs::remove(file("sentencepiece.model"));
-  EXPECT_THAT(error(), HasSubstr("has no SentencePiece model of the source"));
+  EXPECT_THAT(error(), Names("SentencePiece model ... source"));
 }
 
 TEST_F(Fairseq, LanguagesThatAreNotNamedNeedOneDictionaryOrTheSides) {
@@ -336,7 +335,7 @@ TEST_F(Fairseq, LanguagesThatAreNotNamedNeedOneDictionaryOrTheSides) {
   write({.model = kModel, .groups = {{"task", task}}});
   EXPECT_EQ(import_model(folder_.path()).source.pieces, model_.source.pieces);
   write_file(folder_.path() / "dict.de.txt", dictionary_ + "piece 1\n");
-  EXPECT_THAT(error(), HasSubstr("needs the dictionary of the source beside it, as dict.src.txt"));
+  EXPECT_THAT(error(), Names("dictionary ... source ... dict.src.txt"));
   for (const char* name : {"dict.src.txt", "dict.tgt.txt"})
     write_file(folder_.path() / name, dictionary_);
   EXPECT_EQ(import_model(folder_.path()).source.pieces, model_.source.pieces);
@@ -347,8 +346,7 @@ TEST_F(Fairseq, AnotherCheckpointIsNamed) {
     write_file(folder_.path() / "checkpoint_best.pt", checkpoint_of(pickle_of(dict_op(items)), {}));
     return error();
   };
-  EXPECT_THAT(error_of({text_op("weights"), "}"}),
-              HasSubstr("of no system that this program knows"));
+  EXPECT_THAT(error_of({text_op("weights"), "}"}), Names("no system"));
   EXPECT_THAT(error_of({text_op("model_state"), "}"}), HasSubstr("JoeyNMT without config.yaml"));
 }
 

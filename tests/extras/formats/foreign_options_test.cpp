@@ -8,12 +8,12 @@
 #include "base/error.h"
 #include "extras/formats/unpickler.h"
 #include "tests/extras/formats/checkpoint_bytes.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::StartsWith;
 using testing::ThrowsMessage;
 
@@ -23,7 +23,7 @@ ForeignOptions options_of(const std::string& opcodes) {
 }
 
 void expect_refused(const std::string& opcodes, const std::string& what) {
-  EXPECT_THAT([&] { options_of(opcodes); }, ThrowsMessage<Error>(HasSubstr(what)));
+  EXPECT_THAT([&] { options_of(opcodes); }, ThrowsMessage<Error>(Names(what)));
 }
 
 TEST(ForeignOptions, OptionsArePlainDataOfDictsAndNamespaces) {
@@ -43,12 +43,12 @@ TEST(ForeignOptions, OptionsArePlainDataOfDictsAndNamespaces) {
   EXPECT_THAT(options.list("list"), ElementsAre("1", "b"));
   EXPECT_EQ(options.text("code", ""), "an object of os.system");
   EXPECT_THAT([&] { options.integer("code", 0); },
-              ThrowsMessage<Error>(StartsWith("m.pt: code: an object of os.system is not")));
+              ThrowsMessage<Error>(Names("m.pt ... code ... os.system")));
 }
 
 TEST(ForeignOptions, APickleThatHoldsItselfOrRepeatsItsTextsIsRefused) {
-  expect_refused(std::string("}q\1") + text_op("self") + "h\1s", "nested more than 8 deep");
-  expect_refused("K\7", "the options are 7");
+  expect_refused(std::string("}q\1") + text_op("self") + "h\1s", "8 deep");
+  expect_refused("K\7", "options ... 7");
   std::string repeated =
       std::string("}") + text_op("0") + text_op(std::string(1 << 20, 'x')) + "q\1s";
   for (int i = 1; i < 70; ++i) repeated += text_op(std::to_string(i)) + "h\1s";
@@ -68,7 +68,7 @@ TEST(ForeignOptions, EncoderAndDecoderMustAgree) {
                                           [&] {
                                             options.choice("*.kind", "a", {"a", "b"});
                                           }})
-    EXPECT_THAT(ask, ThrowsMessage<Error>("c.yaml: decoder.kind: is not that of the encoder"));
+    EXPECT_THAT(ask, ThrowsMessage<Error>(Names("c.yaml ... decoder.kind ... encoder")));
 }
 
 TEST(ForeignOptions, AnOptionIsOffInManyWays) {
@@ -83,7 +83,7 @@ TEST(ForeignOptions, AnOptionIsOffInManyWays) {
   EXPECT_FALSE(options.is_off("c", 1));
   const Feature features[] = {{"a", "one feature"}, {"list", "another feature"}};
   EXPECT_THAT([&] { options.require_off(features); },
-              ThrowsMessage<Error>("c.yaml: list: another feature cannot be imported"));
+              ThrowsMessage<Error>(Names("c.yaml ... list ... another feature")));
 }
 
 TEST(ForeignOptions, AChoiceIsOneOfThoseThatAreKnown) {
@@ -94,7 +94,7 @@ TEST(ForeignOptions, AChoiceIsOneOfThoseThatAreKnown) {
       [&] {
         options.choice("kind", "a", {"a", "c"});
       },
-      ThrowsMessage<Error>("c.yaml: kind: \"b\" cannot be imported, only a or c"));
+      ThrowsMessage<Error>(Names("c.yaml ... kind ... \"b\" ... a ... c")));
 }
 
 TEST(TheirName, TheLongestPartsAreReplacedOnce) {
@@ -122,14 +122,14 @@ TEST(ForeignOptions, OptionsOfYamlMayBeNested) {
   EXPECT_THAT(options.list("test"), ElementsAre("1", "2"));
   const auto refused = [](const std::string& text, const std::string& what) {
     EXPECT_THAT([&] { yaml_settings("c.yaml", text); },
-                ThrowsMessage<Error>(AllOf(StartsWith("c.yaml: "), HasSubstr(what))));
+                ThrowsMessage<Error>(AllOf(StartsWith("c.yaml: "), Names(what))));
   };
   std::string deep;
   for (int i = 0; i < 12; ++i) deep += std::string(static_cast<std::size_t>(i), ' ') + "a:\n";
-  refused(deep + std::string(12, ' ') + "a: 1\n", "a map within the map");
-  refused("? " + std::string(5000, 'x') + "\n: {a: 1}\n", "name is too long");
+  refused(deep + std::string(12, ' ') + "a: 1\n", "map within the map");
+  refused("? " + std::string(5000, 'x') + "\n: {a: 1}\n", "name ... long");
   refused("- 1\n", "line 1: ");
-  refused("a: 1\nb: 2\na: 1\n", "line 3: a: occurs twice");
+  refused("a: 1\nb: 2\na: 1\n", "line 3 ... a ... twice");
   refused("a: [[1]]\n", "line 1: ");
 }
 

@@ -12,6 +12,7 @@
 #include "extras/formats/import_model.h"
 #include "model/file/safetensors.h"
 #include "tests/extras/formats/random_model.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
@@ -125,8 +126,7 @@ TEST_F(HfMarian, ThePadOfTheSourceIsNotThatOfTheTarget) {
   nlohmann::json config = read("config.json");
   config["pad_token_id"] = config["decoder_start_token_id"] = 7;
   write_file(exported() / "config.json", config.dump());
-  EXPECT_THAT(import_error(exported()),
-              HasSubstr("\"pad_token_id\": is not the id of <pad> in the target vocabulary"));
+  EXPECT_THAT(import_error(exported()), Names("\"pad_token_id\" ... <pad> ... target"));
 }
 
 TEST_F(HfMarian, TheSearchIsThatOfTheFolder) {
@@ -201,31 +201,27 @@ TEST_F(HfMarian, SettingsThatWeDoNotHaveAreNamed) {
 
 TEST_F(HfMarian, SettingsThatCannotBeAreRefused) {
   const auto expect = [this](const nlohmann::json& settings, const std::string& what) {
-    EXPECT_THAT(
-        error_of(settings),
-        AllOf(StartsWith((exported() / "generation_config.json").string()), HasSubstr(what)))
+    EXPECT_THAT(error_of(settings),
+                AllOf(StartsWith((exported() / "generation_config.json").string()), Names(what)))
         << settings;
   };
-  expect({{"num_beams", 1'000'000'000'000}},
-         "\"num_beams\": 1000000000000: must be from 1 to 1000");
-  expect({{"num_beams", 0}}, "\"num_beams\": 0: must be from 1 to 1000");
-  expect({{"num_beams", 18446744073709551615U}}, "\"num_beams\" is too large");
-  expect({{"length_penalty", 1e300}}, "\"length_penalty\": 1e+300: must be from 0 to 100");
-  expect({{"length_penalty", -2}}, "\"length_penalty\": -2: must be from 0 to 100");
-  expect({{"repetition_penalty", 0}}, "\"repetition_penalty\": 0: must be from 0.01 to 100");
-  expect({{"no_repeat_ngram_size", -1}}, "\"no_repeat_ngram_size\": -1: must be from 0 to 1000");
-  expect({{"max_length", 1}}, "\"max_length\": 1: must be from 2 to 100001");
-  expect({{"max_length", 9'000'000'000'000'000'000}}, "must be from 2 to 100001");
-  expect({{"max_new_tokens", 0}}, "\"max_new_tokens\": 0: must be from 1 to 100000");
-  expect({{"min_length", -1}}, "\"min_length\": -1: must be from 1 to 100001");
-  expect({{"min_length", 30}, {"max_length", 20}},
-         "\"min_length\": is more than the longest translation may have");
-  expect({{"bad_words_ids", 3}}, "\"bad_words_ids\": is not a list");
-  expect({{"bad_words_ids", {3}}}, "\"bad_words_ids\": has an item that is not a list of ids");
-  expect({{"bad_words_ids", {{99'999}}}},
-         "\"bad_words_ids\": has the id 99999, which no piece has");
-  expect({{"suppress_tokens", {18446744073709551615U}}}, "has the id 18446744073709551615");
-  expect({{"suppress_tokens", {0.5}}}, "\"suppress_tokens\": has an id that is no whole number");
+  expect({{"num_beams", 1'000'000'000'000}}, "\"num_beams\" ... 1000000000000 ... 1 ... 1000");
+  expect({{"num_beams", 0}}, "\"num_beams\" ... 0 ... 1 ... 1000");
+  expect({{"num_beams", 18446744073709551615U}}, "\"num_beams\" ... too large");
+  expect({{"length_penalty", 1e300}}, "\"length_penalty\" ... 1e+300 ... 0 ... 100");
+  expect({{"length_penalty", -2}}, "\"length_penalty\" ... -2 ... 0 ... 100");
+  expect({{"repetition_penalty", 0}}, "\"repetition_penalty\" ... 0 ... 0.01 ... 100");
+  expect({{"no_repeat_ngram_size", -1}}, "\"no_repeat_ngram_size\" ... -1 ... 0 ... 1000");
+  expect({{"max_length", 1}}, "\"max_length\" ... 1 ... 2 ... 100001");
+  expect({{"max_length", 9'000'000'000'000'000'000}}, "\"max_length\" ... 2 ... 100001");
+  expect({{"max_new_tokens", 0}}, "\"max_new_tokens\" ... 0 ... 1 ... 100000");
+  expect({{"min_length", -1}}, "\"min_length\" ... -1 ... 1 ... 100001");
+  expect({{"min_length", 30}, {"max_length", 20}}, "\"min_length\" ... longest translation");
+  expect({{"bad_words_ids", 3}}, "\"bad_words_ids\" ... list");
+  expect({{"bad_words_ids", {3}}}, "\"bad_words_ids\" ... list of ids");
+  expect({{"bad_words_ids", {{99'999}}}}, "\"bad_words_ids\" ... 99999 ... no piece");
+  expect({{"suppress_tokens", {18446744073709551615U}}}, "18446744073709551615");
+  expect({{"suppress_tokens", {0.5}}}, "\"suppress_tokens\" ... whole number");
 }
 
 TEST_F(HfMarian, AnExportNamesTheSearchThatItCannotHold) {
@@ -264,11 +260,11 @@ TEST_F(HfMarian, AnExportNamesTheSearchThatItCannotHold) {
 
 TEST_F(HfMarian, ErrorsNameTheKeysOfTheFile) {
   for (const auto& [value, message] : std::initializer_list<std::pair<nlohmann::json, const char*>>{
-           {0, "config.json: \"d_model\": 0 is not between 1 and"},
-           {-5, "config.json: \"d_model\": -5 is not between 1 and"},
+           {0, "config.json ... \"d_model\" ... 0 ... 1"},
+           {-5, "config.json ... \"d_model\" ... -5 ... 1"},
            {15, "config.json: \"encoder_attention_heads\": 2 heads do not divide \"d_model\" 15"},
            {18446744073709551615U, "config.json: \"d_model\" is too large"}})
-    EXPECT_THAT(error_with("d_model", value), HasSubstr(message));
+    EXPECT_THAT(error_with("d_model", value), Names(message));
 }
 
 TEST_F(HfMarian, AnEmptySentencePieceModelIsNamed) {
@@ -299,11 +295,10 @@ TEST_F(HfMarian, WeightsInSeveralFilesAreReadByTheirIndex) {
     write_file(index, nlohmann::json{{"weight_map", weight_map}}.dump());
     return import_error(exported());
   };
-  EXPECT_THAT(error({{"x", "a.safetensors"}}), HasSubstr("a.safetensors: has no tensor x"));
-  EXPECT_THAT(error({{"x", "../a.safetensors"}}),
-              HasSubstr("index.json: \"weight_map\": the file"));
-  EXPECT_THAT(error({{"x", index.filename()}}), HasSubstr("index.json: \"weight_map\": the file"));
-  EXPECT_THAT(error({{"x", 1}}), HasSubstr("index.json: \"weight_map\": the file of x"));
+  EXPECT_THAT(error({{"x", "a.safetensors"}}), Names("a.safetensors ... no tensor ... x"));
+  EXPECT_THAT(error({{"x", "../a.safetensors"}}), Names("index.json ... \"weight_map\" ... file"));
+  EXPECT_THAT(error({{"x", index.filename()}}), Names("index.json ... \"weight_map\" ... file"));
+  EXPECT_THAT(error({{"x", 1}}), Names("index.json ... \"weight_map\" ... file ... x"));
   EXPECT_THAT(error(1), HasSubstr("has no \"weight_map\""));
 }
 
@@ -314,14 +309,13 @@ TEST_F(HfMarian, APointerOfGitLfsIsNamed) {
   for (const char* name : {"model.safetensors", "source.spm", "vocab.json", "config.json"}) {
     export_with({});
     write_file(exported() / name, pointer);
-    EXPECT_THAT(import_error(exported()),
-                StartsWith((exported() / name).string() + ": is a pointer of Git LFS"));
+    EXPECT_THAT(import_error(exported()), Names((exported() / name).string() + " ... Git LFS"));
   }
 }
 
 TEST_F(HfMarian, SizesAreCheckedBeforeTheWeightsAreRead) {
   for (const char* key : {"encoder_layers", "decoder_layers"})
-    EXPECT_THAT(error_with(key, 1'000'000'000'000), HasSubstr("is not between 1 and 1000"));
+    EXPECT_THAT(error_with(key, 1'000'000'000'000), Names("1 ... 1000"));
 }
 
 TEST_F(HfMarian, ARefusedModelIsToldWhatItNeeds) {
@@ -336,18 +330,18 @@ TEST_F(HfMarian, ARefusedModelIsToldWhatItNeeds) {
     return "accepted";
   };
   EXPECT_THAT(refusal([](ModelConfig& c) { c.norm = NormPosition::Before; }),
-              HasSubstr("(--norm before); a model for it is trained with --norm after"));
+              Names("--norm before ... --norm after"));
   EXPECT_THAT(refusal([](ModelConfig& c) { c.positions = Positions::Marian; }),
-              HasSubstr("a model for it is trained with --positions sinusoidal"));
+              Names("--positions sinusoidal"));
   EXPECT_THAT(refusal([](ModelConfig& c) { c.activation = Activation::GatedGelu; }),
-              HasSubstr("--activation relu, gelu or swish"));
+              Names("--activation relu ... gelu ... swish"));
 }
 
 TEST_F(HfMarian, ADeepConfigurationIsRefused) {
   write_file(exported() / "config.json", R"({"model_type": "marian", "x": )" +
                                              std::string(200'000, '[') + std::string(200'000, ']') +
                                              "}");
-  EXPECT_THAT(import_error(exported()), HasSubstr("config.json: JSON nested more than 64 deep"));
+  EXPECT_THAT(import_error(exported()), Names("config.json ... 64 deep"));
 }
 
 }  // namespace

@@ -7,12 +7,12 @@
 #include "base/files.h"
 #include "tests/extras/formats/checkpoint_bytes.h"
 #include "tests/extras/formats/random_model.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
 
 using testing::AllOf;
-using testing::HasSubstr;
 using testing::StartsWith;
 namespace fs = std::filesystem;
 
@@ -191,8 +191,7 @@ TEST_F(JoeyNmt, VersionOneNormalisesBeforeSubLayersAndHasOneLevelForBothSides) {
   EXPECT_EQ(import_model(folder_.path()).parameters, model_.parameters);
   // Version 2 without a last normalisation has defaults for both stacks that our model lacks.
   write_checkpoint(state_dict("encoder.layer_norm.weight"));
-  EXPECT_THAT(error(),
-              HasSubstr("model.encoder.layer_norm: \"\" cannot be imported, only pre or post"));
+  EXPECT_THAT(error(), Names("model.encoder.layer_norm ... \"\" ... pre ... post"));
 }
 
 TEST_F(JoeyNmt, SignsOfTheVocabularyAreNeverProduced) {
@@ -244,34 +243,34 @@ TEST_F(JoeyNmt, AnUnknownChoiceIsNamed) {
       {"testing:", "  - [", "line "},
       {"sp.model", "other.model", "has no SentencePiece model of the source"}};
   for (const auto& [from, to, what] : cases)
-    EXPECT_THAT(error_with(from, to), AllOf(StartsWith(folder_.path().string()), HasSubstr(what)));
+    EXPECT_THAT(error_with(from, to), AllOf(StartsWith(folder_.path().string()), Names(what)));
 }
 
 TEST_F(JoeyNmt, AnUnfitFileIsNamed) {
   const auto file = [this](const char* name) { return (folder_.path() / name).string(); };
   const auto expect = [&](const char* name, const std::string& what) {
-    EXPECT_THAT(error(), AllOf(StartsWith(file(name)), HasSubstr(what)));
+    EXPECT_THAT(error(), AllOf(StartsWith(file(name)), Names(what)));
   };
   write_checkpoint(state_dict("encoder.layers.1.src_src_att.q_layer.weight"));
-  expect("best.ckpt", "has no tensor encoder.layers.1.src_src_att.q_layer.weight");
+  expect("best.ckpt", "no tensor ... encoder.layers.1.src_src_att.q_layer.weight");
   write_checkpoint(state_dict().add("encoder.extra", {2}, {1, 2}));
-  expect("best.ckpt", "has a tensor encoder.extra");
+  expect("best.ckpt", "encoder.extra");
   write_checkpoint(state_dict("encoder.layer_norm.bias").add("encoder.layer_norm.bias", {1}, {1}));
-  expect("best.ckpt", "encoder.layer_norm.bias has the shape [1], not [16]");
+  expect("best.ckpt", "encoder.layer_norm.bias ... [1] ... [16]");
   write_file(file("best.ckpt"), checkpoint_of(pickle_of(dict_op({text_op("net"), "K\1"})), {}));
   expect("best.ckpt", "has no \"model_state\"");
   write_file(file("best.ckpt"), "");
-  expect("best.ckpt", "the file is empty");
+  expect("best.ckpt", "empty");
   write_checkpoint(state_dict());
   write_vocabularies("<pad>\n<unk>\n");
-  expect("src_vocab.txt", "line 1 is not <unk>");
+  expect("src_vocab.txt", "line 1 ... <unk>");
   write_vocabularies("<unk>\n<pad>\n<s>\n</s>\nth@@\ne\n");
   expect("sp.model", "subword-nmt");
   fs::remove(file("trg_vocab.txt"));
   write_file(file("src_vocab.txt"), joined(model_.source.pieces));
   expect("trg_vocab.txt", "");
   fs::rename(file("best.ckpt"), file("500.ckpt"));
-  EXPECT_THAT(error(), HasSubstr("has neither best.ckpt nor latest.ckpt"));
+  EXPECT_THAT(error(), Names("best.ckpt ... latest.ckpt"));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "extras/formats/plain_transformer.h"
 #include "tests/extras/formats/checkpoint_bytes.h"
 #include "tests/extras/formats/random_model.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
@@ -100,15 +101,15 @@ TEST_F(Marian, SettingsOfTheSearchThatCannotBeAreRefused) {
   const std::string files = "models: [model.npz]\nvocabs: [vocab.spm, vocab.spm]\n";
   const auto expect = [&](const std::string& line, const std::string& what) {
     write_file(folder_.path() / "decoder.yml", files + line + "\n");
-    EXPECT_THAT(error(), HasSubstr("decoder.yml: " + what)) << line;
+    EXPECT_THAT(error(), Names("decoder.yml ... " + what)) << line;
   };
-  expect("beam-size: -4", "beam-size: -4: must be from 1 to 1000");
-  expect("beam-size: 1000000000000", "beam-size: 1000000000000: must be from 1 to 1000");
-  expect("normalize: -1", "normalize: -1: must be from 0 to 100");
-  expect("normalize: 1e300", "normalize: 1e+300: must be from 0 to 100");
-  expect("word-penalty: 1e9", "word-penalty: 1e+09: must be from -100 to 100");
-  expect("max-length-factor: 0", "max-length-factor: 0: must be from 0.01 to 1000");
-  expect("models: [model.npz]", "line 3: models: occurs twice");
+  expect("beam-size: -4", "beam-size ... -4 ... 1 ... 1000");
+  expect("beam-size: 1000000000000", "beam-size ... 1000000000000 ... 1 ... 1000");
+  expect("normalize: -1", "normalize ... -1 ... 0 ... 100");
+  expect("normalize: 1e300", "normalize ... 1e+300 ... 0 ... 100");
+  expect("word-penalty: 1e9", "word-penalty ... 1e+09 ... -100 ... 100");
+  expect("max-length-factor: 0", "max-length-factor ... 0 ... 0.01 ... 1000");
+  expect("models: [model.npz]", "line 3 ... models ... twice");
 }
 
 TEST_F(Marian, SettingsThatWeDoNotHaveAreNamed) {
@@ -208,7 +209,7 @@ TEST_F(Marian, NormalisationBeforeSubLayersIsReadAsItsVersionHasIt) {
     EXPECT_FALSE(fs::exists(folder));
   }
   write_model(options + "version: v1.11.0\n");
-  EXPECT_THAT(error(), HasSubstr("version: \"v1.11.0\": it is not known whether"));
+  EXPECT_THAT(error(), Names("version ... \"v1.11.0\""));
 }
 
 TEST_F(Marian, NormalisedEmbeddingsAreReadAndWritten) {
@@ -241,33 +242,31 @@ TEST_F(Marian, OtherFormatsHaveNoNormalisationOfQueriesAlone) {
 }
 
 TEST_F(Marian, AFeatureThatOurModelLacksIsNamed) {
-  EXPECT_THAT(error_with("type", "s2s"), HasSubstr("type: \"s2s\" is not known"));
+  EXPECT_THAT(error_with("type", "s2s"), Names("type ... \"s2s\""));
   EXPECT_THAT(error_with("transformer-decoder-autoreg", "rnn\ndec-cell: ssru"),
-              HasSubstr("recurrent layers (ssru, as in student models)"));
+              Names("recurrent ... ssru"));
   EXPECT_THAT(error_with("transformer-decoder-autoreg", "average-attention"),
-              HasSubstr("\"average-attention\" is not known"));
+              Names("\"average-attention\""));
   EXPECT_THAT(error_with("transformer-postprocess", "da"),
               HasSubstr("transformer-postprocess \"da\", transformer-postprocess-top"));
-  EXPECT_THAT(error_with("transformer-postprocess-emb", "dr"), HasSubstr("\"r\" is not known"));
+  EXPECT_THAT(error_with("transformer-postprocess-emb", "dr"), Names("\"r\""));
   EXPECT_THAT(error_with("transformer-ffn-activation", "tanh"), HasSubstr("\"tanh\""));
   EXPECT_THAT(error_with("transformer-train-position-embeddings", "true"),
-              HasSubstr("transformer-train-position-embeddings: \"true\" is not known"));
-  EXPECT_THAT(error_with("transformer-heads", "three"), HasSubstr("three is not a number"));
+              Names("transformer-train-position-embeddings ... \"true\""));
+  EXPECT_THAT(error_with("transformer-heads", "three"), Names("three ... number"));
   EXPECT_THAT(error_with("transformer-heads", "3"),
-              HasSubstr("transformer-heads: 3 heads do not divide dim-emb 16"));
-  EXPECT_THAT(error_with("enc-depth", "99999999999"),
-              HasSubstr("enc-depth: 99999999999 is not between"));
-  EXPECT_THAT(error_with("dim-emb", "32"),
-              HasSubstr("Wemb has the shape [300, 16], not [300, 32]"));
+              Names("transformer-heads ... 3 ... dim-emb ... 16"));
+  EXPECT_THAT(error_with("enc-depth", "99999999999"), Names("enc-depth ... 99999999999"));
+  EXPECT_THAT(error_with("dim-emb", "32"), Names("Wemb ... [300, 16] ... [300, 32]"));
 }
 
 TEST_F(Marian, DamageIsNamed) {
   write_model(kOptions, "encoder_l1_self_Wq");
-  EXPECT_THAT(error(), HasSubstr("model.npz: has no tensor encoder_l1_self_Wq"));
+  EXPECT_THAT(error(), Names("model.npz ... no tensor ... encoder_l1_self_Wq"));
   write_model(kOptions, "encoder_l1_ffn_W1", true);
-  EXPECT_THAT(error(), HasSubstr("encoder_l1_ffn_W1 has the shape [24, 16], not [16, 24]"));
+  EXPECT_THAT(error(), Names("encoder_l1_ffn_W1 ... [24, 16] ... [16, 24]"));
   write_model(kOptions, "special:model.yml");
-  EXPECT_THAT(error(), HasSubstr("it is no model of Marian"));
+  EXPECT_THAT(error(), Names("no model ... Marian"));
   write_model("type: [");
   EXPECT_THAT(error(), HasSubstr("line 1"));
   write_model(kOptions);
@@ -282,22 +281,21 @@ TEST_F(Marian, DamageIsNamed) {
 TEST_F(Marian, MissingFilesAndOtherModelsAreNamed) {
   const fs::path ours = folder_.path() / "ours.safetensors";
   write_imported(to_imported(import_model(folder_.path())), ours, "import");
-  EXPECT_THAT(import_error(ours), HasSubstr("is a model of this program"));
+  EXPECT_THAT(import_error(ours), Names("model of this program"));
   fs::remove(ours);
   fs::remove(folder_.path() / "vocab.spm");
-  EXPECT_THAT(error(), HasSubstr("decoder.yml: names vocab.spm, which is not there"));
+  EXPECT_THAT(error(), Names("decoder.yml ... vocab.spm"));
   write_file(folder_.path() / "decoder.yml", "models: [a.npz, b.npz]\nvocabs: [v.spm, v.spm]\n");
   EXPECT_THAT(error(), HasSubstr("names 2 models"));
   write_file(folder_.path() / "model.bin", std::string("\1\0\0\0\0\0\0\0", 8));
   write_file(folder_.path() / "decoder.yml", "models: [model.bin]\nvocabs: [v.spm, v.spm]\n");
-  EXPECT_THAT(error(), HasSubstr("weights of 8 bits (intgemm)"));
-  EXPECT_THAT(import_error(folder_.path() / "model.bin"), HasSubstr("is a binary model of Marian"));
+  EXPECT_THAT(error(), Names("8 bits ... intgemm"));
+  EXPECT_THAT(import_error(folder_.path() / "model.bin"), Names("model.bin ... binary model"));
   fs::rename(folder_.path() / "decoder.yml", folder_.path() / "other");
   fs::rename(folder_.path() / "model.npz", folder_.path() / "other.model");
   for (const char* name : {"model.bin", "model.intgemm.alphas.bin"}) {
-    EXPECT_THAT(error(), HasSubstr(std::string("has ") + name +
-                                   ", a binary model of Marian, as students with weights of 8 "
-                                   "bits (intgemm) are"));
+    EXPECT_THAT(error(), Names(std::string("has ") + name +
+                               " ... binary model ... Marian ... 8 bits ... intgemm"));
     if (std::string(name) == "model.bin")
       fs::rename(folder_.path() / name, folder_.path() / "model.intgemm.alphas.bin");
   }
@@ -305,11 +303,10 @@ TEST_F(Marian, MissingFilesAndOtherModelsAreNamed) {
   fs::rename(folder_.path() / "other.model", folder_.path() / "model.npz");
   write_file(folder_.path() / "v.yml", "</s>: 0\n<unk>: 1\n");
   write_file(folder_.path() / "decoder.yml", "models: [model.npz]\nvocabs: [v.yml, v.yml]\n");
-  EXPECT_THAT(error(), HasSubstr("v.yml: has no SentencePiece model source.spm beside it"));
+  EXPECT_THAT(error(), Names("v.yml ... SentencePiece model ... source.spm"));
   fs::remove(folder_.path() / "decoder.yml");
   fs::remove(folder_.path() / "model.bin");
-  EXPECT_THAT(import_error(folder_.path() / "model.npz"),
-              HasSubstr("needs Marian's decoder.yml beside it"));
+  EXPECT_THAT(import_error(folder_.path() / "model.npz"), Names("model.npz ... decoder.yml"));
   const std::string without = "has model.npz, but no one decoder.yml of Marian";
   EXPECT_THAT(error(), HasSubstr(without));
   // Names both the checkpoint beside it and the model.
@@ -319,7 +316,7 @@ TEST_F(Marian, MissingFilesAndOtherModelsAreNamed) {
     EXPECT_THAT(error(), AllOf(HasSubstr("other.pt: "), HasSubstr(without)));
   }
   write_file(folder_.path() / "third.pt", "junk");
-  EXPECT_THAT(error(), AllOf(HasSubstr("has several checkpoints; name one"), HasSubstr(without)));
+  EXPECT_THAT(error(), AllOf(Names("several checkpoints"), HasSubstr(without)));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "tests/extras/formats/checkpoint_bytes.h"
 #include "tests/extras/formats/damage.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
@@ -94,7 +95,7 @@ TEST(Npy, VersionsOneToThreeAreRead) {
 }
 
 void expect_refused(const std::string& bytes, const std::string& what) {
-  EXPECT_THAT([&] { parse_npy(bytes); }, ThrowsMessage<Error>(HasSubstr(what))) << bytes;
+  EXPECT_THAT([&] { parse_npy(bytes); }, ThrowsMessage<Error>(Names(what))) << bytes;
 }
 
 TEST(Npy, OtherArraysAreRefused) {
@@ -128,7 +129,7 @@ TEST(Npy, BrokenHeadersAreRefused) {
 }
 
 TEST(Npy, ShapesThatDoNotFitAreRefused) {
-  expect_refused(npy_of("<f4", "(2,)", "1234567"), "needs 8 bytes, 7 are there");
+  expect_refused(npy_of("<f4", "(2,)", "1234567"), "8 bytes ... 7");
   expect_refused(npy_of("<f4", "(1,)", "12345"), "1 bytes follow");
   expect_refused(npy_of("<f4", "(0,)", "1"), "1 bytes follow");
   expect_refused(npy_of("<f4", "(-1,)", "1234"), "negative");
@@ -165,10 +166,10 @@ TEST(Npz, ErrorsNameFileAndMember) {
   EXPECT_THAT([&] { NpzFile("m.npz", bytes, 0).read("a"); },
               ThrowsMessage<Error>(AllOf(StartsWith("m.npz: a: "), HasSubstr("|O"))));
   EXPECT_THAT([&] { NpzFile("m.npz", bytes, 0).read("b"); },
-              ThrowsMessage<Error>("m.npz: has no entry b.npy"));
+              ThrowsMessage<Error>(Names("m.npz ... b.npy")));
   const std::string other = zip_of({{.name = "word/document.xml", .bytes = ""}});
   EXPECT_THAT([&] { NpzFile("m.npz", other, 0); },
-              ThrowsMessage<Error>(HasSubstr("word/document.xml is no array")));
+              ThrowsMessage<Error>(Names("word/document.xml")));
 }
 
 TEST(Npz, DamageIsRefusedOrHarmless) {

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "tests/extras/formats/checkpoint_bytes.h"
 #include "tests/extras/formats/damage.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
@@ -29,7 +30,7 @@ const std::string kSix = floats({1, 2, 3, 4, 5, 6});
 
 void expect_refused(const std::string& bytes, const std::string& what) {
   EXPECT_THAT([&] { PyTorchCheckpoint("model.pt", bytes, kLimit); },
-              ThrowsMessage<Error>(AllOf(StartsWith("model.pt: "), HasSubstr(what))));
+              ThrowsMessage<Error>(AllOf(StartsWith("model.pt: "), Names(what))));
 }
 
 /// The elements of the one tensor that the opcodes make, in both formats of a checkpoint.
@@ -121,10 +122,10 @@ TEST(PyTorchCheckpoint, ATensorThatRepeatsItsElementsIsNotMadeLarger) {
 }
 
 TEST(PyTorchCheckpoint, OtherFilesAreRefused) {
-  expect_refused("", "the file is empty");
-  expect_refused("text", "not a checkpoint of PyTorch");
+  expect_refused("", "empty");
+  expect_refused("text", "PyTorch");
   expect_refused(std::string(257, '\0') + "ustar" + std::string(300, '\0'), "a tar file");
-  expect_refused(pickle_of("N"), "without PyTorch's magic number");
+  expect_refused(pickle_of("N"), "magic number");
   expect_refused(zip_of({{.name = "a/b", .bytes = ""}}), "without a/data.pkl");
   expect_refused(zip_of({{.name = "a/data.pkl", .bytes = pickle_of("N")},
                          {.name = "a/constants.pkl", .bytes = ""}}),
@@ -132,8 +133,8 @@ TEST(PyTorchCheckpoint, OtherFilesAreRefused) {
   expect_refused(zip_of({{.name = "a/data.pkl", .bytes = pickle_of("N")},
                          {.name = "a/byteorder", .bytes = "big"}}),
                  "big endian");
-  expect_refused(checkpoint_of(pickle_of("N") + "x", {}), "archive/data.pkl: 1 bytes follow");
-  expect_refused(checkpoint_of("", {}), "archive/data.pkl: not a pickle");
+  expect_refused(checkpoint_of(pickle_of("N") + "x", {}), "archive/data.pkl ... 1 bytes");
+  expect_refused(checkpoint_of("", {}), "archive/data.pkl ... pickle");
 }
 
 TEST(PyTorchCheckpoint, APickleOfManyMegabytesIsRefused) {
@@ -141,8 +142,7 @@ TEST(PyTorchCheckpoint, APickleOfManyMegabytesIsRefused) {
   const std::string bomb =
       zip_of({{.name = "archive/data.pkl", .bytes = zeros, .is_deflated = true}});
   EXPECT_THAT([&] { PyTorchCheckpoint("model.pt", bomb, std::size_t(-1)); },
-              ThrowsMessage<Error>(HasSubstr(
-                  "archive/data.pkl: has 68157440 bytes, and at most 67108864 are read")));
+              ThrowsMessage<Error>(Names("archive/data.pkl ... 68157440 ... 67108864")));
 }
 
 TEST(PyTorchCheckpoint, TensorsThatDoNotFitAreRefused) {
@@ -151,42 +151,42 @@ TEST(PyTorchCheckpoint, TensorsThatDoNotFitAreRefused) {
     expect_refused(checkpoint_of(pickle_of(tensor.opcodes()), {storage}), what);
     expect_refused(legacy_of(pickle_of(tensor.opcodes()), {storage}), what);
   };
-  refused({.offset = 1}, "storage 0: its shape needs 24 bytes, 20 are there");
-  refused({.offset = 7}, "it begins at byte 28 of 24");
-  refused({.offset = -1}, "offset of a tensor is no natural number");
-  refused({.shape = {-2, 3}}, "size of a tensor is no natural number");
-  refused({.strides = {3, -1}}, "stride of a tensor is no natural number");
-  refused({.strides = {3}}, "2 sizes but 1 strides");
-  refused({.strides = {4, 1}}, "needs 28 bytes, 24 are there");
+  refused({.offset = 1}, "storage 0 ... 24 bytes ... 20");
+  refused({.offset = 7}, "byte 28 ... 24");
+  refused({.offset = -1}, "offset ... natural number");
+  refused({.shape = {-2, 3}}, "size of a tensor ... natural number");
+  refused({.strides = {3, -1}}, "stride ... natural number");
+  refused({.strides = {3}}, "2 sizes ... 1 strides");
+  refused({.strides = {4, 1}}, "28 bytes ... 24");
   refused({.shape = {2147483647, 2147483647}, .strides = {2147483647, 2147483647}}, "too large");
   refused({.shape = std::vector<int>(17, 1), .strides = std::vector<int>(17, 1)}, "at most 16");
   refused({.storage = {.elements = 7}}, "storage 0 has ");
-  refused({.storage = {.elements = -1}}, "size of a storage is no natural number");
+  refused({.storage = {.elements = -1}}, "size of a storage ... natural number");
 }
 
 TEST(PyTorchCheckpoint, DamagedStoragesAreRefused) {
   const std::string one = pickle_of(TensorOp{}.opcodes());
-  expect_refused(checkpoint_of(one, {}), "has no entry archive/data/0");
-  expect_refused(checkpoint_of(one, {kSix + "x"}), "storage 0 has 25 bytes");
-  expect_refused(legacy_of(one, {}), "storage 0 is missing");
-  expect_refused(legacy_of(one, {kSix, kSix}), "list of storages does not fit");
+  expect_refused(checkpoint_of(one, {}), "archive/data/0");
+  expect_refused(checkpoint_of(one, {kSix + "x"}), "storage 0 ... 25 bytes");
+  expect_refused(legacy_of(one, {}), "storage 0 ... missing");
+  expect_refused(legacy_of(one, {kSix, kSix}), "list of storages");
   expect_refused(legacy_of(one, {kSix}) + "x", "1 bytes follow");
   expect_refused(legacy_start() + one + pickle_of(std::string("](") + text_op("0") + "e") +
                      bytes_of<std::uint64_t>(6) + "1234",
-                 "ends within storage 0");
+                 "ends within ... storage 0");
   const std::string two =
       TensorOp{}.opcodes() + TensorOp{.storage = {.type = "IntStorage"}}.opcodes() + "\x86";
-  expect_refused(checkpoint_of(pickle_of(two), {kSix}), "storage 0 has two types");
+  expect_refused(checkpoint_of(pickle_of(two), {kSix}), "storage 0 ... two types");
 }
 
 TEST(PyTorchCheckpoint, DamagedStartsOfTheOlderFormatAreRefused) {
   const std::string magic = pickle_of("\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19");
-  expect_refused(magic + pickle_of("K\1"), "version is not 1001");
-  expect_refused(magic + pickle_of("M\xe9\x03") + pickle_of("N"), "facts about the system");
+  expect_refused(magic + pickle_of("K\1"), "version ... 1001");
+  expect_refused(magic + pickle_of("M\xe9\x03") + pickle_of("N"), "facts ... system");
   expect_refused(
       magic + pickle_of("M\xe9\x03") + pickle_of(dict_op({text_op("little_endian"), "\x89"})),
       "big endian");
-  expect_refused(magic, "the version: not a pickle");
+  expect_refused(magic, "version ... pickle");
 }
 
 TEST(PyTorchCheckpoint, TensorsOfUnknownTypesAreObjects) {

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "tests/extras/formats/checkpoint_bytes.h"
 #include "tests/extras/formats/damage.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
@@ -15,7 +16,7 @@ using testing::IsEmpty;
 using testing::ThrowsMessage;
 
 void expect_refused(const std::string& opcodes, const std::string& what) {
-  EXPECT_THAT([&] { unpickle(pickle_of(opcodes)); }, ThrowsMessage<Error>(HasSubstr(what)));
+  EXPECT_THAT([&] { unpickle(pickle_of(opcodes)); }, ThrowsMessage<Error>(Names(what)));
 }
 
 std::int64_t integer(const std::string& opcodes) {
@@ -121,13 +122,13 @@ TEST(Unpickler, DamagedPicklesAreRefused) {
   EXPECT_THAT([] { unpickle("(lp0\n."); }, ThrowsMessage<Error>(HasSubstr("not a pickle")));
   EXPECT_THAT([] { unpickle(pickle_of("N", 6)); }, ThrowsMessage<Error>(HasSubstr("protocol 6")));
   EXPECT_THAT([] { unpickle(pickle_of("N", 1)); }, ThrowsMessage<Error>(HasSubstr("protocol 1")));
-  expect_refused("", "takes a value that is not there");
+  expect_refused("", "value");
   expect_refused("NN", "values left over");
-  expect_refused("N(", "takes a value that is not there");
+  expect_refused("N(", "value");
   expect_refused("(0", "takes a value");
   expect_refused("N\x86", "takes a value");
-  expect_refused("t", "a mark that is not there");
-  expect_refused("h\1", "the memo of the pickle has no number 1");
+  expect_refused("t", "mark");
+  expect_refused("h\1", "memo ... 1");
   expect_refused("q\1", "takes a value");
   expect_refused("Na", "takes a value");
   expect_refused("NNa", "no list");
@@ -135,14 +136,14 @@ TEST(Unpickler, DamagedPicklesAreRefused) {
   expect_refused("NNNs", "no dict");
   expect_refused("}(Nu", "no value");
   expect_refused("NNR", "no tuple");
-  expect_refused("NN\x93", "name of a global is no text");
-  expect_refused("cos\nsystem", "ends within the name of a global");
-  expect_refused(global_op(std::string(1000, 'm'), "n"), "more than 512 bytes");
+  expect_refused("NN\x93", "global ... text");
+  expect_refused("cos\nsystem", "ends within ... global");
+  expect_refused(global_op(std::string(1000, 'm'), "n"), "512 bytes");
   expect_refused("\x82\1", "opcode 0x82");
   expect_refused("I01\n", "opcode 0x49");
-  expect_refused("X\xff\xff\xff\xff", "ends within a text");
-  expect_refused("\x8d\xff\xff\xff\xff\xff\xff\xff\xff", "ends within a text");
-  expect_refused("\x8b\xff\xff\xff\xff", "ends within a number");
+  expect_refused("X\xff\xff\xff\xff", "ends within ... text");
+  expect_refused("\x8d\xff\xff\xff\xff\xff\xff\xff\xff", "ends within ... text");
+  expect_refused("\x8b\xff\xff\xff\xff", "ends within ... number");
   expect_refused(text_op("\xff"), "not UTF-8");
 }
 
@@ -158,13 +159,12 @@ TEST(Unpickler, DeepNestingNeedsNoStackOfTheProgram) {
 }
 
 TEST(Unpickler, TooManyValuesAreRefused) {
-  expect_refused(std::string(8'000'001, 'N'), "more than 8000000 values");
+  expect_refused(std::string(8'000'001, 'N'), "8000000 values");
 }
 
 TEST(Unpickler, AWalkOverAStateDictGoesNoDeeperThanTheLimit) {
   const std::string itself = pickle_of(std::string("}q\1") + text_op("a") + "h\1s");
-  EXPECT_THAT([&] { tensors_of(*unpickle(itself).root); },
-              ThrowsMessage<Error>(HasSubstr("more than 32 deep")));
+  EXPECT_THAT([&] { tensors_of(*unpickle(itself).root); }, ThrowsMessage<Error>(Names("32 deep")));
   // 30 dicts, each of which contains the next one twice: a billion entries.
   std::string twice;
   for (int i = 0; i < 30; ++i) twice += "}";
@@ -174,7 +174,7 @@ TEST(Unpickler, AWalkOverAStateDictGoesNoDeeperThanTheLimit) {
         "0" +
         text_op("a") + "h\1s" + text_op("b") + "h\1s";
   EXPECT_THAT([&] { tensors_of(*unpickle(pickle_of(twice)).root); },
-              ThrowsMessage<Error>(HasSubstr("more than 1000000 entries")));
+              ThrowsMessage<Error>(Names("1000000 entries")));
 }
 
 TEST(Unpickler, DamageIsRefusedOrHarmless) {

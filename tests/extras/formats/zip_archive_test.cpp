@@ -8,13 +8,13 @@
 #include "base/random.h"
 #include "tests/extras/formats/checkpoint_bytes.h"
 #include "tests/extras/formats/damage.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
 
 using testing::AllOf;
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 using testing::ThrowsMessage;
@@ -26,7 +26,7 @@ void expect_refused(const std::string& bytes, const std::string& what, std::size
     ZipArchive archive("a.zip", bytes, limit);
     for (const std::string& name : archive.names()) archive.read(name);
   };
-  EXPECT_THAT(read_all, ThrowsMessage<Error>(AllOf(StartsWith("a.zip: "), HasSubstr(what))));
+  EXPECT_THAT(read_all, ThrowsMessage<Error>(AllOf(StartsWith("a.zip: "), Names(what))));
 }
 
 constexpr const char* kDamaged = "not a ZIP archive, or a damaged one; restore the file";
@@ -64,15 +64,15 @@ TEST(ZipArchive, AnArchiveMayBeEmpty) {
 }
 
 TEST(ZipArchive, AnotherFileIsRefused) {
-  expect_refused("", "not a ZIP archive");
-  expect_refused("PK\3\4", "not a ZIP archive");
-  expect_refused(std::string(1000, 'x'), "not a ZIP archive");
+  expect_refused("", "ZIP archive");
+  expect_refused("PK\3\4", "ZIP archive");
+  expect_refused(std::string(1000, 'x'), "ZIP archive");
 }
 
 TEST(ZipArchive, AWrongChecksumIsSeen) {
   std::string bytes = zip_of({{.name = "one", .bytes = kText}});
   ++bytes[bytes.find(kText)];
-  expect_refused(bytes, "one: its checksum is wrong");
+  expect_refused(bytes, "one ... checksum");
   std::string packed = zip_of({{.name = "one", .bytes = kText, .is_deflated = true}});
   ++packed[40];  // one of the compressed bytes
   expect_refused(packed, "one: its c");
@@ -80,16 +80,16 @@ TEST(ZipArchive, AWrongChecksumIsSeen) {
 
 TEST(ZipArchive, EntriesThatCannotBeReadAreNamed) {
   expect_refused(zip_of({{.name = "one", .bytes = kText, .flags = 1}}), "one: is encrypted");
-  expect_refused(zip_of({{.name = "one", .bytes = kText, .method = 14}}),
-                 "one: is compressed by an unknown method; ");
+  expect_refused(zip_of({{.name = "one", .bytes = kText, .method = 14}}), "one ... unknown method");
   expect_refused(zip_of({{.name = "one", .bytes = kText}, {.name = "one", .bytes = ""}}),
-                 "two entries of the archive have one name");
+                 "two entries ... one name");
   expect_refused(zip_of({{.name = "", .bytes = kText}}), "no name");
   expect_refused(zip_of({{.name = "one", .bytes = kText, .stated_offset = 12}}), kDamaged);
   expect_refused(zip_of({{.name = "one", .bytes = kText, .stated_offset = 0x7FFFFFFF}}), kDamaged);
   const std::string bytes = zip_of({});
   ZipArchive archive("a.zip", bytes, kLimit);
-  EXPECT_THAT([&] { archive.read("two"); }, ThrowsMessage<Error>("a.zip: has no entry two"));
+  EXPECT_THAT([&] { archive.read("two"); },
+              ThrowsMessage<Error>(Names("a.zip ... no entry ... two")));
 }
 
 TEST(ZipArchive, StatedSizesAreComparedWithTheBytes) {
@@ -99,8 +99,7 @@ TEST(ZipArchive, StatedSizesAreComparedWithTheBytes) {
   part.stated_size = 0x7FFFFFFFFFFFFFFF;
   expect_refused(zip_of({part}), kDamaged);
   part.is_deflated = true;
-  expect_refused(zip_of({part}), "states 9223372036854775807 bytes but holds only 42; restore",
-                 std::size_t(-1));
+  expect_refused(zip_of({part}), "9223372036854775807 bytes ... 42 ... restore", std::size_t(-1));
   part.stated_size = static_cast<std::int64_t>(kText.size()) + 5;
   expect_refused(zip_of({part}), "holds only");
   part.stated_size = 5;
@@ -113,8 +112,8 @@ TEST(ZipArchive, NoMoreIsInflatedThanTheLimit) {
   two.name = "two";
   const std::string bytes = zip_of({one, two});
   EXPECT_LT(bytes.size(), 1000u);
-  expect_refused(bytes, "one: would be 100000 bytes, and only 99999 more", 99'999);
-  expect_refused(bytes, "two: would be 100000 bytes, and only 99999 more", 199'999);
+  expect_refused(bytes, "one ... 100000 bytes ... 99999", 99'999);
+  expect_refused(bytes, "two ... 100000 bytes ... 99999", 199'999);
   ZipArchive archive("a.zip", bytes, 200'000);
   EXPECT_EQ(archive.read("one"), one.bytes);
   EXPECT_EQ(archive.read("two"), one.bytes);
@@ -126,7 +125,7 @@ TEST(ZipArchive, AnEntryMayHaveMoreBytesThanAreAskedFor) {
     const std::string bytes = zip_of({{.name = "one", .bytes = kText, .is_deflated = is_deflated}});
     ZipArchive archive("a.zip", bytes, kLimit);
     EXPECT_THAT([&] { archive.read("one", kText.size() - 1); },
-                ThrowsMessage<Error>(HasSubstr("a.zip: one: has 42 bytes, and at most 41 are")));
+                ThrowsMessage<Error>(Names("a.zip ... one ... 42 bytes ... 41")));
     EXPECT_EQ(archive.read("one", kText.size()), kText);
   }
 }
@@ -145,7 +144,7 @@ TEST(ZipArchive, MemoryIsTakenAsBytesComeAndNotAsTheyAreStated) {
                                      .is_zip64 = true,
                                      .stated_size = 700'000'000}});
   const auto before = most_memory();
-  expect_refused(bytes, "states 700000000 bytes but holds only 800000", std::size_t(-1));
+  expect_refused(bytes, "700000000 bytes ... 800000", std::size_t(-1));
   EXPECT_LT(most_memory() - before, 100'000);
 }
 
@@ -153,7 +152,7 @@ TEST(ZipArchive, ABombIsNotPlausible) {
   const std::string zeros(std::size_t{100} << 20, '\0');
   const std::string bomb = zip_of({{.name = "one", .bytes = zeros, .is_deflated = true}});
   EXPECT_LT(bomb.size(), 1u << 20);
-  expect_refused(bomb, "one: would be 104857600 bytes", plausible_inflated(bomb.size()));
+  expect_refused(bomb, "one ... 104857600 bytes", plausible_inflated(bomb.size()));
 }
 
 std::string sound() {

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "tests/extras/markup/word_translators.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
@@ -126,21 +127,20 @@ TEST(Xml, WhiteSpaceThatIsWrittenAsAReferenceStaysAroundTexts) {
 }
 
 TEST(Xml, FaultsAreNamedWithTheirPlace) {
-  EXPECT_EQ(error_of("<d>\n<p>one</d>"), "xml: line 2, column 9: mismatched tag");
-  EXPECT_EQ(error_of("one & two"), "xml: line 1, column 6: not well-formed (invalid token)");
-  EXPECT_EQ(error_of("one &nbsp; two"), "xml: line 1, column 5: undefined entity");
-  EXPECT_EQ(error_of("one <b>two"), "xml: line 1, column 11: an element is not closed");
-  EXPECT_EQ(error_of("one\n<b>two"), "xml: line 2, column 7: an element is not closed");
+  EXPECT_THAT(error_of("<d>\n<p>one</d>"), Names("xml ... line 2, column 9"));
+  EXPECT_THAT(error_of("one & two"), Names("xml ... line 1, column 6"));
+  EXPECT_THAT(error_of("one &nbsp; two"), Names("xml ... line 1, column 5 ... entity"));
+  EXPECT_THAT(error_of("one <b>two"), Names("xml ... line 1, column 11 ... not closed"));
+  EXPECT_THAT(error_of("one\n<b>two"), Names("xml ... line 2, column 7 ... not closed"));
   EXPECT_THAT(error_of("</fragment>one<fragment>"), testing::StartsWith("xml: line 1, "));
   EXPECT_THAT(error_of("<?xml version='1.0' encoding='latin1'?><d>x</d>"),
-              testing::HasSubstr("declares the encoding latin1"));
+              Names("encoding ... latin1"));
   EXPECT_EQ(error_of(""), "none");
 }
 
 TEST(Xml, ATranslationInUtf8CannotStandUnderADeclarationOfAscii) {
-  EXPECT_EQ(error_of("<?xml version='1.0' encoding='US-ASCII'?><d>x</d>"),
-            "xml: declares the encoding US-ASCII; convert it to UTF-8 (iconv -t UTF-8), and its "
-            "declaration, too");
+  EXPECT_THAT(error_of("<?xml version='1.0' encoding='US-ASCII'?><d>x</d>"),
+              Names("xml ... encoding US-ASCII ... iconv -t UTF-8"));
   EXPECT_EQ(error_of("<?xml version='1.0' encoding='utf-8'?><d>x</d>"), "none");
   EXPECT_EQ(error_of("<?xml version='1.0'?><d>x</d>"), "none");
 }
@@ -149,9 +149,9 @@ TEST(Xml, AFragmentMayBeginWithAByteOrderMark) {
   EXPECT_EQ(reversed_xml("\xEF\xBB\xBF<p>one two</p><p>three <b>four</b></p>"),
             "\xEF\xBB\xBF<p>two one</p><p><b>four</b> three</p>");
   EXPECT_EQ(reversed_xml("\xEF\xBB\xBFone two"), "\xEF\xBB\xBFtwo one");
-  EXPECT_EQ(error_of("\xEF\xBB\xBFone & two"),
-            "xml: line 1, column 6: not well-formed (invalid token)");
-  EXPECT_EQ(error_of("\xEF\xBB\xBFone <b>two"), "xml: line 1, column 11: an element is not closed");
+  EXPECT_THAT(error_of("\xEF\xBB\xBFone & two"), Names("xml ... line 1, column 6"));
+  EXPECT_THAT(error_of("\xEF\xBB\xBFone <b>two"),
+              Names("xml ... line 1, column 11 ... not closed"));
   EXPECT_EQ(reversed_xml("\xEF\xBB\xBF<!DOCTYPE d><d>one two</d>"),
             "\xEF\xBB\xBF<!DOCTYPE d><d>two one</d>");
 }

@@ -2,9 +2,12 @@ import os
 import pathlib
 import random
 import string
+import sys
 
 import dragoman
 import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))  # names.py
 
 
 @pytest.fixture(scope="session")
@@ -28,7 +31,7 @@ def lines():
 
 @pytest.fixture(scope="session")
 def program():
-    """The path of a program by its name; the test is skipped where it is not built."""
+    """The path of a program by its name; the test is skipped if it is not built."""
     paths = {pathlib.Path(path).name: path for path in os.environ["DRAGOMAN_PROGRAMS"].split(os.pathsep)}
     def path_of(name):
         if name not in paths:

@@ -7,6 +7,7 @@ import re
 import dragoman
 import pytest
 from dragoman import metrics
+from names import names
 
 WORDS = "the a cat Cat sat on mat, mat. (hi) 1,000 1.5 well-known 50% &quot; Straße 日本語 に 中文 👍 ' `` x_y  \t".split(" ")
 
@@ -111,29 +112,29 @@ def test_an_error_names_the_keywords_of_its_function(metric):
 
 
 @pytest.mark.parametrize(("call", "error", "message"), [
-    (lambda: metrics.bleu("a", ["b"]), TypeError, "hypotheses: must be a list"),
-    (lambda: metrics.bleu(["a"], "b"), TypeError, "references: must be a list"),
-    (lambda: metrics.bleu(["a"], [1]), TypeError, "must be str, not int"),
-    (lambda: metrics.bleu([1], ["a"]), TypeError, "must be str, not int"),
-    (lambda: metrics.bleu(["a"], ["a", ["b"]]), TypeError, "beside lists"),
-    (lambda: metrics.bleu(["a"], ["b", "c"]), dragoman.Error, "1 line but reference 1 has 2 lines"),
-    (lambda: metrics.bleu([], []), dragoman.Error, "nothing to score"),
-    (lambda: metrics.bleu(["a"], ["a"], tokenize="13b"), ValueError, "did you mean 13a"),
-    (lambda: metrics.bleu(["a", None], ["a", "b"]), TypeError, r"hypotheses\[1\]: must be str, not NoneType"),
-    (lambda: metrics.bleu(["a", "b"], ["a", 1.5]), TypeError, r"references\[1\]: must be str, not float"),
-    (lambda: metrics.bleu(["a"], [["a"], [2]]), TypeError, r"references\[1\]\[0\]: must be str, not int"),
-    (lambda: metrics.bleu({"a": 1}, ["a"]), TypeError, "hypotheses: must be a list of str, not a dict"),
-    (lambda: metrics.bleu(["a"], {"a": 1}), TypeError, "references: must be a list of str, not a dict"),
-    (lambda: metrics.bleu(Table(), ["a"]), TypeError, "not a Table; give one column of it"),
-    (lambda: metrics.compare({"x": Table()}, ["a"]), TypeError, "not a Table; give one column of it"),
-    (lambda: metrics.bleu(["a"], ["a"], confidence_n="5"), TypeError, "confidence_n: must be a number"),
-    (lambda: metrics.chrf(["a"], ["a"], char_order=-1), ValueError, "^char_order -1"),
-    (lambda: metrics.ter(["a"], ["a"], no_punct="x"), TypeError, "^no_punct: must be"),
+    (lambda: metrics.bleu("a", ["b"]), TypeError, "hypotheses ... list"),
+    (lambda: metrics.bleu(["a"], "b"), TypeError, "references ... list"),
+    (lambda: metrics.bleu(["a"], [1]), TypeError, "str ... int"),
+    (lambda: metrics.bleu([1], ["a"]), TypeError, "str ... int"),
+    (lambda: metrics.bleu(["a"], ["a", ["b"]]), TypeError, "lists"),
+    (lambda: metrics.bleu(["a"], ["b", "c"]), dragoman.Error, "1 line ... reference 1 ... 2 lines"),
+    (lambda: metrics.bleu([], []), dragoman.Error, "score"),
+    (lambda: metrics.bleu(["a"], ["a"], tokenize="13b"), ValueError, "13a"),
+    (lambda: metrics.bleu(["a", None], ["a", "b"]), TypeError, "hypotheses[1] ... str ... NoneType"),
+    (lambda: metrics.bleu(["a", "b"], ["a", 1.5]), TypeError, "references[1] ... str ... float"),
+    (lambda: metrics.bleu(["a"], [["a"], [2]]), TypeError, "references[1][0] ... str ... int"),
+    (lambda: metrics.bleu({"a": 1}, ["a"]), TypeError, "hypotheses ... list of str ... dict"),
+    (lambda: metrics.bleu(["a"], {"a": 1}), TypeError, "references ... list of str ... dict"),
+    (lambda: metrics.bleu(Table(), ["a"]), TypeError, "Table ... one column"),
+    (lambda: metrics.compare({"x": Table()}, ["a"]), TypeError, "Table ... one column"),
+    (lambda: metrics.bleu(["a"], ["a"], confidence_n="5"), TypeError, "confidence_n ... number"),
+    (lambda: metrics.chrf(["a"], ["a"], char_order=-1), ValueError, "char_order -1"),
+    (lambda: metrics.ter(["a"], ["a"], no_punct="x"), TypeError, "no_punct"),
     (lambda: metrics.compare({}, ["a"]), ValueError, "systems"),
-    (lambda: metrics.compare({"x": ["a"]}, ["a"], metrics="bloo"), ValueError, "did you mean bleu"),
-    (lambda: metrics.compare({"x": ["a"]}, ["a"], test="t"), ValueError, "none of bootstrap"),
+    (lambda: metrics.compare({"x": ["a"]}, ["a"], metrics="bloo"), ValueError, "bleu"),
+    (lambda: metrics.compare({"x": ["a"]}, ["a"], test="t"), ValueError, "bootstrap"),
     (lambda: metrics.compare({"x": ["a"], "y": ["a", "b"]}, ["a"]), dragoman.Error, "2 lines"),
-    (lambda: metrics.sentence_scores(["a"], ["a"], beeta=3), ValueError, "beeta: unknown option")])
+    (lambda: metrics.sentence_scores(["a"], ["a"], beeta=3), ValueError, "beeta")])
 def test_wrong_arguments_are_named(call, error, message):
-    with pytest.raises(error, match=message):
+    with pytest.raises(error, match=names(message)):
         call()

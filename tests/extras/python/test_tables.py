@@ -3,6 +3,7 @@
 import pickle
 
 import pytest
+from names import names
 
 pa = pytest.importorskip("pyarrow", reason="the tests of tables need pyarrow")
 from dragoman.tables import Columns, TableTranslator, model_files, portable, without_scheme  # noqa: E402
@@ -33,9 +34,9 @@ def test_no_rows_give_no_rows(model):
 
 def test_rows_without_text_are_shown(model):
     table = pa.table({"id": [7, 8], "text": ["a", None]})
-    with pytest.raises(TypeError, match="'text': must be str, but is null in the row {'id': 8, 'text': None}"):
+    with pytest.raises(TypeError, match=names("'text' ... str ... null ... {'id': 8, 'text': None}")):
         plan(model).translate(table)
-    with pytest.raises(TypeError, match="must be str, but is int in the row"):
+    with pytest.raises(TypeError, match=names("str ... int ... row")):
         plan(model).translate(pa.table({"text": [7]}))
 
 
@@ -57,15 +58,15 @@ def test_batches_draw_differently_and_the_same_batch_alike(model):
 
 
 @pytest.mark.parametrize(("call", "error", "message"), [
-    (lambda: portable({"n_best": 2}), TypeError, "n_best: a table has no column"),
-    (lambda: portable({"terms": "terms.tsv"}), TypeError, "terms: must be a dict here"),
-    (lambda: Columns(bad_rows="skip"), ValueError, "bad_rows: 'skip' is none of error, null"),
-    (lambda: Columns().check(["id"]), ValueError, "no 'text' among the columns id"),
-    (lambda: Columns().check(["text", "translation"]), ValueError, "a column 'translation' already"),
-    (lambda: Columns(score="text").check(["text"]), ValueError, "a column 'text' already"),
-    (lambda: Columns(score="translation").check(["text"]), ValueError, "a column 'translation' already")])
+    (lambda: portable({"n_best": 2}), TypeError, "n_best ... column"),
+    (lambda: portable({"terms": "terms.tsv"}), TypeError, "terms ... dict"),
+    (lambda: Columns(bad_rows="skip"), ValueError, "bad_rows ... 'skip' ... error, null"),
+    (lambda: Columns().check(["id"]), ValueError, "'text' ... id"),
+    (lambda: Columns().check(["text", "translation"]), ValueError, "column 'translation'"),
+    (lambda: Columns(score="text").check(["text"]), ValueError, "column 'text'"),
+    (lambda: Columns(score="translation").check(["text"]), ValueError, "column 'translation'")])
 def test_what_does_not_fit_is_named(call, error, message):
-    with pytest.raises(error, match=message):
+    with pytest.raises(error, match=names(message)):
         call()
 
 

@@ -7,6 +7,7 @@ import subprocess
 
 import dragoman
 import pytest
+from names import names
 
 SHORT = {"max_length": 8, "max_length_ratio": 0.1, "beam_size": 2}
 FLAGS = ["--max-length", "8", "--max-length-ratio", "0.1", "--beam-size", "2"]
@@ -106,7 +107,7 @@ def test_an_error_of_the_iterator_is_raised(translator):
         raise KeyError("mine")
     with pytest.raises(KeyError, match="mine"):
         translator.translate(failing(), **SHORT)
-    assert translator.translate("a", **SHORT).text  # it goes on to work
+    assert translator.translate("a", **SHORT).text  # it still works
 
 
 def test_prefixes_begin_translations(translator):
@@ -117,7 +118,7 @@ def test_prefixes_begin_translations(translator):
     assert translations[1] == translator.translate("two", **SHORT)
     assert translator.translate("one", prefixes="abc de ", **SHORT) == translations[0]
     for wrong in (["a"], ["a"] * 4, []):
-        with pytest.raises(ValueError, match="prefixes: must have as many texts"):
+        with pytest.raises(ValueError, match="prefixes"):
             translator.translate(lines, prefixes=wrong, **SHORT)
     with pytest.raises(TypeError, match="prefixes"):
         translator.translate(lines, prefixes="abc", **SHORT)
@@ -210,7 +211,7 @@ def test_scores_are_those_of_the_program(translator, model, lines, program, tmp_
 
 
 def test_scores_are_those_of_the_search(translator, lines):
-    """The search's sum of log-probabilities is the score of its translation, where the pieces are the same."""
+    """The search's sum of log-probabilities is the score of its translation, if the pieces are the same."""
     options = {"beam_size": 1, "max_length": 60}
     translations = translator.translate(lines[:20], split_sentences="never", **options)
     scores = translator.score(lines[:20], [t.text for t in translations], split_sentences="never")
@@ -221,23 +222,23 @@ def test_scores_are_those_of_the_search(translator, lines):
 
 
 def test_scores_need_as_many_translations_as_lines(translator):
-    with pytest.raises(ValueError, match="sources: has 2 lines, but targets has 1"):
+    with pytest.raises(ValueError, match=names("sources ... 2 ... targets ... 1")):
         translator.score(["a", "b"], ["c"])
-    with pytest.raises(TypeError, match="both must be str"):
+    with pytest.raises(TypeError, match=names("str")):
         translator.score("a", ["c"])
     assert translator.score([], []) == []
     assert translator.score("a", "b") == translator.score(["a"], ["b"])[0]
 
 
 @pytest.mark.parametrize(("options", "message"), [
-    ({"beam_size": 0}, "beam_size 0: must be from 1 to 1000"), ({"beem_size": 3}, "did you mean beam_size?"),
-    ({"beam_size": 2.5}, "beam_size"), ({"n_best": 9}, "n_best 9: must not exceed beam_size"),
-    ({"stop": "soon"}, "none of full, exact, hf"), ({"terms": {"a": " "}}, "has no target term"),
-    ({"terms": {"a": "b\nc"}}, "line end"), ({"number_format": "en-de"}, "needs protect"),
+    ({"beam_size": 0}, "beam_size 0 ... 1 ... 1000"), ({"beem_size": 3}, "beem_size ... beam_size"),
+    ({"beam_size": 2.5}, "beam_size"), ({"n_best": 9}, "n_best 9 ... beam_size"),
+    ({"stop": "soon"}, "full, exact, hf"), ({"terms": {"a": " "}}, "target term"),
+    ({"terms": {"a": "b\nc"}}, "line end"), ({"number_format": "en-de"}, "protect"),
     ({"attention_layer": 99, "alignment": True}, "attention_layer 99"), ({"read_ahead": 0}, "read_ahead 0"),
     ({"temperature": float("nan")}, "temperature")])
 def test_wrong_options_are_named(translator, options, message):
-    with pytest.raises(ValueError, match=message.replace("?", r"\?")):
+    with pytest.raises(ValueError, match=names(message)):
         translator.translate_iter(["a"], **options)  # at the call, not when the first line is taken
 
 
@@ -248,12 +249,12 @@ def test_what_is_no_text_is_refused(translator, lines):
 
 
 def test_an_error_names_the_row(translator):
-    with pytest.raises(TypeError, match=r"lines\[2\]: must be str, not float"):
+    with pytest.raises(TypeError, match=names("lines[2] ... str ... float")):
         translator.translate(["a", "b", float("nan")], **SHORT)
     stream = translator.translate_iter(iter(["a", "b", "c", None]), read_ahead=1, **SHORT)
-    with pytest.raises(TypeError, match=r"lines\[3\]: must be str, not NoneType"):
+    with pytest.raises(TypeError, match=names("lines[3] ... str ... NoneType")):
         list(stream)
-    with pytest.raises(TypeError, match=r"targets\[1\]: must be str"):
+    with pytest.raises(TypeError, match=names("targets[1] ... str")):
         translator.score(["a", "b"], ["c", 5])
 
 
@@ -264,16 +265,16 @@ def test_a_table_is_no_list_of_texts(translator):
         def __iter__(self):
             return iter(self.columns)
 
-    with pytest.raises(TypeError, match="lines: must be a list of str, not a Table; give one column of it"):
+    with pytest.raises(TypeError, match=names("lines ... list of str ... Table ... one column")):
         translator.translate(Table())
 
 
 @pytest.mark.parametrize(("options", "message"), [
-    ({"terms": {"house": 1}}, "terms: in 'house': 1 both must be str, not int"),
-    ({"terms": {1: "house"}}, "terms: in 1: 'house' both must be str"),
-    ({"beam_size": "5"}, "beam_size: must be a number"), ({"protect": "no"}, "protect: must be a number or a bool")])
+    ({"terms": {"house": 1}}, "terms ... 'house': 1 ... str ... int"),
+    ({"terms": {1: "house"}}, "terms ... 1: 'house' ... str"),
+    ({"beam_size": "5"}, "beam_size ... number"), ({"protect": "no"}, "protect ... number ... bool")])
 def test_values_of_another_type_are_named(translator, options, message):
-    with pytest.raises(TypeError, match=message):
+    with pytest.raises(TypeError, match=names(message)):
         translator.translate_iter(["a"], **options)
 
 
@@ -283,7 +284,7 @@ def test_a_translator_is_a_context_manager(model):
         first = next(stream).text
         assert first == translator.translate("one", **SHORT).text
     assert len(list(stream)) in (0, 1)  # what was under way may be taken
-    with pytest.raises(ValueError, match="this Translator is closed"):
+    with pytest.raises(ValueError, match="closed"):
         translator.translate("one")
     translator.close()
 

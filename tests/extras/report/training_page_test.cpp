@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "tests/names.h"
 
 namespace dragoman {
 
@@ -77,8 +78,7 @@ TEST(TrainingPage, TheLossNamesTheObjectiveOfEachRun) {
               HasSubstr("Training loss <small>label smoothing 0.1</small>"));
   plain.history.settings["label-smoothing"] = "0";
   EXPECT_THAT(training_page({smooth, plain}),
-              HasSubstr("Training loss <small>not to be compared; a: label smoothing 0.1; "
-                        "b: no label smoothing, so the same as nll</small>"));
+              Names("a: label smoothing 0.1 ... b: no label smoothing"));
 }
 
 TEST(TrainingPage, TheAttentionOfEachValidationIsThere) {
@@ -134,8 +134,7 @@ TEST(TrainingPage, ARunWithoutALineOfItsUpdatesSaysWhyThereIsNoCurve) {
   run.history.updates.clear();
   run.history.settings["log-every"] = "1000";
   EXPECT_THAT(training_page({run}),
-              HasSubstr("a: no training curve: the log has a line every 1000 updates "
-                        "(--log-every), and its last one is about update 300"));
+              Names("a: no training curve ... 1000 updates ... --log-every ... 300"));
 }
 
 TEST(TrainingPage, TheBestOfEqualScoresIsTheOneThatTheRunHasChosen) {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "tests/model/file/scratch_file.h"
 #include "tests/model/file/small_model.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
@@ -122,7 +123,7 @@ TEST(Average, ModelsThatDifferAreRefused) {
           write_average(std::vector{good.path(), other.path()}, mean.path(), "");
         },
         ThrowsMessage<Error>(
-            AllOf(HasSubstr("good.safetensors"), HasSubstr("other.safetensors"), HasSubstr(what))));
+            AllOf(HasSubstr("good.safetensors"), HasSubstr("other.safetensors"), Names(what))));
     EXPECT_FALSE(std::filesystem::exists(mean.path()));
   };
   expect_refused([](ModelContents& c) { c.config.heads = 1; }, "heads is 1");
@@ -226,7 +227,7 @@ TEST(Quantize, WholeNumbersNeedTheirScales) {
     write_model_file(whole.path(), contents);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("has no scale for each of its rows"));
+    EXPECT_THAT(error.what(), Names("scale ... rows"));
   }
 }
 

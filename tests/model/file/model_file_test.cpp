@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "tests/model/file/scratch_file.h"
 #include "tests/model/file/small_model.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
@@ -150,7 +151,7 @@ TEST(ModelFile, WrongContentsAreNotWrittenAndTheOldFileStays) {
     SmallModel model;
     change(model.contents);
     EXPECT_THAT([&] { write_model_file(file.path(), model.contents); },
-                ThrowsMessage<Error>(AllOf(HasSubstr("kept.safetensors: "), HasSubstr(what))));
+                ThrowsMessage<Error>(AllOf(HasSubstr("kept.safetensors: "), Names(what))));
     EXPECT_EQ(read_file(file.path()), "the old file");
   };
   expect_refused([](ModelContents& c) { c.parameters.pop_back(); }, "is missing");
@@ -242,7 +243,7 @@ TEST(ModelFile, ForeignAndNewerFilesAreNamedAsSuch) {
 
   const float one = 1;
   write_safetensors(file.path(), std::vector{TensorData{"w", Dtype::F32, {1}, &one}}, {});
-  EXPECT_THAT(error_of(file.path()), HasSubstr("not a model of dragoman"));
+  EXPECT_THAT(error_of(file.path()), Names("model of dragoman"));
 }
 
 TEST(ModelFile, ConfigurationAndTensorsMustAgree) {
@@ -251,7 +252,7 @@ TEST(ModelFile, ConfigurationAndTensorsMustAgree) {
   config.encoder_layers = 2;
   write_changed(file.path(), "dragoman.config", to_json(config));
   EXPECT_THAT(error_of(file.path()),
-              HasSubstr("parameter encoder.layers.1.self_attention.query.weight is missing"));
+              Names("encoder.layers.1.self_attention.query.weight ... missing"));
   config = SmallModel().contents.config;
   config.d_ff = 16;
   write_changed(file.path(), "dragoman.config", to_json(config));

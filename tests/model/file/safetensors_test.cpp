@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "tests/model/file/scratch_file.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
@@ -26,7 +27,7 @@ void expect_refused(const std::string& bytes, const std::string& what) {
   const ScratchFile file("refused.safetensors", bytes);
   EXPECT_THAT(
       [&] { SafetensorsFile{file.path()}; },
-      ThrowsMessage<Error>(::testing::AllOf(HasSubstr("refused.safetensors: "), HasSubstr(what))));
+      ThrowsMessage<Error>(::testing::AllOf(HasSubstr("refused.safetensors: "), Names(what))));
 }
 
 TensorData tensor_of(const std::string& name, Dtype dtype, std::vector<std::int64_t> shape,
@@ -104,10 +105,10 @@ TEST(Safetensors, ASmallFileByAnotherWriterIsRead) {
 
 TEST(Safetensors, OtherFilesAreRefused) {
   expect_refused("", "empty");
-  expect_refused("short", "not a safetensors file");
-  expect_refused("PK\x03\x04 some other archive", "not a safetensors file");
-  expect_refused(std::string(100, '\0'), "not a safetensors file");
-  expect_refused(std::string(100, '\xff'), "not a safetensors file");
+  expect_refused("short", "safetensors file");
+  expect_refused("PK\x03\x04 some other archive", "safetensors file");
+  expect_refused(std::string(100, '\0'), "safetensors file");
+  expect_refused(std::string(100, '\xff'), "safetensors file");
   expect_refused(file_of(R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}})", 2),
                  "truncated");
   expect_refused(file_of(R"({"a":1})", 0).substr(0, 12), "truncated");
@@ -147,7 +148,7 @@ TEST(Safetensors, BrokenHeadersAreRefused) {
       R"("b":{"dtype":"U8","shape":[6],"data_offsets":[0,6]},)" + entry("\"U8\"", "[4]", "[4,8]"),
       "begin at 4");
   refused(R"("__metadata__":{"k":1},)" + entry("\"F32\"", "[2]", "[0,8]"), "not text");
-  refused(R"("__metadata__":[],)" + entry("\"F32\"", "[2]", "[0,8]"), "not a JSON object");
+  refused(R"("__metadata__":[],)" + entry("\"F32\"", "[2]", "[0,8]"), "JSON object");
   refused(R"("__metadata__":{"k":"1","k":"2"},)" + entry("\"F32\"", "[2]", "[0,8]"), "twice");
   refused("\"a\":" + std::string(100'000, '['), "nested");
   refused("\"a\xff\":1", "not JSON");

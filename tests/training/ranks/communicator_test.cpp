@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "tests/free_port.h"
+#include "tests/names.h"
 #include "tests/training/ranks/ranks.h"
 
 namespace dragoman {
@@ -103,7 +104,7 @@ TEST(Communicator, ARankThatIsLostWhileSumsAreMadeIsNamed) {
     ranks.finish_sums();
   });
   EXPECT_THAT(errors[0], HasSubstr("rank 1 (host "));
-  EXPECT_THAT(errors[0], HasSubstr("has stopped: memory has run out"));
+  EXPECT_THAT(errors[0], Names("stopped ... memory"));
 }
 
 TEST(Communicator, ARankMayEndWithItsSumsUnfinished) {
@@ -148,7 +149,7 @@ TEST(Communicator, ARankThatGivesUpIsNamedWhateverTheOthersWaitFor) {
     ranks.sum(tensor);
   });
   EXPECT_THAT(errors[0], HasSubstr("rank 1 (host "));
-  EXPECT_THAT(errors[0], HasSubstr("has stopped: b.en: no such file"));
+  EXPECT_THAT(errors[0], Names("stopped ... b.en"));
   EXPECT_EQ(errors[0], errors[2]);
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/files.h"
+#include "tests/names.h"
 #include "tests/system/translate_fixture.h"
 
 namespace dragoman {
@@ -46,7 +47,7 @@ TEST_F(Export, AnImportNeverReplacesAFileOfTheModelThatItReads) {
   const std::string before = read_file(bin);
   const ProcessResult refused = run({"import", model, "-o", bin});
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.errors, HasSubstr("is a file of the folder that is read"));
+  EXPECT_THAT(refused.errors, Names("file of the folder"));
   EXPECT_EQ(read_file(bin), before);
   for (int again = 0; again < 2; ++again)
     EXPECT_EQ(run({"import", model, "-o", model + "/ours.safetensors"}).exit_code, 0);
@@ -82,27 +83,24 @@ TEST_F(Export, SettingsOfTheSearchThatAFormatLacksAreNamed) {
                         {{"stop", "marian"}, {"coverage-penalty", "0.2"}, {"beam-size", "5"}});
   const ProcessResult warned = exported(path("en-de"));
   EXPECT_EQ(warned.exit_code, 0);
-  EXPECT_THAT(warned.errors, HasSubstr("CTranslate2 keeps no settings of the search; ask it for "
-                                       "--coverage-penalty 0.2, --stop marian"));
+  EXPECT_THAT(warned.errors, Names("CTranslate2 ... --coverage-penalty 0.2, --stop marian"));
   EXPECT_EQ(names(), (std::set<std::string>{"en-de", "model.safetensors"}));
   const ProcessResult refused =
       run({"export", path("model.safetensors"), path("hf"), "--format", "hf-marian"});
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.errors,
-              HasSubstr("MarianMTModel has no --coverage-penalty 0.2, --stop marian; "
-                        "--drop-search exports the model without such settings"));
+              Names("MarianMTModel ... --coverage-penalty 0.2, --stop marian ... --drop-search"));
   const ProcessResult other = run(
       {"export", path("model.safetensors"), path("hf"), "--format", "hf-marian", "--drop-search"});
   EXPECT_EQ(other.exit_code, 0);
-  EXPECT_THAT(other.errors, HasSubstr("hf: leaves out the model's search settings "
-                                      "--coverage-penalty 0.2, --stop marian"));
+  EXPECT_THAT(other.errors, Names("hf ... --coverage-penalty 0.2, --stop marian"));
 }
 
 TEST_F(Export, AnInt8ModelIsSaidToBeWrittenAsFloat32) {
   const std::string model = path("model.safetensors"), whole = path("int8.safetensors");
   ASSERT_EQ(run({"quantize", "-m", model, "-o", whole}).exit_code, 0);
   EXPECT_THAT(run({"export", whole, path("ct2")}).errors,
-              HasSubstr("int8.safetensors has weights of 8 bits; the export has them as float32"));
+              Names("int8.safetensors ... 8 bits ... float32"));
   EXPECT_THAT(run({"export", whole, path("eight"), "--type", "int8"}).errors,
               testing::Not(HasSubstr("float32")));
   EXPECT_THAT(exported(path("plain")).errors, testing::Not(HasSubstr("float32")));
@@ -124,8 +122,8 @@ TEST_F(Export, AFolderThatCannotBeReadAgainIsRemoved) {
   tokenizer_ = usual;
   const ProcessResult result = exported(path("en-de"));
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.errors, HasSubstr("the check failed, and the folder was removed"));
-  EXPECT_THAT(result.errors, HasSubstr("the vocabulary has no <unk>"));
+  EXPECT_THAT(result.errors, Names("folder was removed"));
+  EXPECT_THAT(result.errors, Names("vocabulary ... <unk>"));
   EXPECT_EQ(names(), (std::set<std::string>{"model.safetensors"}));
 }
 
