@@ -245,6 +245,30 @@ bool is_web_origin(std::string_view text) {
   return is_host(place.substr(0, colon)) && is_port(place.substr(colon + 1), scheme);
 }
 
+std::string host_of_url(std::string_view url) {
+  const std::size_t scheme = url.find("://");
+  if (scheme == url.npos) return {};
+  const std::string_view rest = url.substr(scheme + 3);
+  return std::string(rest.substr(0, rest.find_first_of("/?#")));
+}
+
+std::string host_name_of(std::string_view host) {
+  const std::size_t bracket = host.starts_with('[') ? host.find(']') : 0;
+  const std::size_t end = std::min(host.find(':', std::min(bracket, host.size())), host.size());
+  const std::string_view port = host.substr(end);
+  if (port.size() > 1 && !is_made_of(port.substr(1), "0123456789")) return {};
+  std::string name = ascii_lower(host.substr(0, end));
+  if (name.ends_with('.')) name.pop_back();
+  return is_host(name) ? name : "";
+}
+
+bool is_loopback_name(std::string_view name) {
+  in_addr address{};
+  if (name.starts_with("127.") && inet_pton(AF_INET, std::string(name).c_str(), &address) == 1)
+    return true;
+  return name == "localhost" || name.ends_with(".localhost") || name == "::1" || name == "[::1]";
+}
+
 std::string random_name() {
   std::array<std::uint8_t, 16> bytes{};
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))

@@ -1,5 +1,5 @@
-// Who may ask, and how often: API keys with their quotas, requests in a minute, origins of web
-// pages; and names that nobody can guess.
+// Who may ask, how often and by what name: API keys with their quotas, requests in a minute,
+// origins of web pages, names of hosts; and names that nobody can guess.
 #pragma once
 
 #include <array>
@@ -110,6 +110,18 @@ class RequestRate {
 /// "http://localhost:3000", "null". They write it in lower case, with a port if it is not the
 /// scheme's own, and with nothing after it (RFC 6454, section 6.2).
 bool is_web_origin(std::string_view text);
+
+/// The host of an address of the web: "example.org:8443" of "https://example.org:8443/a"; empty if
+/// the text is none.
+std::string host_of_url(std::string_view url);
+
+/// The name or address of a header Host, in lower case and without the port and a full stop at its
+/// end: "example.org", "127.0.0.1", "[::1]". Empty if the text is no host.
+std::string host_name_of(std::string_view host);
+
+/// Whether a name or address always means the machine itself: "localhost" and all that end in
+/// ".localhost" (RFC 6761, section 6.3), 127.0.0.0/8, "::1" and "[::1]".
+bool is_loopback_name(std::string_view name);
 
 /// A random UUID (RFC 9562, version 4): 122 bits of the system's random numbers. Throws Error if
 /// the system gives none.

@@ -33,6 +33,10 @@ struct ServerConfig {
   std::chrono::milliseconds request_timeout{60'000};
   std::vector<std::string> cors_origins = {};  ///< "*": any
   /// The client is the last address of X-Forwarded-For, which the proxy in front has written.
+  /// Names by which it may be asked besides those of loopback addresses; nothing: any.
+  std::optional<std::vector<std::string>> hosts = std::nullopt;
+  /// The address that clients know, without a slash at its end; empty: as each request says.
+  std::string public_url = {};
   bool is_behind_proxy = false;
   std::string version = {};
   std::shared_ptr<ApiKeys> api_keys = nullptr;        ///< null: everybody may ask
@@ -66,8 +70,9 @@ struct WantedTexts {
 using Answer = std::variant<HttpResponse, WantedTexts>;
 
 enum class Access {
-  Free,     ///< for everybody, as often as they like; answered at once, without parameters
-  Admitted  ///< for clients whose key is known, at their rate
+  Free,      ///< for everybody, as often as they like; answered at once, without parameters
+  Admitted,  ///< for clients whose key is known, at their rate
+  Changing   ///< as Admitted, but not for web pages of other origins: it changes what is kept
 };
 
 struct Endpoint {

@@ -207,8 +207,10 @@ std::string translated_name(const std::string& name, const std::string& target) 
   return join_text(name.substr(0, dot), '_', target, name.substr(dot));
 }
 
-/// Clients want a whole address. A proxy in front says by which scheme it was asked.
-std::string address_of_files(const HttpRequest& request) {
+/// Clients want a whole address. A proxy in front says by which scheme it was asked. The server has
+/// checked the host.
+std::string address_of_files(const HttpRequest& request, const std::string& public_url) {
+  if (!public_url.empty()) return public_url + "/download_file/";
   const std::string host(request.header("host"));
   const bool is_https = request.header("x-forwarded-proto") == "https";
   const std::string root = host.empty() ? "" : join_text(is_https ? "https://" : "http://", host);
@@ -229,7 +231,7 @@ class LibreTranslate : public Interface {
         {"GET", "/download_file/", Free,
          [this](Request& request) { return download_file(request.rest); }},
         {"POST", "/detect", Admitted, [this](Request& request) { return detect(*request.fields); }},
-        {"POST", "/suggest", Admitted,
+        {"POST", "/suggest", Changing,
          [this](Request& request) { return suggest(*request.fields); }},
         {"GET", "/languages", Free, [this](Request&) { return languages(); }},
         {"GET", "/frontend/settings", Free, [this](Request&) { return frontend_settings(); }}};
@@ -269,18 +271,19 @@ class LibreTranslate : public Interface {
     request.fields.reset();
     const std::string name = safe_file_name(file->name);
     const std::string translated = translated_name(name, parameters.target);
-    return {.parameters = std::move(parameters),
-            .markup_fault = join_text("Invalid request: the file '", name, '\''),
-            .answer = [this, mark, address = address_of_files(request.http), translated](
-                          const TranslateParameters&, const std::vector<TextAnswer>& answers) {
-              const TextAnswer& answer = answers.front();
-              const std::string kept =
-                  files_.keep({.name = translated, .text = mark + answer.texts.front()},
-                              std::chrono::steady_clock::now());
-              Json body = {{"translatedFileUrl", address + kept}};
-              if (!answer.pivot.empty()) body["pivotLanguage"] = answer.pivot;
-              return json_response(200, body);
-            }};
+    return {
+        .parameters = std::move(parameters),
+        .markup_fault = join_text("Invalid request: the file '", name, '\''),
+        .answer = [this, mark, address = address_of_files(request.http, server_.config.public_url),
+                   translated](const TranslateParameters&, const std::vector<TextAnswer>& answers) {
+          const TextAnswer& answer = answers.front();
+          const std::string kept =
+              files_.keep({.name = translated, .text = mark + answer.texts.front()},
+                          std::chrono::steady_clock::now());
+          Json body = {{"translatedFileUrl", address + kept}};
+          if (!answer.pivot.empty()) body["pivotLanguage"] = answer.pivot;
+          return json_response(200, body);
+        }};
   }
 
   HttpResponse download_file(const std::string& name) {

@@ -275,17 +275,50 @@ void TranslationServer::begin(const PendingPointer& request) {
 
 void TranslationServer::answer(const PendingPointer& request) {
   if (request->gone.stop_requested()) throw HttpError(kClientGone, "the client is gone");
-  if (request->endpoint->access == Access::Admitted) {
+  if (request->endpoint->access != Access::Free) {
     request->fields.emplace(request->http);
     request->http.body = std::string();  // its memory: the fields have it all
     admit(*request);
   }
   Answer answer = request->endpoint->answer(*request);
+/// A web page may have a name that its owner's name server says is this machine ("DNS rebinding").
+/// To the browser, page and server are then the same; only the name in Host tells them apart.
+void TranslationServer::check_host(const HttpRequest& http) const {
+  const std::string_view host = http.header("host");
+  if (host.empty()) return;  // no browser
+  const std::string name = host_name_of(host);
+  if (name.empty()) throw HttpError(400, "the Host is no name and no address");
+  if (!config_.hosts || is_loopback_name(name)) return;
+  if (std::ranges::find(*config_.hosts, name) != config_.hosts->end()) return;
+  throw HttpError(403, join_text("this server is not known as ", name, "; --public-url (for a ",
+                                 "proxy in front) or --allowed-hosts gives it the name"));
+}
+
+/// Browsers let a page send a form anywhere without asking; it only cannot read the answer.
+void TranslationServer::check_origin(const HttpRequest& http) const {
+  const std::string origin(http.header("origin"));
+  const std::string_view site = http.header("sec-fetch-site");  // a page cannot write it
+  const auto& origins = config_.cors_origins;
+  if (std::ranges::find(origins, "*") != origins.end() ||
+      std::ranges::find(origins, origin) != origins.end())
+    return;
+  if (site == "same-origin" || site == "none") return;
+  const std::string page = ascii_lower(host_of_url(origin));
+  const bool is_own =
+      page == ascii_lower(http.header("host")) || page == host_of_url(config_.public_url);
+  if (site.empty() && (origin.empty() || (is_own && !page.empty()))) return;
+  throw HttpError(403,
+                  "a web page of another origin may change nothing here; --cors-origins "
+                  "names those that may");
+}
+
   if (auto* response = std::get_if<HttpResponse>(&answer))
     return finish(*request, std::move(*response));
+  check_host(request->http);
   request->wanted = std::get<WantedTexts>(std::move(answer));
   read_texts(request);
 }
+    if (request->endpoint->access == Access::Changing) check_origin(request->http);
 
 /// Throws HttpError if the client may not ask, or asks too often.
 void TranslationServer::admit(Pending& request) {

@@ -47,6 +47,8 @@ class TranslationServer {
   };
 
   void describe(Pending& request) const;
+  void check_host(const HttpRequest& http) const;
+  void check_origin(const HttpRequest& http) const;
   void begin(const PendingPointer& request);
   void answer(const PendingPointer& request);
   void admit(Pending& request);

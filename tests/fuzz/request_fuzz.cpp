@@ -47,7 +47,7 @@ struct Endpoints {
     models.set(std::make_shared<dragoman::ServedModel>(dragoman::LanguagePair{"en", "de"}, [] {}));
     for (const auto& interface : interfaces)
       for (dragoman::Endpoint& endpoint : interface->endpoints())
-        if (endpoint.access == dragoman::Access::Admitted)
+        if (endpoint.access != dragoman::Access::Free)
           with_parameters.push_back(std::move(endpoint));
   }
 

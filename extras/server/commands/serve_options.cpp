@@ -60,6 +60,23 @@ void check_origin(const std::string& origin) {
                      "pages ask");
 }
 
+void check_public_url(const std::string& url) {
+  const std::string host = host_of_url(url);
+  const std::string origin = url.substr(0, url.find("://") + 3) + host;
+  const bool is_http = url.starts_with("http://") || url.starts_with("https://");
+  const bool is_plain = url.find_first_of("?#\"\\ ") == url.npos && !has_control_character(url);
+  if (!is_http || !is_plain || !is_web_origin(origin) || url.ends_with('/'))
+    throw UsageError("--public-url: '", url, "' is no address as https://mt.example.org or ",
+                     "https://example.org/translate: scheme and host in lower case, the port ",
+                     "where it is not the scheme's own, and no slash at the end");
+}
+
+void check_host(const std::string& name) {
+  if (name != "*" && (name.empty() || host_name_of(name) != name))
+    throw UsageError("--allowed-hosts: '", name, "' is no name of a host, in lower case and ",
+                     "without a port, as mt.example.org; * takes any");
+}
+
 std::shared_ptr<AppendFile> open_suggestions(const std::string& path) {
   return path.empty() ? nullptr : std::make_shared<AppendFile>(path);
 }
@@ -69,7 +86,8 @@ std::shared_ptr<AppendFile> open_suggestions(const std::string& path) {
 std::vector<Field> ServeConfig::fields() {
   constexpr std::string_view kOfARequest[] = {"n-best", "attention-layer", "attention-head"};
   std::vector<Field> all;
-  for (auto& part : {fields_of(flags), fields_of(limits), fields_of(decode), fields_of(hardware)})
+  for (auto& part : {fields_of(flags), fields_of(files), fields_of(limits), fields_of(decode),
+                     fields_of(hardware)})
     std::ranges::copy_if(part, std::back_inserter(all), [&](const Field& field) {
       return std::ranges::find(kOfARequest, field.info.name) == std::end(kOfARequest);
     });
@@ -92,6 +110,8 @@ void ServeConfig::check() const {
   check_between("request-timeout", limits.request_timeout, 0.001, 1e6);
   check_between("connection-timeout", limits.connection_timeout, 0.001, 1e6);
   for (const std::string& origin : flags.cors_origins) check_origin(origin);
+  if (!flags.public_url.empty()) check_public_url(flags.public_url);
+  for (const std::string& name : flags.allowed_hosts) check_host(name);
   decode.check();
   models();  // throws
 }
@@ -117,6 +137,14 @@ std::vector<NamedModel> ServeConfig::models() const {
   return named;
 }
 
+std::optional<std::vector<std::string>> ServeConfig::hosts() const {
+  std::vector<std::string> names = flags.allowed_hosts;
+  if (std::ranges::find(names, "*") != names.end()) return std::nullopt;
+  if (names.empty() && !is_loopback_name(flags.host)) return std::nullopt;
+  if (!flags.public_url.empty()) names.push_back(host_name_of(host_of_url(flags.public_url)));
+  return names;
+}
+
 HttpConfig ServeConfig::http() const {
   return {.host = flags.host,
           .port = flags.port,
@@ -134,11 +162,13 @@ ServerConfig ServeConfig::server() const {
           .request_timeout = milliseconds(limits.request_timeout),
           .cors_origins = flags.cors_origins,
           .is_behind_proxy = flags.behind_proxy,
+          .hosts = hosts(),
+          .public_url = flags.public_url,
           .version = DRAGOMAN_VERSION,
-          .api_keys = flags.api_keys.empty() ? nullptr : std::make_shared<ApiKeys>(flags.api_keys),
-          .suggestions = open_suggestions(flags.suggestions),
+          .api_keys = files.api_keys.empty() ? nullptr : std::make_shared<ApiKeys>(files.api_keys),
+          .suggestions = open_suggestions(files.suggestions),
           .glossaries =
-              flags.glossaries.empty() ? nullptr : std::make_shared<Glossaries>(flags.glossaries)};
+              files.glossaries.empty() ? nullptr : std::make_shared<Glossaries>(files.glossaries)};
 }
 
 }  // namespace dragoman

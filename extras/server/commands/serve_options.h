@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,13 +28,13 @@ struct ServeFlags {
   bool load_on_demand = false;
   std::string host = "127.0.0.1";
   std::int64_t port = 5000;
-  std::vector<std::string> cors_origins;
+  std::vector<std::string> cors_origins, allowed_hosts;
+  std::string public_url;
   bool behind_proxy = false;
-  std::string api_keys, suggestions, glossaries;
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
-    constexpr std::string_view kModels = "Models", kNetwork = "Network", kAccess = "Access";
+    constexpr std::string_view kModels = "Models", kNetwork = "Network";
     visit(
         {.name = "model",
          .help = "LANGUAGES=PATH, as en-de=run/: run folder or model file, and the languages that "
@@ -61,11 +62,33 @@ struct ServeFlags {
            .help = "web pages that may ask, as https://example.org; *: all",
            .group = kNetwork},
           cors_origins);
+    visit(
+        {.name = "public-url",
+         .help = "address that clients know, as https://mt.example.org: for a proxy in front that "
+                 "passes the name on, and for the addresses of translated files",
+         .group = kNetwork,
+         .placeholder = "URL"},
+        public_url);
+    visit({.name = "allowed-hosts",
+           .help = "names by which the server may be asked; *: any. Without it any, but at a "
+                   "loopback address only localhost and the name of --public-url",
+           .group = kNetwork,
+           .placeholder = "NAME"},
+          allowed_hosts);
     visit({.name = "behind-proxy",
            .help = "a client is the last address in X-Forwarded-For, which the proxy in front "
                    "writes",
            .group = kNetwork},
           behind_proxy);
+  }
+};
+
+struct ServeFiles {
+  std::string api_keys, suggestions, glossaries;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    constexpr std::string_view kAccess = "Access";
     visit({.name = "api-keys",
            .help = "file of keys, one a line, each with the characters that it may have translated "
                    "in a month; without it everybody may ask",
@@ -143,6 +166,7 @@ struct ServeLimits {
 
 struct ServeConfig {
   ServeFlags flags;
+  ServeFiles files;
   ServeLimits limits;
   DecodeConfig decode;
   EngineChoice hardware;
@@ -150,8 +174,9 @@ struct ServeConfig {
   /// All flags, without those of the search that belong to a single request.
   std::vector<Field> fields();
 
-  void check() const;                      ///< throws UsageError naming the flag
-  std::vector<NamedModel> models() const;  ///< throws UsageError
+  void check() const;                                     ///< throws UsageError naming the flag
+  std::vector<NamedModel> models() const;                 ///< throws UsageError
+  std::optional<std::vector<std::string>> hosts() const;  ///< as ServerConfig has them
   HttpConfig http() const;
   ServerConfig server() const;  ///< throws Error if a file cannot be read
 };

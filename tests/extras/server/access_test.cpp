@@ -163,6 +163,30 @@ TEST(RequestRate, ManyClientsTakeBoundedMemory) {
   for (int i = 0; i < 250'000; ++i) EXPECT_EQ(rate.count(std::to_string(i), {}), 0);
 }
 
+TEST(HostName, ItIsWithoutPortAndInLowerCase) {
+  for (const auto& [host, name] :
+       {std::pair("Example.ORG:8443", "example.org"), std::pair("example.org.", "example.org"),
+        std::pair("127.0.0.1:5000", "127.0.0.1"), std::pair("[::1]:5000", "[::1]"),
+        std::pair("[::1]", "[::1]"), std::pair("a_b", "a_b"), std::pair("", ""),
+        std::pair("a/b", ""), std::pair("a@b", ""), std::pair("a:b", ""), std::pair("[::1", ""),
+        std::pair("a b", ""), std::pair("\"", "")})
+    EXPECT_EQ(host_name_of(host), name) << host;
+}
+
+TEST(HostName, TheMachinesOwnNamesAreKnown) {
+  for (const char* name : {"localhost", "a.localhost", "127.0.0.1", "127.1.2.3", "::1", "[::1]"})
+    EXPECT_TRUE(is_loopback_name(name)) << name;
+  for (const char* name : {"", "notlocalhost", "localhost.org", "127.org", "127.0.0.1.org",
+                           "10.0.0.1", "[::2]", "0.0.0.0"})
+    EXPECT_FALSE(is_loopback_name(name)) << name;
+}
+
+TEST(HostName, AnAddressOfTheWebHasOne) {
+  EXPECT_EQ(host_of_url("https://example.org:8443/a?b"), "example.org:8443");
+  EXPECT_EQ(host_of_url("http://example.org?b"), "example.org");
+  EXPECT_EQ(host_of_url("null"), "");
+}
+
 }  // namespace
 
 }  // namespace dragoman

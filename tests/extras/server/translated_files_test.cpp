@@ -81,6 +81,14 @@ HttpRequest upload(const std::string& name, const std::string& text,
               target + "\r\n--b--\r\n"};
 }
 
+TEST(TranslateFile, ItsAddressBeginsAsThePublicOneDoes) {
+  ServerConfig config;
+  config.public_url = "https://mt.example.org/translate";
+  TableServer table({"en-de"}, config);
+  const std::string address = json_of(table.ask(upload("a.txt", "one"))).at("translatedFileUrl");
+  EXPECT_TRUE(address.starts_with("https://mt.example.org/translate/download_file/")) << address;
+}
+
 TEST(TranslateFile, ATranslatedFileIsFetchedByItsAddress) {
   TableServer table({"en-de"});
   const std::string text = "\uFEFFone two\r\n\r\nthree\r\n";

@@ -58,6 +58,35 @@ TEST(ServeConfig, APathWithASignOfEqualityIsAPath) {
   EXPECT_EQ(config.models().at(0).path, path);
 }
 
+TEST(ServeConfig, AtALoopbackAddressOnlyKnownNamesOfHostsAreTaken) {
+  using Names = std::vector<std::string>;
+  ServeConfig config = with_models({"en-de=run/"});
+  EXPECT_EQ(config.hosts(), Names());
+  config.flags.public_url = "https://mt.example.org:8443/translate";
+  EXPECT_EQ(config.hosts(), Names{"mt.example.org"});
+  config.flags.host = "0.0.0.0";
+  EXPECT_EQ(config.hosts(), std::nullopt);
+  config.flags.allowed_hosts = {"intern"};
+  EXPECT_EQ(config.hosts(), (Names{"intern", "mt.example.org"}));
+  config.flags.allowed_hosts = {"intern", "*"};
+  EXPECT_EQ(config.hosts(), std::nullopt);
+  EXPECT_EQ(fault(config), "");
+}
+
+TEST(ServeConfig, WhatIsNoPublicAddressOrNoHostIsRefused) {
+  ServeConfig config = with_models({"en-de=run/"});
+  for (const char* wrong : {"mt.example.org", "https://mt.example.org/", "ftp://a", "https://",
+                            "https://A.org", "https://a.org:443", "https://a.org/?b", "null"}) {
+    config.flags.public_url = wrong;
+    EXPECT_THAT(fault(config), HasSubstr("--public-url: '" + std::string(wrong) + "'"));
+  }
+  config.flags.public_url = "";
+  for (const char* wrong : {"https://a.org", "a.org:80", "A.org", "", "a b"}) {
+    config.flags.allowed_hosts = {wrong};
+    EXPECT_THAT(fault(config), HasSubstr("--allowed-hosts: '" + std::string(wrong) + "'"));
+  }
+}
+
 TEST(ServeConfig, OriginsAreThoseThatBrowsersSend) {
   ServeConfig config = with_models({"en-de=run/"});
   config.flags.cors_origins = {"*",

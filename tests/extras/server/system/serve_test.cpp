@@ -119,12 +119,12 @@ TEST_F(Serve, BadRequestsGetTheirStatusAndCostNoOther) {
 TEST_F(Serve, ALargeBodyIs413ThoughItDoesNotSayItsLength) {
   const Serving server(model(), {"--body-limit", "5000"});
   HttpClient client(server.port);
-  client.send("POST /translate HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+  client.send("POST /translate HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n");
   for (int i = 0; i < 10; ++i) client.send("3e8\r\n" + std::string(1000, 'x') + "\r\n");
   client.send("0\r\n\r\n");
   EXPECT_EQ(client.receive().status, 413);
   HttpClient endless(server.port);
-  endless.send("POST /translate HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+  endless.send("POST /translate HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n");
   for (int i = 0; i < 200; ++i) endless.send("3e8\r\n" + std::string(1000, 'x') + "\r\n");
   EXPECT_EQ(endless.receive().status, 0) << "nobody reads on for ever";
   EXPECT_EQ(server.ask(translation_of("the cat")).status, 200);
