@@ -9,6 +9,7 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace dragoman {
 
@@ -55,6 +56,12 @@ class HttpClient {
     answer.body = received_.substr(head, size);
     received_.erase(0, head + size);
     return answer;
+  }
+
+  /// What has come after the last answer, and what comes next.
+  std::string receive_bytes(std::chrono::milliseconds limit = std::chrono::seconds(1)) {
+    read(limit);
+    return std::exchange(received_, {});
   }
 
   Answer ask(std::string_view request) {

@@ -63,7 +63,7 @@ LIBRARIES = {
     r"gumbo.h": ["extras/markup/html_tree.h"],
     r"expat.h": ["extras/markup/xml.cpp"],
     r"md4c.h": ["extras/markup/markdown_syntax.cpp"],
-    r"microhttpd.h": ["extras/server/http_server.cpp"],
+    r"boost/.*": ["extras/server/http_server.cpp", "extras/server/request_parser.*"],
     r"cld2/.*": ["extras/server/languages.cpp"],
     r"nettle/.*": ["extras/server/access.cpp"],
     r"nanobind/.*": ["extras/python/*"],

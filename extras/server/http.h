@@ -88,11 +88,16 @@ using HttpRefusal = std::function<HttpResponse(HttpRequest head, const HttpError
 struct RequestHead {
   std::string target = {};  ///< as it was sent: "/a?b=c", "http://host/a?b=c"
   bool is_http_1_0 = false;
-  bool has_folded_header = false;  ///< its value continues in a line that begins with a blank
-  std::int64_t bytes = 0;          ///< of the target and the headers, as they are kept
+  std::int64_t bytes = 0;  ///< of the target and the headers, each with kHeaderRecord
 };
 
 inline constexpr std::int64_t kMostHeadBytes = 65'536;
+inline constexpr std::int64_t kHeaderRecord = 64;  ///< bytes that a header takes beside its text
+
+/// What programs may read in two ways in the bytes of a head: control characters (zero bytes among
+/// them), line ends other than CR LF, a header that continues on a second line, blanks in the
+/// address. Nothing if all is plain.
+std::optional<HttpError> fault_of_bytes(std::string_view head);
 
 /// What is wrong with the head; nothing if it is sound. After a head that is refused, nobody knows
 /// where the next request of the connection begins.
@@ -101,14 +106,13 @@ std::optional<HttpError> fault_of(const RequestHead& head, const HttpRequest& re
 /// Bytes of the body; 0 if the head does not say. The head has no fault.
 std::uint64_t body_size_of(const HttpRequest& request);
 
-/// "/a" of "http://host/a" and of "/a". `decoded`: a target without its query.
-std::string path_of(std::string_view decoded);
+/// "/a b" of "http://host/a%20b?c" and of "/a%20b?c".
+std::string path_of(std::string_view target);
 
 /// The text after the question mark; empty if there is none.
 std::string_view query_of(std::string_view target);
 
-// ---- the bodies that HTML forms send
-// -------------------------------------------------------------
+// ---- the bodies that HTML forms send ------------------------------------------------------------
 
 struct FormField {
   std::string name, value;

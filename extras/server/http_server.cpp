@@ -1,87 +1,187 @@
 #include "extras/server/http_server.h"
 
-#include <microhttpd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
+#include <array>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
 #include <condition_variable>
+#include <functional>
 #include <optional>
-#include <unordered_map>
+#include <stop_token>
+#include <thread>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/mutex.h"
-#include "base/utf8.h"
-#include "extras/server/connections.h"
-#include "extras/server/http.h"
+#include "base/threads.h"
+#include "extras/server/request_parser.h"
 
 namespace dragoman {
 
 namespace {
 
-/// Memory of the library for a connection: for the head of a request and that of its answer.
-constexpr std::size_t kConnectionBytes = kMostHeadBytes + 8'192;
-constexpr std::int64_t kHeaderRecord = 64;     // bytes that a header takes in it beside its text
+namespace asio = boost::asio;
+using asio::awaitable;
+using boost::system::error_code;
+using Tcp = asio::ip::tcp;
+
+constexpr std::size_t kReadBytes = 16'384;     // at once
 constexpr std::int64_t kBodiesAtOnce = 64;     // bodies of the largest size that fit into memory
 constexpr std::int64_t kDiscardedBodies = 16;  // so many times the limit of a body is read
 
-/// A request and the way back to its connection.
-struct Exchange {
-  Exchange(MHD_Connection* of, std::uint64_t number)
-      : connection(of),
-        descriptor(MHD_get_connection_info(of, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd),
-        id(number) {}
+// ---- the socket that listens --------------------------------------------------------------------
 
-  MHD_Connection* const connection;
-  const int descriptor;
-  const std::uint64_t id;
-  RequestHead head = {};
-  HttpRequest request = {};
-  bool begun = false;
-  std::int64_t kept = 0, discarded = 0;   // bytes of the body
-  std::optional<HttpError> refused = {};  // the handler does not get it
-  bool is_malformed = false;              // its connection ends with the answer
-  bool handed_over = false;               // to the handler
-  std::stop_source gone = {};
-  Mutex mutex = {};
-  std::optional<HttpResponse> response GUARDED_BY(mutex) = {};
-  bool suspended GUARDED_BY(mutex) = false;
-  bool replied GUARDED_BY(mutex) = false;
+/// Listens at `host` (a name or an address, IPv4 or IPv6); port 0 is any that is free. Throws Error
+/// naming the flag if it can't.
+Tcp::acceptor listen_at(asio::io_context& io, const std::string& host, std::int64_t port) {
+  error_code fault;
+  const auto flags = Tcp::resolver::passive | Tcp::resolver::numeric_service;
+  const auto addresses = Tcp::resolver(io).resolve(host, std::to_string(port), flags, fault);
+  if (fault) throw Error("--host ", host, ": ", fault.message());
+  for (const auto& found : addresses) {
+    Tcp::acceptor acceptor(io);
+    acceptor.open(found.endpoint().protocol(), fault);
+    if (!fault) acceptor.set_option(Tcp::acceptor::reuse_address(true), fault);
+    if (!fault) acceptor.bind(found.endpoint(), fault);
+    if (!fault) acceptor.listen(asio::socket_base::max_listen_connections, fault);
+    if (!fault) return acceptor;
+    // On a machine without IPv6 a name may have an address of it all the same.
+    if (fault != asio::error::address_family_not_supported &&
+        fault != boost::system::errc::address_not_available)
+      break;
+  }
+  throw Error("cannot listen at ", host, ", port ", port, ": ", fault.message(),
+              fault == asio::error::address_in_use ? "; --port names another one" : "");
+}
+
+/// "127.0.0.1", "::1"; empty if the client has gone.
+std::string client_of(const Tcp::socket& socket) {
+  error_code fault;
+  const asio::ip::address address = socket.remote_endpoint(fault).address();
+  if (fault) return {};
+  if (!address.is_v6()) return address.to_string();
+  asio::ip::address_v6 without_scope = address.to_v6();
+  without_scope.scope_id(0);
+  return without_scope.to_string();
+}
+
+// ---- connections, requests and replies ----------------------------------------------------------
+
+/// A connection. Only the thread that serves all of them sees it.
+struct Session {
+  using OnEnd = std::function<void(Session&)>;
+
+  Session(Tcp::socket socket, OnEnd then)
+      : client(client_of(socket)),
+        stream(std::move(socket)),
+        reply_comes(stream.get_executor()),
+        on_end(std::move(then)) {
+    reply_comes.expires_at(asio::steady_timer::time_point::max());
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session() { on_end(*this); }
+
+  /// Whether bytes have come that nobody has read.
+  bool has_unread() {
+    error_code fault;
+    return stream.socket().available(fault) > 0;
+  }
+
+  const std::string client;
+  boost::beast::tcp_stream stream;
+  asio::steady_timer reply_comes;  // cancelled then
+  const OnEnd on_end;
+  std::string received = {};  // what no request has taken yet
+  bool waits_for_head = false;
+  bool is_under_way = false;  // a request has come, and is not answered
 };
 
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
+/// A request that is being received.
+struct IncomingRequest {
+  explicit IncomingRequest(std::int64_t& kept_bodies) : bodies(kept_bodies) {}
+  IncomingRequest(const IncomingRequest&) = delete;
+  IncomingRequest& operator=(const IncomingRequest&) = delete;
+  ~IncomingRequest() { bodies -= kept; }
 
-/// Libmicrohttpd below 1.0 joins a second line of a header to the header's name.
-bool joins_folded_headers() { return std::string_view(MHD_get_version()).starts_with("0."); }
+  std::int64_t& bodies;  // bytes of all that are kept
+  RequestParser parser = {};
+  std::int64_t kept = 0, discarded = 0;   // bytes of the body
+  std::optional<HttpError> refused = {};  // the handler does not get it
+  bool is_last = false;                   // nobody knows where the next one begins
+};
 
-/// Whether a line that begins with a blank continues this header (RFC 9112, section 5.2).
-///   in the library's memory   Name: value\r\n second\r\n
-///   no second line            Name\0 value\0\0Next: ...
-///   a second line             Name\0 value\0\0 second..., and mostly "Name second" elsewhere
-/// So the name stands elsewhere, or a blank stands after the value's line.
-bool is_folded(std::string_view name, std::string_view value) {
-  const char* const behind_name = name.data() + name.size() + 1;
-  if (value.data() < behind_name || !std::all_of(behind_name, value.data(), is_blank)) return true;
-  const char* next_line = value.data() + value.size() + 1;
-  if (*next_line == 0) ++next_line;
-  return is_blank(*next_line);
-}
+/// A request that its handler has.
+struct Exchange {
+  explicit Exchange(Session* of) : session(of) {}
 
-// NOLINTNEXTLINE(readability-function-size): the library decides the parameters
-MHD_Result add_header(void* of, MHD_ValueKind, const char* name, std::size_t name_size,
-                      const char* value, std::size_t value_size) {
-  const std::string_view text(value, value_size);
-  auto& [head, request] = *static_cast<std::pair<RequestHead&, HttpRequest&>*>(of);
-  head.bytes += static_cast<std::int64_t>(name_size + value_size) + kHeaderRecord;
-  static const bool may_be_joined = joins_folded_headers();
-  head.has_folded_header =
-      head.has_folded_header || (may_be_joined && is_folded({name, name_size}, text));
-  const auto [header, is_new] = request.headers.emplace(ascii_lower({name, name_size}), text);
-  if (!is_new) header->second.append(", ").append(text);
-  return MHD_YES;
-}
+  Session* session;  // null: the connection has ended
+  std::stop_source gone = {};
+  std::optional<HttpResponse> response = {};
+  bool has_reply = false;  // the response may be read
+};
+
+/// Replies on their way from any thread to that of the connections. A reply needs no memory. This
+/// lives as long as anyone may reply.
+class Replies {
+ public:
+  const WakeUp& wake_up() const { return wake_up_; }
+
+  /// Makes room for one more.
+  void expect() {
+    const MutexLock lock(mutex_);
+    waiting_.reserve(expected_ + 1);
+    ++expected_;
+  }
+
+  /// The first reply to a request counts.
+  void add(const std::shared_ptr<Exchange>& exchange, HttpResponse response) {
+    {
+      const MutexLock lock(mutex_);
+      if (is_closed_ || exchange->response) return;
+      exchange->response = std::move(response);
+      waiting_.push_back(exchange);
+    }
+    wake_up_.wake();
+  }
+
+  /// Null if there is none.
+  std::shared_ptr<Exchange> take() {
+    const MutexLock lock(mutex_);
+    if (waiting_.empty()) return nullptr;
+    std::shared_ptr<Exchange> last = std::move(waiting_.back());
+    waiting_.pop_back();
+    --expected_;
+    return last;
+  }
+
+  /// Later replies are lost.
+  void close() {
+    const MutexLock lock(mutex_);
+    is_closed_ = true;
+    waiting_.clear();
+  }
+
+ private:
+  const WakeUp wake_up_;
+  Mutex mutex_;
+  std::size_t expected_ GUARDED_BY(mutex_) = 0;
+  std::vector<std::shared_ptr<Exchange>> waiting_ GUARDED_BY(mutex_);
+  bool is_closed_ GUARDED_BY(mutex_) = false;
+};
 
 }  // namespace
 
@@ -91,220 +191,284 @@ class HttpServer::Connections {
       : config_(config),
         handler_(std::move(handler)),
         refusal_(std::move(refusal)),
-        watcher_(config.timeout),
-        listener_(listen_at(config.host, config.port)) {
-    daemon_ = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, nullptr,
-        nullptr, &Connections::on_data, this, MHD_OPTION_EXTERNAL_LOGGER, &Connections::on_message,
-        nullptr, MHD_OPTION_LISTEN_SOCKET, listener_, MHD_OPTION_URI_LOG_CALLBACK,
-        &Connections::on_target, this, MHD_OPTION_NOTIFY_COMPLETED, &Connections::on_completed,
-        this, MHD_OPTION_NOTIFY_CONNECTION, &Connections::on_connection, this,
-        MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(config.connections),
-        MHD_OPTION_CONNECTION_TIMEOUT,
-        static_cast<unsigned>(std::max<std::int64_t>(1, (config.timeout.count() + 999) / 1000)),
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionBytes, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
-        MHD_OPTION_END);
-    if (daemon_ == nullptr) {
-      close(listener_);
-      throw Error("cannot serve at ", config.host, ", port ", config.port,
-                  ": the HTTP library does not start; more open files (ulimit -n) or memory?");
-    }
+        listener_(listen_at(io_, config.host, config.port)),
+        port_(listener_.local_endpoint().port()),
+        woken_(io_, dup(replies_->wake_up().descriptor())),
+        pause_(io_) {
+    keep_doing(&Connections::accept);
+    keep_doing(&Connections::deliver);
+    thread_ = std::jthread([this] { run(); });
   }
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
 
   ~Connections() {
-    stop_listening();
-    refuse_all();
+    asio::post(io_, [this] {
+      stop_listening();
+      is_stopping_ = true;
+      for (const auto& exchange : exchanges_)
+        replies_->add(exchange, plain_refusal({}, stopping()));
+    });
     wait_until_answered(std::chrono::seconds(1));
-    MHD_stop_daemon(daemon_);
-    close(listener_);
+    io_.stop();
+    thread_.join();
+    replies_->close();
   }
 
-  int port() const { return port_of(listener_); }
+  int port() const { return port_; }
 
   std::int64_t drain(std::chrono::milliseconds limit) {
-    stop_listening();
+    asio::post(io_, [this] { stop_listening(); });
     return wait_until_answered(limit);
   }
 
  private:
-  static void on_message(void*, const char*, va_list) {}
+  // ---- the thread -------------------------------------------------------------------------------
 
-  static void on_connection(void* self, MHD_Connection* connection, void**,
-                            MHD_ConnectionNotificationCode code) {
-    ConnectionWatcher& watcher = static_cast<Connections*>(self)->watcher_;
-    if (code == MHD_CONNECTION_NOTIFY_CLOSED) return watcher.closed(connection);
-    watcher.opened(
-        connection,
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
-  }
-
-  /// A request begins; its headers are still to come. If the parameters of a query fill the
-  /// library's memory, it sends no answer. So the library does not see them.
-  static void* on_target(void* self, const char* target, MHD_Connection* connection) {
-    try {
-      auto& last_id = static_cast<Connections*>(self)->last_id_;
-      auto exchange = std::make_unique<std::shared_ptr<Exchange>>(
-          std::make_shared<Exchange>(connection, ++last_id));
-      (*exchange)->head.target = target == nullptr ? "" : target;
-      const std::string_view query = query_of((*exchange)->head.target);
-      // The text is the library's, which itself would write into it.
-      if (!query.empty())
-        const_cast<char*>(target)[(*exchange)->head.target.size() - query.size()] = 0;
-      return exchange.release();
-    } catch (...) {
-      return nullptr;  // no memory; on_data closes the connection
-    }
-  }
-
-  // NOLINTNEXTLINE(readability-function-size): the library decides the parameters
-  static MHD_Result on_data(void* self, MHD_Connection*, const char* url, const char* method,
-                            const char* version, const char* data, std::size_t* size,
-                            void** exchange) {
-    auto& connections = *static_cast<Connections*>(self);
-    if (*exchange == nullptr) return MHD_NO;
-    try {
-      auto& current = *static_cast<std::shared_ptr<Exchange>*>(*exchange);
-      if (!std::exchange(current->begun, true)) {
-        current->head.is_http_1_0 = std::string_view(version) == MHD_HTTP_VERSION_1_0;
-        current->request.method = method;
-        current->request.path = path_of(url);
-        connections.begin(current);
-        return connections.is_refused_unread(*current) ? connections.finish(current) : MHD_YES;
+  /// If memory runs out, what was being done is lost, and all else continues. (If it runs out while
+  /// Asio 1.74 begins an operation of a coroutine, the process ends: that place is noexcept.)
+  void run() {
+    while (!io_.stopped()) try {
+        io_.run();
+      } catch (const std::exception&) {
       }
-      if (*size > 0) {
-        const std::size_t taken = std::exchange(*size, 0);
-        return connections.keep(*current, {data, taken}) ? MHD_YES : MHD_NO;
+  }
+
+  using Task = awaitable<void> (Connections::*)();
+
+  void keep_doing(Task task) {
+    asio::co_spawn(
+        io_, [this, task] { return repeat(task); }, &Connections::forget);
+  }
+
+  static void forget(const std::exception_ptr&) {}
+
+  /// Even if memory runs out.
+  awaitable<void> repeat(Task task) {
+    for (;;) try {
+        co_await (this->*task)();
+      } catch (const std::exception&) {
+        std::this_thread::sleep_for(kPause);
       }
-      return connections.finish(current);
-    } catch (...) {
-      return MHD_NO;  // no memory; this closes the connection
-    }
   }
 
-  static void on_completed(void* self, MHD_Connection*, void** exchange,
-                           MHD_RequestTerminationCode) {
-    if (*exchange == nullptr) return;
-    const std::unique_ptr<std::shared_ptr<Exchange>> ended(
-        static_cast<std::shared_ptr<Exchange>*>(std::exchange(*exchange, nullptr)));
-    static_cast<Connections*>(self)->end(**ended);
+  /// What is awaited reports its fault here, and does not throw it.
+  static auto reporting(error_code& fault) {
+    return asio::redirect_error(asio::use_awaitable, fault);
   }
 
-  void begin(const std::shared_ptr<Exchange>& exchange) {
-    MHD_Connection* const connection = exchange->connection;
-    HttpRequest& request = exchange->request;
-    const auto* client = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    if (client != nullptr) request.client = address_text(client->client_addr);
-    exchange->head.bytes = static_cast<std::int64_t>(exchange->head.target.size());
-    std::pair<RequestHead&, HttpRequest&> headers(exchange->head, request);
-    MHD_get_connection_values_n(connection, MHD_HEADER_KIND, &add_header, &headers);
-    exchange->refused = fault_of(exchange->head, request);
-    exchange->is_malformed = exchange->refused.has_value();
-    for (FormField& field : parse_urlencoded(query_of(exchange->head.target)))
-      request.query.emplace_back(std::move(field.name), std::move(field.value));
-    if (!exchange->refused &&
-        body_size_of(request) > static_cast<std::uint64_t>(config_.body_limit))
-      exchange->refused = too_large();
-    watcher_.begin_phase(connection, false);  // the body has its own time
-    const MutexLock lock(mutex_);
-    exchanges_[exchange->id] = exchange;
-  }
-
-  /// Whether a request is answered before its body is read. A client that sends the body all the
-  /// same finds its connection reset, and may not see the answer. So a body that is only somewhat
-  /// too large is read first, unless the client waits for leave to send it.
-  bool is_refused_unread(const Exchange& exchange) const {
-    if (!exchange.refused || exchange.is_malformed) return exchange.is_malformed;
-    const auto most = static_cast<std::uint64_t>(kDiscardedBodies * config_.body_limit);
-    return body_size_of(exchange.request) > most || !exchange.request.header("expect").empty();
-  }
-
-  /// Keeps a part of the body, or discards it: nothing can be answered before the body has ended.
-  /// False if that takes too long.
-  bool keep(Exchange& exchange, std::string_view part) {
-    const auto size = static_cast<std::int64_t>(part.size());
-    std::string& body = exchange.request.body;
-    if (static_cast<std::int64_t>(body.size()) + size > config_.body_limit)
-      exchange.refused = too_large();
-    else if (!exchange.refused && bodies_ + size > kBodiesAtOnce * config_.body_limit)
-      exchange.refused = HttpError(503, "too many requests at once", 1);
-    if (exchange.refused) {
-      exchange.discarded += size;
-      return exchange.discarded <= kDiscardedBodies * config_.body_limit;
-    }
-    body.append(part);
-    exchange.kept += size;
-    bodies_ += size;
-    return true;
-  }
-
-  /// The body is whole, or the reply has come.
-  MHD_Result finish(const std::shared_ptr<Exchange>& exchange) {
-    if (!exchange->handed_over && !exchange->refused) hand_over(exchange);
-    const MutexLock lock(exchange->mutex);
-    if (exchange->refused && !exchange->response)
-      exchange->response = refusal_(std::move(exchange->request), *exchange->refused);
-    if (exchange->response) return respond(*exchange);
-    if (exchange->suspended) return MHD_YES;
-    exchange->suspended = true;
-    watcher_.watch_for_end(exchange->descriptor, exchange->id, exchange->gone);
-    MHD_suspend_connection(exchange->connection);
-    return MHD_YES;
-  }
-
-  void hand_over(const std::shared_ptr<Exchange>& exchange) {
-    {
-      const MutexLock lock(mutex_);
-      if (stopping_) {
-        exchange->refused = stopping();
-        return;
+  /// Opens the next connection.
+  awaitable<void> accept() {
+    error_code fault;
+    if (!is_draining_ && static_cast<std::int64_t>(sessions_.size()) < config_.connections) {
+      Tcp::socket socket(io_);
+      co_await listener_.async_accept(socket, reporting(fault));
+      if (!fault) {
+        open(std::move(socket));
+        co_return;
       }
-      exchange->handed_over = true;
     }
-    watcher_.begin_phase(exchange->connection, true);
-    handler_(std::move(exchange->request), exchange->gone.get_token(),
-             [this, exchange](HttpResponse response) { reply(*exchange, std::move(response)); });
+    pause_.expires_after(kPause);  // until a connection or a descriptor is free
+    co_await pause_.async_wait(reporting(fault));
   }
 
-  void reply(Exchange& exchange, HttpResponse response) {
-    const MutexLock lock(exchange.mutex);
-    if (std::exchange(exchange.replied, true)) return;
-    exchange.response = std::move(response);
-    watcher_.begin_phase(exchange.connection, false);
-    if (!exchange.suspended) return;
-    watcher_.stop_watching(exchange.descriptor, exchange.id);
-    MHD_resume_connection(exchange.connection);
+  /// Brings replies to the connections that wait for them.
+  awaitable<void> deliver() {
+    co_await woken_.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
+    replies_->wake_up().clear();
+    while (const auto exchange = replies_->take()) {
+      exchange->has_reply = true;
+      if (exchange->session == nullptr) continue;
+      exchange->session->stream.cancel();
+      exchange->session->reply_comes.cancel();
+    }
   }
 
-  /// If the head of a request fills the library's memory, there is none left for an answer.
-  static MHD_Result write_and_close(int descriptor, const HttpResponse& response) {
-    std::string text = join_text("HTTP/1.1 ", response.status, ' ',
-                                 MHD_get_reason_phrase_for(static_cast<unsigned>(response.status)),
-                                 "\r\nConnection: close\r\nContent-Type: ", response.type,
-                                 "\r\nContent-Length: ", response.body.size(), "\r\n");
-    for (const auto& [name, value] : response.headers) text += join_text(name, ": ", value, "\r\n");
-    text += "\r\n" + response.body;
-    send(descriptor, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    return MHD_NO;
+  // ---- a connection -----------------------------------------------------------------------------
+
+  void open(Tcp::socket socket) {
+    error_code ignored;
+    socket.set_option(Tcp::no_delay(true), ignored);
+    const auto session =
+        std::make_shared<Session>(std::move(socket), [this](Session& ended) { close(ended); });
+    sessions_.insert(session.get());
+    asio::co_spawn(
+        io_, [this, session] { return serve(*session); }, &Connections::forget);
   }
 
-  MHD_Result respond(Exchange& exchange) REQUIRES(exchange.mutex) {
-    const HttpResponse& response = *exchange.response;
-    if (exchange.head.bytes > kMostHeadBytes) return write_and_close(exchange.descriptor, response);
-    MHD_Response* made = MHD_create_response_from_buffer(
-        response.body.size(), const_cast<char*>(response.body.data()), MHD_RESPMEM_MUST_COPY);
-    if (made == nullptr) return MHD_NO;
-    if (!response.type.empty())
-      MHD_add_response_header(made, "Content-Type", response.type.c_str());
-    for (const auto& [name, value] : response.headers)
-      MHD_add_response_header(made, name.c_str(), value.c_str());
-    if (draining_ || exchange.is_malformed) MHD_add_response_header(made, "Connection", "close");
-    const MHD_Result queued =
-        MHD_queue_response(exchange.connection, static_cast<unsigned>(response.status), made);
-    MHD_destroy_response(made);
-    return queued;
+  void close(Session& session) {
+    set_under_way(session, false);
+    sessions_.erase(&session);
   }
+
+  /// Answers the requests of a connection, one after the other.
+  awaitable<void> serve(Session& session) {
+    // GCC 12 makes an illegal instruction of co_await in the condition of while.
+    for (bool stays = true; stays; set_under_way(session, false))
+      stays = co_await serve_request(session);
+  }
+
+  /// Whether the connection stays open.
+  awaitable<bool> serve_request(Session& session) {
+    IncomingRequest incoming(bodies_);
+    if (!co_await receive_head(session, incoming)) co_return false;
+    if (!incoming.is_last && !co_await receive_body(session, incoming)) co_return false;
+    if (!incoming.refused && is_stopping_) incoming.refused = stopping();
+    RequestParser& parser = incoming.parser;
+    const bool is_head = parser.request.method == "HEAD";
+    std::optional<HttpResponse> response;
+    if (incoming.refused)
+      response = refusal_(std::move(parser.request), *incoming.refused);
+    else
+      response = co_await handle(session, std::move(parser.request));
+    if (!response) co_return false;
+    const bool is_last_of_all = is_draining_ && session.received.empty() && !session.has_unread();
+    const bool stays = !incoming.is_last && parser.keep_alive() && !is_last_of_all;
+    const std::string_view kept_open = parser.is_http_1_0() ? "keep-alive" : "";
+    const std::string head = head_of(*response, stays ? kept_open : "close");
+    if (is_head || response->status == kNoContent) response->body.clear();
+    if (!co_await send(session, head, response->body)) co_return false;
+    if (!stays) co_await end(session);
+    co_return stays;
+  }
+
+  /// Appends what comes next to what has been received. False if nothing does.
+  static awaitable<bool> receive(Session& session) {
+    error_code fault;
+    std::string& received = session.received;
+    const std::size_t size = received.size();
+    received.resize(size + kReadBytes);
+    const std::size_t count = co_await session.stream.async_read_some(
+        asio::buffer(received.data() + size, kReadBytes), reporting(fault));
+    received.resize(size + count);
+    co_return !fault;
+  }
+
+  /// All of it, in the time that a client has for an answer. False if the client does not take it.
+  awaitable<bool> send(Session& session, std::string_view head, std::string_view body) {
+    error_code fault;
+    session.stream.expires_after(config_.timeout);
+    const std::array<asio::const_buffer, 2> all{asio::buffer(head), asio::buffer(body)};
+    co_await asio::async_write(session.stream, all, reporting(fault));
+    co_return !fault;
+  }
+
+  /// Ends a connection after its last answer. What the client still sends is read for a while: the
+  /// system resets a connection that is closed with bytes unread, and the answer may be lost.
+  awaitable<void> end(Session& session) {
+    set_under_way(session, false);
+    error_code ignored;
+    session.stream.socket().shutdown(Tcp::socket::shutdown_send, ignored);
+    session.stream.expires_after(std::min<std::chrono::milliseconds>(config_.timeout, kPatience));
+    for (std::int64_t read = 0; read < config_.body_limit; read += kReadBytes) {
+      session.received.clear();
+      if (!co_await receive(session)) break;
+    }
+  }
+
+  // ---- a request --------------------------------------------------------------------------------
+
+  /// False if the connection ends without a request.
+  awaitable<bool> receive_head(Session& session, IncomingRequest& incoming) {
+    std::string& received = session.received;
+    std::size_t size = 0, searched = 0;
+    session.stream.expires_after(config_.timeout);
+    for (;;) {
+      while (received.starts_with("\r\n")) received.erase(0, 2);  // RFC 9112, section 2.2
+      size = head_size(received, searched);
+      if (size > 0 || received.size() > kMostHeadReceived) break;
+      if (is_draining_ && !session.has_unread()) co_return false;
+      searched = received.size() - std::min<std::size_t>(2, received.size());
+      session.waits_for_head = true;
+      const bool has_come = co_await receive(session);
+      session.waits_for_head = false;
+      if (!has_come) co_return false;
+    }
+    set_under_way(session, true);
+    RequestParser& parser = incoming.parser;
+    if (size == 0) size = received.size();
+    parser.request.client = session.client;
+    incoming.refused = parser.read_head(std::string_view(received).substr(0, size));
+    incoming.is_last = incoming.refused.has_value();
+    received.erase(0, size);
+    co_return true;
+  }
+
+  /// A client that sends a large body all the same finds its connection reset, and may not see the
+  /// answer. So a body that is only somewhat too large is read before it is refused, unless the
+  /// client waits for leave to send it. False if the connection ends before the body does.
+  awaitable<bool> receive_body(Session& session, IncomingRequest& incoming) {
+    RequestParser& parser = incoming.parser;
+    const auto announced =
+        static_cast<std::int64_t>(std::min<std::uint64_t>(body_size_of(parser.request), INT64_MAX));
+    const bool waits_for_leave = !parser.request.header("expect").empty();
+    if (announced > config_.body_limit) incoming.refused = too_large();
+    incoming.is_last = incoming.refused && (waits_for_leave || announced > most_discarded());
+    session.stream.expires_after(config_.timeout);
+    if (waits_for_leave && !parser.is_done() && !incoming.is_last && !parser.is_http_1_0() &&
+        !co_await send(session, "HTTP/1.1 100 Continue\r\n\r\n", ""))
+      co_return false;
+    while (!incoming.is_last) {
+      const std::optional<HttpError> broken = parser.read_body(session.received);
+      keep_body(incoming);
+      if (broken) incoming.refused = broken;
+      incoming.is_last = broken || incoming.discarded > most_discarded();
+      if (parser.is_done() || incoming.is_last) break;
+      if (!co_await receive(session)) co_return false;
+    }
+    co_return true;
+  }
+
+  /// Counts what the body has grown by, or discards it.
+  void keep_body(IncomingRequest& incoming) {
+    std::string& body = incoming.parser.request.body;
+    const auto size = static_cast<std::int64_t>(body.size());
+    const std::int64_t bodies = bodies_ - incoming.kept + size;
+    if (size > config_.body_limit)
+      incoming.refused = too_large();
+    else if (!incoming.refused && bodies > kBodiesAtOnce * config_.body_limit)
+      incoming.refused = HttpError(503, "too many requests at once", 1);
+    if (!incoming.refused) {
+      incoming.kept = size;
+      bodies_ = bodies;
+      return;
+    }
+    incoming.discarded += size;
+    bodies_ -= std::exchange(incoming.kept, 0);
+    body = std::string();
+  }
+
+  /// The handler's answer; nothing if the client has gone. What the client sends meanwhile is kept,
+  /// and so the end of the connection is seen.
+  awaitable<std::optional<HttpResponse>> handle(Session& session, HttpRequest request) {
+    const auto exchange = std::make_shared<Exchange>(&session);
+    const auto leave = [this](Exchange* left) {
+      left->session = nullptr;
+      left->gone.request_stop();
+      std::erase_if(exchanges_, [left](const auto& known) { return known.get() == left; });
+    };
+    const std::unique_ptr<Exchange, decltype(leave)> left(exchange.get(), leave);
+    exchanges_.insert(exchange);
+    replies_->expect();
+    session.stream.expires_never();
+    handler_(std::move(request), exchange->gone.get_token(),
+             [replies = replies_, exchange](HttpResponse response) {
+               replies->add(exchange, std::move(response));
+             });
+    error_code ignored;
+    while (!exchange->has_reply) {
+      const bool reads = !exchange->gone.stop_requested() &&
+                         session.received.size() < static_cast<std::size_t>(kMostHeadBytes);
+      if (!reads)
+        co_await session.reply_comes.async_wait(reporting(ignored));
+      else if (!co_await receive(session) && !exchange->has_reply)
+        exchange->gone.request_stop();
+    }
+    if (exchange->gone.stop_requested()) co_return std::nullopt;
+    co_return std::move(exchange->response);
+  }
+
+  std::int64_t most_discarded() const { return kDiscardedBodies * config_.body_limit; }
 
   HttpError too_large() const {
     return {413, join_text("the request has more than ", config_.body_limit, " bytes")};
@@ -312,57 +476,74 @@ class HttpServer::Connections {
 
   static HttpError stopping() { return {503, "the server is stopping", 1}; }
 
-  void end(Exchange& exchange) {
-    exchange.gone.request_stop();
-    {
-      const MutexLock lock(exchange.mutex);
-      exchange.replied = true;  // from now on the connection may be another's
-    }
-    bodies_ -= exchange.kept;
-    watcher_.begin_phase(exchange.connection, false);
-    const MutexLock lock(mutex_);
-    exchanges_.erase(exchange.id);
-    if (exchanges_.empty()) answered_.notify_all();
-  }
+  // ---- the end ----------------------------------------------------------------------------------
 
+  /// Opens the connections that wait for it, and no more. A connection whose next request has not
+  /// begun to come ends.
   void stop_listening() {
-    if (draining_.exchange(true)) return;
-    MHD_quiesce_daemon(daemon_);
-    shutdown(listener_, SHUT_RDWR);
+    if (std::exchange(is_draining_, true)) return;
+    error_code fault;
+    listener_.non_blocking(true, fault);
+    while (!fault) {
+      Tcp::socket socket(io_);
+      listener_.accept(socket, fault);
+      if (!fault) open(std::move(socket));
+    }
+    listener_.close(fault);
+    for (Session* session : sessions_) {
+      if (session->has_unread())
+        set_under_way(*session, true);
+      else if (session->waits_for_head)
+        session->stream.cancel();
+    }
+    // What has been read, but not looked at, is looked at first.
+    asio::post(io_, [this] {
+      const MutexLock lock(mutex_);
+      is_drained_ = true;
+      answered_.notify_all();
+    });
   }
 
-  /// After it has returned, no request is taken. Returns how many are still under way.
+  void set_under_way(Session& session, bool is_under_way) {
+    if (std::exchange(session.is_under_way, is_under_way) == is_under_way) return;
+    const MutexLock lock(mutex_);
+    under_way_ += is_under_way ? 1 : -1;
+    if (under_way_ == 0) answered_.notify_all();
+  }
+
+  /// Returns how many are still under way.
   std::int64_t wait_until_answered(std::chrono::milliseconds limit) {
     MutexLock lock(mutex_);
-    answered_.wait_for(lock, limit, [this]() REQUIRES(mutex_) { return exchanges_.empty(); });
-    stopping_ = true;  // still locked: none is taken between the last answer and this
-    return static_cast<std::int64_t>(exchanges_.size());
+    answered_.wait_for(lock, limit,
+                       [this]() REQUIRES(mutex_) { return is_drained_ && under_way_ == 0; });
+    return under_way_;
   }
 
-  void refuse_all() {
-    std::vector<std::shared_ptr<Exchange>> left;
-    {
-      const MutexLock lock(mutex_);
-      stopping_ = true;
-      for (const auto& [id, exchange] : exchanges_)
-        if (auto held = exchange.lock(); held && held->handed_over) left.push_back(std::move(held));
-    }
-    for (const auto& exchange : left) reply(*exchange, plain_refusal({}, stopping()));
-  }
+  static constexpr std::chrono::milliseconds kPause{10};
+  static constexpr std::chrono::milliseconds kPatience{2000};
 
   const HttpConfig config_;
   const HttpHandler handler_;
   const HttpRefusal refusal_;
-  ConnectionWatcher watcher_;
-  const int listener_;
-  std::atomic<bool> draining_ = false;
-  MHD_Daemon* daemon_ = nullptr;
-  std::uint64_t last_id_ = 0;  // this and the next belong to the library's thread
-  std::int64_t bodies_ = 0;    // bytes that are kept
+  const std::shared_ptr<Replies> replies_ = std::make_shared<Replies>();
+
+  // Of the thread that serves the connections.
+  std::unordered_set<Session*> sessions_;
+  std::unordered_set<std::shared_ptr<Exchange>> exchanges_;
+  std::int64_t bodies_ = 0;  // bytes that are kept
+  bool is_draining_ = false, is_stopping_ = false;
+
   Mutex mutex_;
   std::condition_variable_any answered_;
-  bool stopping_ GUARDED_BY(mutex_) = false;
-  std::unordered_map<std::uint64_t, std::weak_ptr<Exchange>> exchanges_ GUARDED_BY(mutex_);
+  bool is_drained_ GUARDED_BY(mutex_) = false;
+  std::int64_t under_way_ GUARDED_BY(mutex_) = 0;
+
+  asio::io_context io_{1};  // before what it ends with: the connections that it holds use all above
+  Tcp::acceptor listener_;
+  const int port_;
+  asio::posix::stream_descriptor woken_;
+  asio::steady_timer pause_;
+  std::jthread thread_;
 };
 
 HttpResponse plain_refusal(const HttpRequest&, const HttpError& why) {

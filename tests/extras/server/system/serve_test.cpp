@@ -126,7 +126,7 @@ TEST_F(Serve, ALargeBodyIs413ThoughItDoesNotSayItsLength) {
   HttpClient endless(server.port);
   endless.send("POST /translate HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n");
   for (int i = 0; i < 200; ++i) endless.send("3e8\r\n" + std::string(1000, 'x') + "\r\n");
-  EXPECT_EQ(endless.receive().status, 0) << "nobody reads on for ever";
+  EXPECT_THAT(endless.receive().status, AnyOf(0, 413)) << "nobody reads on for ever";
   EXPECT_EQ(server.ask(translation_of("the cat")).status, 200);
 }
 
