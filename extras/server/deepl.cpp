@@ -2,6 +2,7 @@
 // codes, as its OpenAPI description and its own clients have them.
 
 #include <algorithm>
+#include <initializer_list>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -19,23 +20,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The served code that DeepL's code ("DE", "EN-US", "ZH-HANT") means: the same, or else the
-/// language without its region. Empty if there is none.
-std::string served_code(const std::string& code, const std::vector<std::string>& served) {
-  if (std::string found = find_language_code(code, served); !found.empty()) return found;
-  const std::string language = language_of(ascii_lower(code));
-  for (const std::string& known : served)
-    if (ascii_lower(known) == language) return known;
-  for (const std::string& known : served)  // "PT" for a model of pt-BR
-    if (ascii_lower(code) == language && language_of(ascii_lower(known)) == language) return known;
-  return {};
-}
-
 std::string parse_language(const RequestFields& fields, const char* name,
                            const std::vector<std::string>& served) {
   const std::string code = fields.text(name);
   if (code.empty()) return {};
-  std::string found = served_code(code, served);
+  std::string found = find_served_code(code, served);
   if (found.empty()) throw HttpError(400, join_text("Value for '", name, "' not supported."));
   return found;
 }
@@ -91,13 +80,24 @@ void parse_tag_handling(const RequestFields& fields, TranslateParameters& parame
       .outline_detection = fields.flag("outline_detection").value_or(true)};
 }
 
+/// The value of a parameter, which is one of these or empty.
+std::string one_of(const RequestFields& fields, const char* name,
+                   std::initializer_list<std::string_view> values) {
+  std::string value = fields.text(name);
+  if (!value.empty() && std::ranges::find(values, value) == values.end())
+    throw HttpError(400, join_text("Value for '", name, "' not supported."));
+  return value;
+}
+
 /// Refuses parameters that would change the translation and that this server does not have.
 void check_other_parameters(const RequestFields& fields) {
   for (const char* name :
        {"glossary_ids", "style_id", "translation_memory_id", "custom_instructions"})
     if (fields.has(name) && !(fields.is_list(name) && fields.texts(name).empty()))
       throw HttpError(400, join_text("Parameter '", name, "' is not supported by this server."));
-  const std::string formality = fields.text("formality");
+  one_of(fields, "tag_handling_version", {"v1", "v2"});
+  const std::string formality =
+      one_of(fields, "formality", {"default", "more", "less", "prefer_more", "prefer_less"});
   if (formality == "more" || formality == "less")
     throw HttpError(400, "'formality' is not supported for given 'target_lang'.");
   fields.flag("preserve_formatting");  // it always is; a value that is no flag is refused
@@ -134,13 +134,21 @@ TranslateParameters parse_translate(const RequestFields& fields, const ServedMod
   return parameters;
 }
 
-HttpResponse translate_answer(const TranslateParameters& parameters,
+/// What a client learns if it asks for one of DeepL's models; here each pair of languages has one.
+std::string parse_model_type(const RequestFields& fields) {
+  const std::string type = one_of(
+      fields, "model_type", {"quality_optimized", "prefer_quality_optimized", "latency_optimized"});
+  return type == "prefer_quality_optimized" ? "quality_optimized" : type;
+}
+
+HttpResponse translate_answer(const TranslateParameters& parameters, const std::string& model_type,
                               const std::vector<TextAnswer>& answers) {
   Json translations = Json::array();
   for (const TextAnswer& answer : answers) {
     Json translation = {{"detected_source_language", ascii_upper(answer.source)},
                         {"text", answer.texts.front()}};
     if (parameters.shows_characters) translation["billed_characters"] = answer.characters;
+    if (!model_type.empty()) translation["model_type_used"] = model_type;
     if (!answer.pivot.empty()) translation["pivot_language"] = ascii_upper(answer.pivot);
     translations.push_back(std::move(translation));
   }
@@ -211,8 +219,10 @@ std::vector<std::string> next_tsv_line(std::string_view& text) {
 }
 
 void check_term(std::size_t line, std::string_view term) {
+  constexpr std::size_t kLongestTerm = 1024;  // bytes
   if (term.empty()) refuse(line, "a source term and a target term are needed");
   if (has_control_character(term)) refuse(line, "a term has a control character");
+  if (term.size() > kLongestTerm) refuse(line, "a term has more than 1024 bytes");
 }
 
 /// In CSV, columns after the two terms are their languages.
@@ -236,6 +246,24 @@ Entries parse_entries(std::string_view text, std::string_view format) {
   }
   if (entries.empty()) throw HttpError(400, "Missing or invalid argument: entries");
   return entries;
+}
+
+/// A field of a line of CSV: in quotes if it needs them.
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"") == text.npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted.append(c == '"' ? "\"" : "").append(1, c);
+  return quoted + "\"";
+}
+
+/// Whether a client wants entries as CSV, not as TSV. Throws HttpError (415) if it takes neither.
+bool wants_csv(const HttpRequest& request) {
+  const std::string accepted = ascii_lower(request.header("accept"));
+  const auto has = [&accepted](const char* type) { return accepted.find(type) != accepted.npos; };
+  if (accepted.empty() || has("*/*") || has("text/*") || has("text/tab-separated-values"))
+    return false;
+  if (has("text/csv")) return true;
+  throw HttpError(415, "The entries are there as text/tab-separated-values and text/csv.");
 }
 
 /// A glossary is for languages, whatever their scripts and regions.
@@ -293,8 +321,9 @@ class DeepL : public Interface {
     using Request = ServerRequest;
     const auto languages_answer = [this](Request& request) { return languages(*request.fields); };
     const auto usage_answer = [this](Request& request) { return usage(request); };
-    return {{"POST", "/v2/translate", Admitted,
-             [this](Request& request) { return translate(request); }},
+    const auto translation = [this](Request& request) { return translate(request); };
+    return {{"POST", "/v2/translate", Admitted, translation},
+            {"GET", "/v2/translate", Admitted, translation},  // of old clients
             {"GET", "/v2/languages", Admitted, languages_answer},
             {"POST", "/v2/languages", Admitted, languages_answer},
             {"GET", "/v2/usage", Admitted, usage_answer},
@@ -318,13 +347,13 @@ class DeepL : public Interface {
     return path.starts_with("/v1/") || path.starts_with("/v2/") || path.starts_with("/v3/");
   }
 
-  /// The header "Authorization: DeepL-Auth-Key KEY", or the old parameter auth_key.
+  /// The header "Authorization: DeepL-Auth-Key KEY", the old parameter auth_key, or one of the
+  /// headers that all interfaces know.
   std::string key_of(const ServerRequest& request) const override {
-    constexpr std::string_view kScheme = "deepl-auth-key ", kBlanks = " \t";
-    std::string_view key = request.http.header("authorization");
-    if (!ascii_lower(key).starts_with(kScheme)) return request.fields->text("auth_key");
-    key.remove_prefix(std::min(key.find_first_not_of(kBlanks, kScheme.size()), key.size()));
-    return std::string(key.substr(0, key.find_last_not_of(kBlanks) + 1));  // npos + 1 is 0
+    for (const std::string& key : {header_key(request.http, "deepl-auth-key"),
+                                   request.fields->text("auth_key"), header_key(request.http)})
+      if (!key.empty()) return key;
+    return {};
   }
 
   RefusalCodes refusal_codes() const override {
@@ -341,10 +370,14 @@ class DeepL : public Interface {
         parse_translate(*request.fields, server_.models, server_.config.limits);
     if (const std::string id = request.fields->text("glossary_id"); !id.empty())
       parameters.demands = demands_of(*find_glossary(request, id), parameters);
+    const std::string model_type = parse_model_type(*request.fields);
     request.fields.reset();  // its memory: no error shows them again
     return {.parameters = std::move(parameters),
             .markup_fault = "Tag handling parsing failed, please check input",
-            .answer = translate_answer};
+            .answer = [model_type](const TranslateParameters& asked,
+                                   const std::vector<TextAnswer>& answers) {
+              return translate_answer(asked, model_type, answers);
+            }};
   }
 
   HttpResponse languages(const RequestFields& fields) const {
@@ -430,7 +463,7 @@ class DeepL : public Interface {
     return json_response(200, Json{{"glossaries", std::move(list)}});
   }
 
-  /// A glossary, or its entries as lines of "source<TAB>target".
+  /// A glossary, or its entries as lines of "source<TAB>target", or of CSV if Accept says so.
   HttpResponse get_glossary(const ServerRequest& request) const {
     constexpr std::string_view kEntries = "/entries";
     std::string id = request.rest;
@@ -438,10 +471,14 @@ class DeepL : public Interface {
     if (is_entries) id.resize(id.size() - kEntries.size());
     const GlossaryPointer found = find_glossary(request, id);
     if (!is_entries) return json_response(200, json_of(found->facts));
+    const bool is_csv = wants_csv(request.http);
     std::string text;
     for (const auto& [source, target] : found->entries)
-      text += join_text(source, '\t', target, '\n');
-    return {.body = std::move(text), .type = "text/tab-separated-values; charset=utf-8"};
+      text += is_csv ? join_text(csv_field(source), ',', csv_field(target), '\n')
+                     : join_text(source, '\t', target, '\n');
+    return {
+        .body = std::move(text),
+        .type = is_csv ? "text/csv; charset=utf-8" : "text/tab-separated-values; charset=utf-8"};
   }
 
   HttpResponse delete_glossary(const ServerRequest& request) const {

@@ -268,7 +268,7 @@ void check_encoding(std::string_view encodings) {
     encodings.remove_prefix(std::min(end + 1, encodings.size()));
     if (!encoding.empty() && encoding != "identity")
       throw HttpError(415, join_text("Invalid request: the body has the Content-Encoding '",
-                                     encoding, "'; this server takes bodies without one"));
+                                     encoding, "'; this server takes gzip, or none"));
   }
 }
 
@@ -380,7 +380,9 @@ void RequestFields::read_form(const HttpRequest& request, std::string_view type)
 RequestFields::RequestFields(const HttpRequest& request) {
   if (!request.body.empty()) check_encoding(request.header("content-encoding"));
   const std::string type = ascii_lower(request.header("content-type"));
-  const bool is_json = type.starts_with("application/json");
+  const std::string media_type = type.substr(0, type.find_first_of("; "));
+  const bool is_json = media_type == "application/json" ||
+                       (media_type.starts_with("application/") && media_type.ends_with("+json"));
   if (is_json)
     fields_ = parse_json(request.body);
   else

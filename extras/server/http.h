@@ -142,9 +142,9 @@ struct UploadedFile {
 /// members throw HttpError (400) naming the parameter that is wrong.
 class RequestFields {
  public:
-  /// Reads the body by its Content-Type; without one, or with another, it is a form. If body and
-  /// query have the same name, the body counts. All texts are valid UTF-8. Throws HttpError (415)
-  /// if the body is compressed.
+  /// Reads the body by its Content-Type (application/json, application/NAME+json); without one, or
+  /// with another, it is a form. If body and query have the same name, the body counts. All texts
+  /// are valid UTF-8. Throws HttpError (415) if the body is compressed.
   explicit RequestFields(const HttpRequest& request);
 
   bool has(const char* name) const;  ///< and is not null

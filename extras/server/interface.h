@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/utf8.h"
 #include "extras/server/access.h"
 #include "extras/server/glossaries.h"
 #include "extras/server/http.h"
@@ -32,11 +33,11 @@ struct ServerConfig {
   std::int64_t requests_per_minute = -1;  ///< of each client; below 0: any number
   std::chrono::milliseconds request_timeout{60'000};
   std::vector<std::string> cors_origins = {};  ///< "*": any
-  /// The client is the last address of X-Forwarded-For, which the proxy in front has written.
   /// Names by which it may be asked besides those of loopback addresses; nothing: any.
   std::optional<std::vector<std::string>> hosts = std::nullopt;
   /// The address that clients know, without a slash at its end; empty: as each request says.
   std::string public_url = {};
+  /// The client is the last address of X-Forwarded-For, which the proxy in front has written.
   bool is_behind_proxy = false;
   std::string version = {};
   std::shared_ptr<ApiKeys> api_keys = nullptr;        ///< null: everybody may ask
@@ -88,6 +89,15 @@ struct Endpoint {
   }
 };
 
+/// The key of "Authorization: Bearer KEY" (or another scheme, in lower case), or of "X-Api-Key:
+/// KEY"; empty if there is none.
+inline std::string header_key(const HttpRequest& request, std::string_view scheme = "bearer") {
+  const std::string_view authorization = request.header("authorization");
+  if (ascii_lower(authorization.substr(0, authorization.find(' '))) == scheme)
+    return std::string(strip(authorization.substr(scheme.size())));
+  return std::string(request.header("x-api-key"));
+}
+
 /// Its key, status codes and errors are in LibreTranslate's form unless it overrides them.
 class Interface {
  public:
@@ -101,8 +111,10 @@ class Interface {
   virtual std::vector<Endpoint> endpoints() = 0;
   /// Whether errors of a path without an endpoint are in its form.
   virtual bool claims(const std::string& /*path*/) const { return false; }
+  /// The parameter api_key, or the key of a header that all interfaces know.
   virtual std::string key_of(const ServerRequest& request) const {
-    return request.fields->text("api_key");
+    const std::string key = request.fields->text("api_key");
+    return key.empty() ? header_key(request.http) : key;
   }
   virtual RefusalCodes refusal_codes() const { return {}; }
   virtual HttpResponse error_answer(const ServerRequest&, const HttpError& error) const {

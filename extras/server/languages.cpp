@@ -193,6 +193,16 @@ std::string find_language_code(std::string_view code, const std::vector<std::str
   return {};
 }
 
+std::string find_served_code(std::string_view code, const std::vector<std::string>& known) {
+  if (std::string found = find_language_code(code, known); !found.empty()) return found;
+  const std::string lower = ascii_lower(code), language = language_of(lower);
+  for (const std::string& candidate : known)
+    if (ascii_lower(candidate) == language) return candidate;
+  for (const std::string& candidate : known)
+    if (lower == language && language_of(ascii_lower(candidate)) == language) return candidate;
+  return {};
+}
+
 std::string language_name(std::string_view code) {
   const auto* found = std::ranges::find(kNames, code, &Entry::first);
   return std::string(found == kNames.end() ? code : found->second);

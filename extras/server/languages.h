@@ -31,6 +31,11 @@ std::string language_of(std::string_view code);
 /// "zh-Hant"). Empty if there is none.
 std::string find_language_code(std::string_view code, const std::vector<std::string>& known);
 
+/// The one of `known` that find_language_code() finds, or else the one without the region ("en" for
+/// "EN-US"), or else, for a code without a region, one with ("pt-BR" for "PT"). Empty if there is
+/// none.
+std::string find_served_code(std::string_view code, const std::vector<std::string>& known);
+
 /// In English: "German"; the code itself if it is not known.
 std::string language_name(std::string_view code);
 

@@ -32,7 +32,7 @@ std::string required_text(const RequestFields& fields, const char* name) {
 std::string parse_language(const RequestFields& fields, const char* name,
                            const ServedModels& models) {
   std::string code = required_text(fields, name);
-  std::string served = find_language_code(code, models.languages());
+  std::string served = find_served_code(code, models.languages());
   return served.empty() ? code : served;
 }
 

@@ -88,6 +88,17 @@ WebPageForm read_form(const RequestFields& fields) {
           .terms = text_or_nothing(fields, "terms")};
 }
 
+/// The same of an address, as LibreTranslate's page has it: "/?source=en&target=de&q=A man walks."
+WebPageForm read_form(const HttpRequest& request) {
+  WebPageForm form;
+  for (const auto& [name, value] : request.query)
+    for (const auto& [known, field] :
+         {std::pair("q", &form.text), std::pair("source", &form.source),
+          std::pair("target", &form.target)})
+      if (name == known && find_invalid_utf8(value) == std::string_view::npos) *field = value;
+  return form;
+}
+
 // ---- explanations -------------------------------------------------------------------------------
 
 /// The page may run its own script and save figures. It counts as a page of nowhere (sandbox), so
@@ -141,7 +152,7 @@ class OwnInterface : public Interface {
       return HttpResponse{.body = std::string(served_file("openapi.json"))};
     };
     return {
-        {"GET", "/", Free, [this](Request&) { return page({}); }},
+        {"GET", "/", Free, [this](Request& request) { return page(read_form(request.http)); }},
         {"POST", "/", Admitted, [this](Request& request) { return translate(*request.fields); }},
         {"GET", "/page/", Free, [](Request& request) { return web_page_part(request.rest); }},
         {"POST", "/explain", Admitted, [this](Request& request) { return explain(request); }},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/compressed_text.h"
 #include "base/error.h"
 #include "extras/server/languages.h"
 
@@ -140,12 +141,34 @@ TextExplanation explanation_of(const TextToTranslate& text, ExplanationUse use,
   }
 }
 
+/// Decompresses a body that has come in gzip.
+void unpack(HttpRequest& http, std::int64_t most_bytes) {
+  const std::string encoding = ascii_lower(http.header("content-encoding"));
+  if (http.body.empty() || (encoding != "gzip" && encoding != "x-gzip")) return;
+  std::string unpacked;
+  const auto take = [&unpacked, most_bytes](std::string_view part) {
+    unpacked += part;
+    if (static_cast<std::int64_t>(unpacked.size()) > most_bytes)
+      throw HttpError(413, join_text("the unpacked body has more than ", most_bytes, " bytes"));
+  };
+  try {
+    const auto decompressor = make_decompressor(TextCoding::Gzip, "the body");
+    decompressor->add(http.body, take);
+    decompressor->finish();
+  } catch (const Error& error) {
+    throw HttpError(400, join_text("Invalid request: ", error.what()));
+  }
+  http.body = std::move(unpacked);
+  http.headers.erase("content-encoding");
+}
+
 HttpResponse error_response(const Interface& interface, const ServerRequest& request,
                             const HttpError& error) {
   HttpResponse response = interface.error_answer(request, error);
   if (error.retry_after() > 0)
     response.headers.emplace_back("Retry-After", std::to_string(error.retry_after()));
-  if (error.status() == 415) response.headers.emplace_back("Accept-Encoding", "identity");
+  if (error.status() == 415 && !request.http.header("content-encoding").empty())
+    response.headers.emplace_back("Accept-Encoding", "gzip, identity");
   return response;
 }
 
@@ -158,7 +181,8 @@ void allow_origin(const std::vector<std::string>& origins, const HttpRequest& re
   if (!is_any) headers.emplace_back("Vary", "Origin");
   if (!is_any && std::ranges::find(origins, origin) == origins.end()) return;
   headers.emplace_back("Access-Control-Allow-Origin", is_any ? "*" : origin);
-  headers.emplace_back("Access-Control-Allow-Headers", "Authorization, Content-Type");
+  headers.emplace_back("Access-Control-Allow-Headers",
+                       "Authorization, Content-Encoding, Content-Type, X-Api-Key");
   headers.emplace_back("Access-Control-Allow-Methods", "GET, POST, DELETE");
   headers.emplace_back("Access-Control-Max-Age", "86400");
 }
@@ -239,7 +263,9 @@ void TranslationServer::post(const PendingPointer& request, Step step) {
 
 /// Notes who asks, for what path and by which interface.
 void TranslationServer::describe(Pending& request) const {
-  const HttpRequest& http = request.http;
+  HttpRequest& http = request.http;
+  // Of clients whose address of the server ends in a slash.
+  while (http.path.starts_with("//")) http.path.erase(0, 1);
   request.facts = {.client = client_of(http, config_.is_behind_proxy),
                    .method = http.method,
                    .path = logged_path(http.path)};
@@ -255,32 +281,6 @@ void TranslationServer::describe(Pending& request) const {
   }
 }
 
-void TranslationServer::begin(const PendingPointer& request) {
-  describe(*request);
-  const std::string& path = request->http.path;
-  if (request->endpoint != nullptr) {
-    if (request->endpoint->access == Access::Free) return answer(request);
-    return post(request, &TranslationServer::answer);
-  }
-  if (request->methods.empty()) throw HttpError(404, join_text("there is no ", path));
-  const std::string method = method_of(request->http);
-  if (method == "OPTIONS" && !config_.cors_origins.empty())
-    return finish(*request, {.status = 204, .type = "", .headers = {{"Allow", request->methods}}});
-  HttpResponse response =
-      error_response(*request->interface, *request,
-                     {405, join_text(path, " takes ", request->methods, ", not ", method)});
-  response.headers.emplace_back("Allow", request->methods);
-  finish(*request, std::move(response));
-}
-
-void TranslationServer::answer(const PendingPointer& request) {
-  if (request->gone.stop_requested()) throw HttpError(kClientGone, "the client is gone");
-  if (request->endpoint->access != Access::Free) {
-    request->fields.emplace(request->http);
-    request->http.body = std::string();  // its memory: the fields have it all
-    admit(*request);
-  }
-  Answer answer = request->endpoint->answer(*request);
 /// A web page may have a name that its owner's name server says is this machine ("DNS rebinding").
 /// To the browser, page and server are then the same; only the name in Host tells them apart.
 void TranslationServer::check_host(const HttpRequest& http) const {
@@ -312,13 +312,40 @@ void TranslationServer::check_origin(const HttpRequest& http) const {
                   "names those that may");
 }
 
+void TranslationServer::begin(const PendingPointer& request) {
+  describe(*request);
+  check_host(request->http);
+  const std::string& path = request->http.path;
+  if (request->endpoint != nullptr) {
+    if (request->endpoint->access == Access::Free) return answer(request);
+    if (request->endpoint->access == Access::Changing) check_origin(request->http);
+    return post(request, &TranslationServer::answer);
+  }
+  if (request->methods.empty()) throw HttpError(404, join_text("there is no ", path));
+  const std::string method = method_of(request->http);
+  if (method == "OPTIONS" && !config_.cors_origins.empty())
+    return finish(*request, {.status = 204, .type = "", .headers = {{"Allow", request->methods}}});
+  HttpResponse response =
+      error_response(*request->interface, *request,
+                     {405, join_text(path, " takes ", request->methods, ", not ", method)});
+  response.headers.emplace_back("Allow", request->methods);
+  finish(*request, std::move(response));
+}
+
+void TranslationServer::answer(const PendingPointer& request) {
+  if (request->gone.stop_requested()) throw HttpError(kClientGone, "the client is gone");
+  if (request->endpoint->access != Access::Free) {
+    unpack(request->http, config_.limits.body_bytes);
+    request->fields.emplace(request->http);
+    request->http.body = std::string();  // its memory: the fields have it all
+    admit(*request);
+  }
+  Answer answer = request->endpoint->answer(*request);
   if (auto* response = std::get_if<HttpResponse>(&answer))
     return finish(*request, std::move(*response));
-  check_host(request->http);
   request->wanted = std::get<WantedTexts>(std::move(answer));
   read_texts(request);
 }
-    if (request->endpoint->access == Access::Changing) check_origin(request->http);
 
 /// Throws HttpError if the client may not ask, or asks too often.
 void TranslationServer::admit(Pending& request) {

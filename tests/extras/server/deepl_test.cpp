@@ -203,7 +203,7 @@ TEST(DeepL, TheSchemeOfAKeyMayBeInAnyCaseWithBlanksAroundTheKey) {
        {"deepl-auth-key alpha", "DEEPL-AUTH-KEY alpha", "DeepL-Auth-Key  \talpha "})
     EXPECT_EQ(status(header), 200) << header;
   for (const char* header : {"DeepL-Auth-Key Alpha", "DeepL-Auth-Key", "DeepL-Auth-Key ",
-                             "DeepL-Auth-Keyalpha", "Bearer alpha", "DeepL-Auth-Key \xff"})
+                             "DeepL-Auth-Keyalpha", "Basic alpha", "DeepL-Auth-Key \xff"})
     EXPECT_EQ(status(header), 403) << header;
 }
 
@@ -229,6 +229,38 @@ TEST(DeepL, KeysAreAskedForCountedAndUsedUp) {
             json({{"character_count", 7}, {"character_limit", 1'000'000'000'000}}));
   EXPECT_EQ(ask("", "/v2/usage", json::object()).status, 403);
   EXPECT_EQ(ask("", "/v2/languages", json::object()).status, 403);
+}
+
+TEST(DeepL, OldClientsAskByGet) {
+  TableServer table({"en-de"});
+  const HttpResponse answer =
+      table.ask({.method = "GET",
+                 .path = "/v2/translate",
+                 .query = {{"text", "one"}, {"source_lang", "EN"}, {"target_lang", "DE"}}});
+  EXPECT_EQ(translations_of(answer)[0]["text"], "one");
+}
+
+TEST(DeepL, ValuesThatNobodyKnowsAreRefused) {
+  TableServer table({"en-de"});
+  const auto ask = [&table](const char* name, const char* value) {
+    return table.post(
+        "/v2/translate",
+        {{"text", {"one"}}, {"source_lang", "EN"}, {"target_lang", "DE"}, {name, value}});
+  };
+  for (const char* name : {"formality", "model_type", "tag_handling_version"}) {
+    EXPECT_EQ(ask(name, "other").status, 400) << name;
+    EXPECT_EQ(json_of(ask(name, "other"))["message"],
+              "Value for '" + std::string(name) + "' not supported.");
+    EXPECT_EQ(ask(name, "").status, 200) << name;
+  }
+  for (const char* formality : {"default", "prefer_more", "prefer_less"})
+    EXPECT_EQ(ask("formality", formality).status, 200) << formality;
+  EXPECT_EQ(ask("tag_handling_version", "v2").status, 200);
+  for (const auto& [asked, used] : {std::pair("quality_optimized", "quality_optimized"),
+                                    std::pair("prefer_quality_optimized", "quality_optimized"),
+                                    std::pair("latency_optimized", "latency_optimized")})
+    EXPECT_EQ(translations_of(ask("model_type", asked))[0]["model_type_used"], used);
+  EXPECT_FALSE(translations_of(ask("formality", ""))[0].contains("model_type_used"));
 }
 
 }  // namespace

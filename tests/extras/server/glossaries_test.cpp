@@ -158,6 +158,8 @@ TEST_F(KeptGlossaries, ALineThatIsNoEntryIsRefusedByItsNumber) {
   EXPECT_THAT(fault("a\t \n"), HasSubstr("line 1"));
   EXPECT_THAT(fault("\"a\nb\",c\n", "csv"), HasSubstr("control character"));
   EXPECT_THAT(fault("\n"), HasSubstr("entries"));
+  EXPECT_THAT(fault("a\t" + std::string(1025, 'b')),
+              HasSubstr("line 1: a term has more than 1024"));
   EXPECT_THAT(fault("a\tb\n", "xml"), HasSubstr("entries_format"));
   json other = terms("a\tb");
   other["target_lang"] = "fr";
@@ -184,6 +186,16 @@ TEST_F(KeptGlossaries, QuotesOfCsvStandAroundWholeFields) {
       json_of(table.post("/v2/glossaries", terms(" \"a,\" , \"\"\"b\"\"\" \r\nc,d", "csv")))
           .at("glossary_id");
   EXPECT_EQ(table.get("/v2/glossaries/" + id + "/entries").body, "a,\t\"b\"\nc\td\n");
+  const auto get = [&table, &id](const std::string& accepted) {
+    return table.ask({.method = "GET",
+                      .path = "/v2/glossaries/" + id + "/entries",
+                      .headers = {{"accept", accepted}}});
+  };
+  EXPECT_EQ(get("text/csv").body, "\"a,\",\"\"\"b\"\"\"\nc,d\n");
+  EXPECT_THAT(get("text/csv").type, HasSubstr("text/csv"));
+  for (const char* accepted : {"text/tab-separated-values", "*/*", "text/*;q=0.5"})
+    EXPECT_EQ(get(accepted).body, "a,\t\"b\"\nc\td\n") << accepted;
+  EXPECT_EQ(get("application/json").status, 415);
 }
 
 TEST_F(KeptGlossaries, AByteOrderMarkIsNoPartOfTheFirstTerm) {

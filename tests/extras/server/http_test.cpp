@@ -121,6 +121,15 @@ std::string fault_of(const HttpRequest& request, Read read) {
 
 constexpr auto kNothing = [](const RequestFields&) {};
 
+TEST(RequestFields, JsonHasManyMediaTypes) {
+  HttpRequest request = json(R"({"q": "a"})");
+  for (const char* type : {"application/json", "Application/JSON; charset=utf-8",
+                           "application/ld+json", "application/vnd.api+json;v=1"}) {
+    request.headers["content-type"] = type;
+    EXPECT_EQ(RequestFields(request).text("q"), "a") << type;
+  }
+}
+
 TEST(RequestFields, ABodyThatIsEncodedIsRefusedByTheNameOfItsEncoding) {
   HttpRequest request = json(R"({"q": "a"})");
   for (const char* plain : {"", "identity", "Identity", "identity, identity"}) {

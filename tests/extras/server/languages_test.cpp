@@ -34,6 +34,10 @@ TEST(LanguageCodes, ACodeIsFoundInAnyCaseAndByItsOtherName) {
   EXPECT_EQ(find_language_code("DE", {"en", "de"}), "de");
   EXPECT_EQ(find_language_code("PT-br", {"en", "pt", "pt-BR"}), "pt-BR");
   EXPECT_EQ(find_language_code("fr", {"en", "de"}), "");
+  EXPECT_EQ(find_served_code("en-US", {"de", "en"}), "en");
+  EXPECT_EQ(find_served_code("EN-us", {"en", "en-US"}), "en-US");
+  EXPECT_EQ(find_served_code("PT", {"pt-BR"}), "pt-BR");
+  EXPECT_EQ(find_served_code("fr-CA", {"en", "de"}), "");
   EXPECT_EQ(find_language_code("", {"en", "de"}), "") << "no code has an empty one for its other";
   EXPECT_EQ(find_language_code("pt", {"pt-BR"}), "") << "a region is no other name";
   for (const auto& [one, other] :

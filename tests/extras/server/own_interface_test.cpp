@@ -46,6 +46,23 @@ TEST(WebPage, ThePageNamesLanguagesAndAllowsNothingFromElsewhere) {
   EXPECT_THAT(page.body, Not(HasSubstr("//")));
 }
 
+TEST(WebPage, AnAddressMayHaveTheText) {
+  TableServer table({"en-de", "de-fr"});
+  const std::string page = table
+                               .ask({.method = "GET",
+                                     .path = "/",
+                                     .query = {{"source", "de"},
+                                               {"target", "fr"},
+                                               {"q", "<b>Tag & Nacht</b>"},
+                                               {"other", "x"}}})
+                               .body;
+  EXPECT_THAT(page, HasSubstr("<option value=\"de\" selected>"));
+  EXPECT_THAT(page, HasSubstr("<option value=\"fr\" selected>"));
+  EXPECT_THAT(page, HasSubstr(">\n&lt;b&gt;Tag &amp; Nacht&lt;/b&gt;</textarea>"));
+  EXPECT_EQ(table.ask({.method = "GET", .path = "/", .query = {{"q", "\xff"}}}).body,
+            table.get("/").body);
+}
+
 TEST(WebPage, AllThatThePageNamesIsServed) {
   TableServer table({"en-de"});
   const std::string page = table.get("/").body;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "extras/server/http_server.h"
 #include "tests/extras/server/table_server.h"
@@ -134,13 +135,21 @@ struct Refusal {
 
 const std::string kLong(40, 'x'), kTooLong(kCharacters + 1, 'x'), kTooLarge(kBodyLimit + 1, 'x');
 
+/// So many entries of about 1,000 bytes.
+std::string many_entries(int count) {
+  std::string entries;
+  for (int i = 0; i < count; ++i)
+    entries += join_text("term ", i, '\t', std::string(1'000, 'x'), '\n');
+  return entries;
+}
+
 const std::vector<Refusal> kRefusals = {
     {400, "/translate", {{"q", nullptr}}},
     {400, "/translate", {{"q", kTooLong}}},
     {400, "/translate", {{"api_key", nullptr}}},
     {403, "/translate", {{"api_key", "gamma"}}},
     {413, "/translate", {{"q", kTooLarge}}},
-    {415, "/translate", {}, State::Ready, "post", "gzip"},
+    {415, "/translate", {}, State::Ready, "post", "br"},
     {429, "/translate", {{"q", kLong}, {"api_key", "alpha"}}},
     {429, "/translate", {}, State::Hurried},
     {500, "/translate", {}, State::Broken},
@@ -152,7 +161,7 @@ const std::vector<Refusal> kRefusals = {
     {400, "/suggest", {{"s", nullptr}}},
     {403, "/suggest", {{"api_key", "gamma"}}},
     {413, "/suggest", {{"s", kTooLarge}}},
-    {415, "/suggest", {}, State::Ready, "post", "gzip"},
+    {415, "/suggest", {}, State::Ready, "post", "br"},
     {429, "/suggest", {}, State::Hurried},
     {500, "/suggest"},
     {503, "/suggest", {}, State::Crowded},
@@ -170,13 +179,13 @@ const std::vector<Refusal> kRefusals = {
     {503, "/v2/translate", {}, State::Crowded},
     {504, "/v2/translate", {}, State::Slow},
     {404, "/v2/nothing"},
-    {405, "/v2/translate", {}, State::Ready, "get"},
+    {405, "/v2/document", {}, State::Ready, "get"},
     {400, "/v2/glossaries", {{"name", nullptr}}},
     {403, "/v2/glossaries", {{"auth_key", "gamma"}}},
     {413, "/v2/glossaries", {{"entries", "one\t" + kTooLarge}}},
     {415, "/v2/glossaries", {}, State::Ready, "post", "br"},
     {429, "/v2/glossaries", {}, State::Hurried},
-    {456, "/v2/glossaries", {{"entries", "one\t" + std::string(18'000, 'x')}}, State::Full},
+    {456, "/v2/glossaries", {{"entries", many_entries(18)}}, State::Full},
     {503, "/v2/glossaries", {}, State::Crowded},
 };
 
@@ -195,7 +204,7 @@ TEST(StatusCodes, StatusCodesAreThoseOfTheInterfaces) {
     }
     if (refusal.status == 415) {
       EXPECT_THAT(answer.body, HasSubstr(refusal.encoding));
-      EXPECT_THAT(answer.head, HasSubstr("\r\nAccept-Encoding: identity\r\n"));
+      EXPECT_THAT(answer.head, HasSubstr("\r\nAccept-Encoding: gzip, identity\r\n"));
     }
     if (refusal.state == State::Crowded) {
       EXPECT_THAT(answer.body, HasSubstr("too many requests at once"));

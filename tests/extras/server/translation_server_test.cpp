@@ -290,6 +290,60 @@ TEST(TranslationServer, LibreTranslatesKeysAreAskedForAndUsedUp) {
   EXPECT_EQ(table.post("/translate", body).status, 500);
 }
 
+TEST(TranslationServer, KeysComeAsParametersOrInHeaders) {
+  const auto folder = testing::TempDir() + "/header_keys";
+  write_file(folder, "alpha\n");
+  TableServer table({"en-de"}, {.api_keys = std::make_shared<ApiKeys>(folder)});
+  const nlohmann::json deepl = {{"text", {"one"}}, {"source_lang", "EN"}, {"target_lang", "DE"}};
+  for (const auto& [path, body] :
+       {std::pair("/translate", kOne), std::pair("/v2/translate", deepl)})
+    for (const auto& [name, value, status] : std::vector<std::tuple<const char*, const char*, int>>{
+             {"authorization", "Bearer alpha", 200},
+             {"authorization", "bearer  alpha ", 200},
+             {"x-api-key", "alpha", 200},
+             {"authorization", "Bearer beta", 403},
+             {"x-api-key", "beta", 403},
+             {"authorization", "Basic alpha", path == std::string("/translate") ? 400 : 403}}) {
+      HttpRequest request = TableServer::request_of(path, body);
+      request.headers[name] = value;
+      EXPECT_EQ(table.ask(request).status, status) << path << name << value;
+    }
+}
+
+TEST(TranslationServer, BodiesMayComeInGzip) {
+  // {"q":"one","source":"en","target":"de"}
+  constexpr char kZipped[] =
+      "\037\213\010\000\000\000\000\000\002\003\253V*T\262R\312\317KU\322"
+      "Q*\316/-JN\005rS\363\200\274\222\304\242\364\324\022\040/%U\251"
+      "\026\000\264oN\312'\000\000\000";
+  // {"q":"aaa..."}, of 3,008 bytes
+  constexpr char kLarge[] =
+      "\037\213\010\000\000\000\000\000\002\003\355\3011\021\0000\010\004"
+      "0//\0037\225\300\314\341\2756\030\222L:\225\007\000\000\234\227"
+      "\375\255\314\351i\300\013\000\000";
+  TableServer table({"en-de"}, {.limits = {.body_bytes = 3'000}});
+  HttpRequest request = TableServer::request_of("/translate", {});
+  request.headers["content-encoding"] = "gzip";
+  request.body = {kZipped, sizeof kZipped - 1};
+  const HttpResponse answer = table.ask(request);
+  EXPECT_EQ(answer.status, 200) << answer.body;
+  EXPECT_EQ(json_of(answer).at("translatedText"), "one");
+  for (const auto& [body, status] :
+       {std::pair(request.body.substr(0, 40), 400), std::pair(request.body + "x", 400),
+        std::pair(std::string("{}"), 400),
+        std::pair(std::string(kLarge, sizeof kLarge - 1), 413)}) {
+    request.body = body;
+    EXPECT_EQ(table.ask(request).status, status) << status;
+  }
+}
+
+TEST(TranslationServer, AddressesMayBeginWithSeveralSlashes) {
+  TableServer table({"en-de"});
+  EXPECT_EQ(table.post("//translate", kOne).status, 200);
+  EXPECT_EQ(table.get("//languages").status, 200);
+  EXPECT_EQ(table.get("/v2//usage").status, 404);
+}
+
 TEST(TranslationServer, PagesOfOtherOriginsAskOnlyWhereTheyMay) {
   TableServer closed({"en-de"});
   EXPECT_EQ(header_of(closed.post("/translate", kOne), "Access-Control-Allow-Origin"), "");
