@@ -23,8 +23,10 @@
 #include <vector>
 
 #include "app/frame/command_line.h"
+#include "app/frame/completion.h"
 #include "app/frame/flag_names.h"
 #include "app/frame/log.h"
+#include "app/frame/manual.h"
 #include "app/frame/signals.h"
 #include "app/frame/terminal.h"
 #include "base/cpu.h"
@@ -64,9 +66,8 @@ std::string wrapped(std::string_view text, std::size_t indent) {
 
 std::string placeholder(const Field& field) {
   if (const std::string_view given = field.info.placeholder; !given.empty())
-    return join_text(" ", given, field.kind == Field::Kind::List ? "..." : "");
-  constexpr const char* kPlaceholders[] = {"",      " N",    " X",
-                                           " TEXT", " NAME", " TEXT..."};  // by Kind
+    return join_text(given, field.kind == Field::Kind::List ? "..." : "");
+  constexpr const char* kPlaceholders[] = {"", "N", "X", "TEXT", "NAME", "TEXT..."};  // by Kind
   return kPlaceholders[static_cast<std::size_t>(field.kind)];
 }
 
@@ -104,15 +105,15 @@ std::string description(const Command& command, const Field& field) {
 }
 
 std::string flag_lines(const Command& command, const Field& field) {
-  const std::string letter = letter_of(command, field);
-  const bool on = field.kind == Field::Kind::Flag && field.text() == "true";
-  std::string line = letter.empty() ? "      " : join_text("  -", letter, ", ");
-  line += join_text(on ? "--[no-]" : "--", field.info.name, placeholder(field));
+  const FlagText text = flag_text(command, field);
+  std::string line = text.letter.empty() ? "      " : join_text("  -", text.letter, ", ");
+  line += join_text(text.is_on ? "--[no-]" : "--", field.info.name, text.value.empty() ? "" : " ",
+                    text.value);
   if (line.size() + 2 > kHelpColumn)
     line.append(1, '\n').append(kHelpColumn, ' ');
   else
     line.resize(kHelpColumn, ' ');
-  return line + wrapped(description(command, field), kHelpColumn) + "\n";
+  return line + wrapped(text.description, kHelpColumn) + "\n";
 }
 
 std::string usage(std::string_view program, const Command& command) {
@@ -125,7 +126,19 @@ std::string usage(std::string_view program, const Command& command) {
   return line + "\n";
 }
 
-/// The example without the lines of commands that are not built.
+}  // namespace
+
+FlagText flag_text(const Command& command, const Field& field) {
+  return {letter_of(command, field), placeholder(field), description(command, field),
+          field.kind == Field::Kind::Flag && field.text() == "true"};
+}
+
+std::vector<Field> all_fields(const Command& command, CommonConfig& common) {
+  std::vector<Field> fields = command.fields;
+  for (Field& field : fields_of(common)) fields.push_back(std::move(field));
+  return fields;
+}
+
 std::string example_of(const Program& program, const std::vector<Command>& commands) {
   std::istringstream lines{std::string(program.example)};
   std::string text;
@@ -138,8 +151,6 @@ std::string example_of(const Program& program, const std::vector<Command>& comma
   }
   return text;
 }
-
-}  // namespace
 
 std::string overview(const Program& program, const std::vector<Command>& commands) {
   std::string text = join_text(program.name, ": ", program.summary, "\n\nUsage: ", program.name,
@@ -156,9 +167,7 @@ std::string overview(const Program& program, const std::vector<Command>& command
 
 std::string command_help(std::string_view program, const Command& command) {
   CommonConfig common;
-  std::vector<Field> fields = command.fields;
-  for (Field& field : fields_of(common)) fields.push_back(std::move(field));
-
+  const std::vector<Field> fields = all_fields(command, common);
   std::string text = wrapped(join_text(program, ' ', command.name, ": ", command.summary), 0) +
                      "\n\n" + usage(program, command);
   if (!command.examples.empty()) text += "\nExamples:\n";
@@ -253,7 +262,7 @@ const Command& command_called(const Program& program, const std::vector<Command>
   if (name == program.elsewhere)
     throw UsageError(name, " is a command of dragoman; ", program.name,
                      " has none that needs LibTorch");
-  std::vector<std::string> names = {"help"};
+  std::vector<std::string> names = {"help", "completion", "manual"};
   for (const Command& command : commands) names.push_back(command.name);
   throw UsageError("unknown command ", name, suggestion(name, "", names));
 }
@@ -270,6 +279,15 @@ int run(const Program& program, std::vector<std::string> arguments) {
   }
   if (name == "--version") {
     std::cout << version_text(program);
+    return kDone;
+  }
+  const std::string subject = arguments.size() > 1 ? arguments[1] : "";
+  if (name == "completion") {
+    std::cout << completion_script(program, commands, subject);
+    return kDone;
+  }
+  if (name == "manual") {
+    std::cout << manual_page(program, commands, subject);
     return kDone;
   }
   const Command& command = command_called(program, commands, name);

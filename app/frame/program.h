@@ -27,6 +27,21 @@ std::string overview(const Program& program, const std::vector<Command>& command
 /// columns.
 std::string command_help(std::string_view program, const Command& command);
 
+/// A flag as --help shows it.
+struct FlagText {
+  std::string letter;       ///< "b" of -b; empty if it has none
+  std::string value;        ///< "N", "FILE..."; empty for a switch
+  std::string description;  ///< with choices, default and aliases
+  bool is_on = false;       ///< a switch that is on by default, which --no-NAME turns off
+};
+FlagText flag_text(const Command& command, const Field& field);
+
+/// The fields of a command, and those that all commands have.
+std::vector<Field> all_fields(const Command& command, CommonConfig& common);
+
+/// The example without the lines of commands that are not built.
+std::string example_of(const Program& program, const std::vector<Command>& commands);
+
 /// The body of main(): finds the subcommand, configures it and runs it. An error becomes one line
 /// and an exit code (docs/design.md, section 6).
 int run_program(const Program& program, int argc, char** argv);
