@@ -1,0 +1,35 @@
+# cmake --install: a program with its manual pages and its completion in bash, zsh and fish, in the folders of the
+# Filesystem Hierarchy Standard. Each program is a component: cmake --install build/release --component dragoman-lite
+include(GNUInstallDirs)
+
+# Debian's packages have it in share/zsh/vendor-completions.
+set(DRAGOMAN_ZSH_COMPLETIONS ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING "the folder for zsh's completion")
+
+function(dragoman_install PROGRAM)
+  install(TARGETS ${PROGRAM} ${ARGN} RUNTIME COMPONENT ${PROGRAM})
+  # The program prints its pages and scripts from its own lists of flags.
+  set(PRINTED ${CMAKE_BINARY_DIR}/printed/${PROGRAM})
+  install(CODE "execute_process(COMMAND_ERROR_IS_FATAL ANY
+    COMMAND \"${CMAKE_COMMAND}\" -D PROGRAM=$<TARGET_FILE:${PROGRAM}> -D FOLDER=${PRINTED} -P \"${CMAKE_SOURCE_DIR}/cmake/printed.cmake\")"
+    COMPONENT ${PROGRAM})
+  install(DIRECTORY ${PRINTED}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT ${PROGRAM})
+  install(FILES ${PRINTED}/bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${PROGRAM}
+    COMPONENT ${PROGRAM})
+  install(FILES ${PRINTED}/zsh DESTINATION ${DRAGOMAN_ZSH_COMPLETIONS} RENAME _${PROGRAM} COMPONENT ${PROGRAM})
+  install(FILES ${PRINTED}/fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d RENAME ${PROGRAM}.fish
+    COMPONENT ${PROGRAM})
+  install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${PROGRAM} RENAME copyright
+    COMPONENT ${PROGRAM})
+endfunction()
+
+dragoman_install(dragoman-lite)
+if(TARGET dragoman)
+  # LibTorch comes along in a folder of its own, so that no other program finds it.
+  set(PRIVATE_LIBRARIES ${CMAKE_INSTALL_LIBDIR}/dragoman)
+  file(RELATIVE_PATH FROM_PROGRAM /${CMAKE_INSTALL_BINDIR} /${PRIVATE_LIBRARIES})
+  set_target_properties(dragoman PROPERTIES INSTALL_RPATH $ORIGIN/${FROM_PROGRAM})
+  dragoman_install(dragoman RUNTIME_DEPENDENCY_SET libraries_of_dragoman)
+  install(RUNTIME_DEPENDENCY_SET libraries_of_dragoman
+    POST_INCLUDE_REGEXES "/torch/lib/" "/nvidia/" POST_EXCLUDE_REGEXES ".*"
+    LIBRARY DESTINATION ${PRIVATE_LIBRARIES} COMPONENT dragoman)
+endif()
