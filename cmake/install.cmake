@@ -2,8 +2,10 @@
 # Filesystem Hierarchy Standard. Each program is a component: cmake --install build/release --component dragoman-lite
 include(GNUInstallDirs)
 
-# Debian's packages have it in share/zsh/vendor-completions.
-set(DRAGOMAN_ZSH_COMPLETIONS ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING "the folder for zsh's completion")
+set(ZSH_COMPLETIONS ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+if(DRAGOMAN_DEB)
+  set(ZSH_COMPLETIONS ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+endif()
 
 function(dragoman_install PROGRAM)
   install(TARGETS ${PROGRAM} ${ARGN} RUNTIME COMPONENT ${PROGRAM})
@@ -15,7 +17,7 @@ function(dragoman_install PROGRAM)
   install(DIRECTORY ${PRINTED}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT ${PROGRAM})
   install(FILES ${PRINTED}/bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${PROGRAM}
     COMPONENT ${PROGRAM})
-  install(FILES ${PRINTED}/zsh DESTINATION ${DRAGOMAN_ZSH_COMPLETIONS} RENAME _${PROGRAM} COMPONENT ${PROGRAM})
+  install(FILES ${PRINTED}/zsh DESTINATION ${ZSH_COMPLETIONS} RENAME _${PROGRAM} COMPONENT ${PROGRAM})
   install(FILES ${PRINTED}/fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d RENAME ${PROGRAM}.fish
     COMPONENT ${PROGRAM})
   install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${PROGRAM} RENAME copyright

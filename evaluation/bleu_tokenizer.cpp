@@ -32,13 +32,25 @@ struct MecabDictionary {
   MecabDictionary* next;
 };
 
+void* opened_mecab() {
+#if defined(DRAGOMAN_STATIC)
+  throw Error(
+      "--tokenize ja-mecab and ko-mecab need MeCab's library, and this program is linked "
+      "statically: "
+      "it loads none; take the one of the Debian package, or build it");
+#else
+  void* const library = dlopen("libmecab.so.2", RTLD_NOW);
+  if (library == nullptr)
+    throw Error("--tokenize ja-mecab and ko-mecab need MeCab's library, which cannot be loaded (",
+                dlerror(), "); Debian has it in the packages libmecab2 and mecab-ipadic-utf8");
+  return library;
+#endif
+}
+
 /// The functions of libmecab, which stays loaded.
 class MecabLibrary {
  public:
-  MecabLibrary() : library_(dlopen("libmecab.so.2", RTLD_NOW)) {
-    if (library_ == nullptr)
-      throw Error("--tokenize ja-mecab and ko-mecab need MeCab's library, which cannot be loaded (",
-                  dlerror(), "); Debian has it in the packages libmecab2 and mecab-ipadic-utf8");
+  MecabLibrary() : library_(opened_mecab()) {
     load(create, "mecab_new");
     load(destroy, "mecab_destroy");
     load(strerror, "mecab_strerror");
