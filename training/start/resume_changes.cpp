@@ -88,8 +88,7 @@ std::vector<Remark> changed_fields(const std::vector<Field>& fields,
         changes.push_back({Remark::Kind::Info, change});
         break;
       case OnResume::NotExact:
-        changes.push_back({Remark::Kind::Warning,
-                           join_text(change, "; ", kNotExact)});
+        changes.push_back({Remark::Kind::Warning, join_text(change, "; ", kNotExact)});
         break;
       case OnResume::Refused:
         throw UsageError("--", field.info.name, ": this run was started with '", before->second,
