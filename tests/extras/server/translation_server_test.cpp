@@ -506,7 +506,8 @@ bool runs_out(const HttpRequest& request, std::int64_t allocations, FailingMemor
   EXPECT_TRUE(is_answered);
   if (!is_answered) return false;
   const HttpResponse answer = response.valid() ? response.get() : HttpResponse{.status = 0};
-  EXPECT_TRUE(answer.status == 0 || answer.status == 200 || answer.status == 500) << answer.status;
+  EXPECT_TRUE(answer.status == 0 || answer.status == 200 || answer.status == 500)
+      << answer.status << " " << answer.body;
   EXPECT_EQ(keys->use_of(0).characters > 0, answer.status == 200);
   EXPECT_THAT(table.get("/metrics").body, HasSubstr("\ndragoman_requests_under_way 1\n"));
   return has_failed;
