@@ -95,7 +95,9 @@ class Bench {
       const auto batch = random_batch(text_, 7 + static_cast<std::uint64_t>(ranks_.rank()),
                                       static_cast<std::uint64_t>(++update_));
       times.data += lap();
-      const DeviceLoss own = model_.accumulate(batch, {.label_smoothing = 0.1}, update_, overlap_);
+      const auto parts = partition(batch, {.threads = model_.threads()});
+      const DeviceLoss own =
+          model_.accumulate(parts.front().shares, {.label_smoothing = 0.1}, update_, overlap_);
       times.passes += lap();
       model_.hand_over_rest();
       if (overlap_)

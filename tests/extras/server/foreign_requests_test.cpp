@@ -1,5 +1,7 @@
 // Requests that web pages of other origins make browsers send, and names by which a server is
 // asked.
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "tests/extras/server/table_server.h"
@@ -22,7 +24,7 @@ HttpRequest form(const std::string& path, const std::string& body, const Headers
 
 class ForeignRequests : public testing::Test {
  protected:
-  void SetUp() override { std::filesystem::remove_all(folder_); }
+  ~ForeignRequests() override { std::filesystem::remove_all(folder_); }
 
   ServerConfig config() const {
     std::filesystem::create_directories(folder_);
@@ -45,7 +47,7 @@ class ForeignRequests : public testing::Test {
       {"/", "q=one&source=en&target=de"}};
 
  private:
-  const std::string folder_ = testing::TempDir() + "/foreign_requests";
+  const std::string folder_ = testing::TempDir() + "/foreign_requests." + std::to_string(getpid());
 };
 
 TEST_F(ForeignRequests, APageOfAnotherOriginChangesNothing) {
