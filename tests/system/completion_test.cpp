@@ -39,7 +39,7 @@ TEST(Completion, BashCompletesTheProgram) {
       {"bash", "-c", ". <(" + std::string(kProgram) + " completion bash); complete -p dragoman"});
   EXPECT_EQ(registered.output, "complete -o default -F _dragoman dragoman\n");
   EXPECT_EQ(bash_completions("dragoman tra"), "train translate\n");
-  EXPECT_EQ(bash_completions("dragoman train --pre"), "--preset\n");
+  EXPECT_EQ(bash_completions("dragoman train --pres"), "--preset\n");
   EXPECT_EQ(bash_completions("dragoman translate --alignment ''"), "none hard soft\n");
   EXPECT_EQ(bash_completions("dragoman translate --alignment = h"), "hard\n");
   EXPECT_EQ(bash_completions("dragoman help ins"), "inspect\n");
@@ -82,7 +82,7 @@ TEST(ManualPage, ManReadsThePageOfEachCommandWithoutAWarning) {
   for (const char* command : {"", "train", "translate", "evaluate", "inspect"}) {
     write_file(folder / "page.1", run({"manual", command}).output);
     const ProcessResult result =
-        run_words({"man", "--warnings", "-E", "UTF-8", "-l", "-T", "utf8", folder / "page.1"});
+        run_words({"man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", folder / "page.1"});
     EXPECT_EQ(result.exit_code, 0);
     EXPECT_EQ(result.errors, "") << command;
     EXPECT_THAT(result.output, HasSubstr("EXIT STATUS")) << command;
