@@ -106,7 +106,7 @@ def translate():
     refused = subprocess.run(list(map(str, [*command, "--device", "cuda", "--compute-type", "int8"])), env=on_device(),
                              text=True, capture_output=True)
     assert refused.returncode == 2 and "--compute-type int8" in refused.stderr, refused.stderr
-    command = [PROGRAM, "translate", "-m", models[0], "-i", FOLDER / "lines", "--max-length", "30", "-b", "4"]
+    command = [PROGRAM, "translate", "-m", models[0], "-i", sample / "test.en", "--max-length", "30", "-b", "4", "--compute-type", "float32"]
     little = call([*command, "--device", "cuda"], on_device(MIB=12))
     assert little.stdout == call(command).stdout and re.search(names("GPU's memory"), little.stderr), little.stderr
     auto = call(command, on_device()).stderr
@@ -116,7 +116,7 @@ def translate():
 def main():
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
-    call([PROGRAM, "sample", "-o", FOLDER / "sample", "--train-size", "2000", "--valid-size", "10", "--test-size", "20"])
+    call([PROGRAM, "sample", "-o", FOLDER / "sample", "--train-size", "2000", "--valid-size", "200", "--test-size", "200"])
     for check in (kill_and_resume, train_with_little_memory, translate):
         begin = time.monotonic()
         check()

@@ -19,7 +19,7 @@ def check(program, prefix):
     version = subprocess.run([moved / "bin" / program, "--version"], env={}, **TEXT).stdout
     assert version.startswith(f"{program} "), version
     libraries = subprocess.run(["ldd", moved / "bin" / program], **TEXT).stdout
-    torch = [line.split()[2] for line in libraries.splitlines() if "torch" in line]
+    torch = [line.split(" => ")[1].rpartition(" (")[0] for line in libraries.splitlines() if "torch" in line]
     assert all(path.startswith(str(moved)) or str(moved) in str(pathlib.Path(path).resolve()) for path in torch), torch
     assert bool(torch) == (program == "dragoman"), libraries
 

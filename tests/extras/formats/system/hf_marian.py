@@ -20,7 +20,7 @@ import fine_tuning
 sys.path.append(str(pathlib.Path(__file__).parents[3] / "system"))
 import packages
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path.append(str(pathlib.Path(__file__).parents[3]))
 from names import names  # noqa: E402
 
 LONGEST = 60
