@@ -29,16 +29,10 @@ struct HardwareChoice {
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
-    constexpr std::string_view kHardware = "Hardware";
-    visit({.name = "device",
-           .help = "device to compute on: auto, cpu, cuda or cuda:N",
-           .group = kHardware},
-          device);
-    visit({.name = "threads",
-           .help = "threads on the CPU; 0: all cores that this process may use",
-           .group = kHardware,
-           .aliases = "cpu-threads,workers,inter-threads"},
-          threads);
+    const auto field = fields_under("Hardware", visit);
+    field("device", device, "device to compute on: auto, cpu, cuda or cuda:N");
+    field("threads", threads, "threads on the CPU; 0: all cores that this process may use",
+          {.aliases = "cpu-threads,workers,inter-threads"});
   }
 };
 
@@ -49,13 +43,11 @@ struct EngineChoice : HardwareChoice {
   template <class Visit>
   void for_each_field(Visit&& visit) {
     HardwareChoice::for_each_field(visit);
-    visit(
-        {.name = "compute-type",
-         .help = "number type of the arithmetic; auto: on the CPU that of the weights in the model "
-                 "file, on a GPU bfloat16; bfloat16, float16 (on a GPU) and int8 (on the CPU) "
-                 "round the weights and are faster",
-         .group = "Hardware"},
-        compute_type);
+    const auto field = fields_under("Hardware", visit);
+    field("compute-type", compute_type,
+          "number type to compute in; auto: on the CPU that of the weights in the model "
+          "file, on a GPU bfloat16; bfloat16, float16 (on a GPU) and int8 (on the CPU) "
+          "round the weights and are faster");
   }
 };
 
@@ -122,18 +114,14 @@ struct ScorerChoice : HardwareChoice {
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
-    visit({.name = "model",
-           .help = "run folder or model file",
-           .group = "Files",
-           .placeholder = "FILE"},
-          model);
+    fields_under("Files", visit)("model", model, "run folder or model file",
+                                 {.placeholder = "FILE"});
     HardwareChoice::for_each_field(visit);
-    visit({.name = "max-tokens",
-           .help = "maximum number of pieces of each side to compute together; changes speed and "
-                   "memory, not the output",
-           .group = "Hardware",
-           .aliases = "batch-size,max-batch-size"},
-          max_tokens);
+    const auto field = fields_under("Hardware", visit);
+    field("max-tokens", max_tokens,
+          "maximum number of pieces of each side to compute together; changes speed and "
+          "memory, not the output",
+          {.aliases = "batch-size,max-batch-size"});
   }
 };
 

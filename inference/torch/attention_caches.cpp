@@ -221,8 +221,8 @@ std::vector<float> SourceCache::weights(std::int64_t layer, const torch::Tensor&
   const std::int64_t longest = cache.keys.size(2);
   const auto scores = by_sentence(q).matmul(cache.keys.transpose(2, 3)) / std::sqrt(double(d_k_));
   auto softmax =
-      scores.masked_fill(~mask_, -INFINITY).softmax(-1, torch::kFloat32);  // [A, H, J, S]
-  softmax = head == 0 ? softmax.mean(1) : softmax.select(1, head - 1);     // [A, J, S]
+      scores.masked_fill(~mask_, -INFINITY).to(torch::kFloat32).softmax(-1);  // [A, H, J, S]
+  softmax = head == 0 ? softmax.mean(1) : softmax.select(1, head - 1);        // [A, J, S]
   const auto rows = softmax.reshape({-1, longest}).index_select(0, cell_of_row_).cpu().contiguous();
   const auto cells = cell_of_row_.cpu();
   std::vector<float> all;

@@ -104,7 +104,8 @@ class TorchDeviceModel::InPlaceAttention : public DecoderAttention {
   torch::Tensor weights(const torch::Tensor& q, const torch::Tensor& keys) const {
     const auto scores = q.matmul(keys.transpose(2, 3)) / std::sqrt(double(d_k_));
     const auto softmax = scores.masked_fill(~source_mask_, -INFINITY)
-                             .softmax(-1, torch::kFloat32)
+                             .to(torch::kFloat32)
+                             .softmax(-1)
                              .masked_fill(~source_mask_, 0);  // a group without a sentence, too
     const auto head = step_.heads.head;
     return (head == 0 ? softmax.mean(1) : softmax.select(1, head - 1))
