@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -85,7 +86,9 @@ TEST(ManualPage, ManReadsThePageOfEachCommandWithoutAWarning) {
         run_words({"man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", folder / "page.1"});
     EXPECT_EQ(result.exit_code, 0);
     EXPECT_EQ(result.errors, "") << command;
-    EXPECT_THAT(result.output, HasSubstr("EXIT STATUS")) << command;
+    // A bold letter is the letter, a backspace and the letter again.
+    const std::string text = std::regex_replace(result.output, std::regex(".\b"), "");
+    EXPECT_THAT(text, HasSubstr("EXIT STATUS")) << command;
   }
 }
 
