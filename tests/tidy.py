@@ -23,6 +23,8 @@ SKIPPED = 77
 TIDY = "clang-tidy-16"
 # OpenMP's header is not clang's; flags of GCC's mean nothing to clang.
 EXTRA = ["-fno-openmp", "-Wno-unknown-warning-option", "-Wthread-safety"]
+# Asio 1.74 does not see that clang has coroutines.
+COROUTINES = ["-DBOOST_ASIO_HAS_CO_AWAIT=1", "-DBOOST_ASIO_HAS_STD_COROUTINE=1"]
 
 
 def is_checked(path):
@@ -44,7 +46,8 @@ class Checker:
         passed = self.cache / hashlib.sha256(self.rules + text).hexdigest()
         if passed.exists():
             return ""
-        extra = [f"--extra-arg={word}" for word in EXTRA]
+        asio = b"<boost/asio" in (self.root / source).read_bytes()
+        extra = [f"--extra-arg={word}" for word in (EXTRA + COROUTINES if asio else EXTRA)]
         result = subprocess.run([TIDY, "-p", str(self.build), "--quiet", "--warnings-as-errors=*", *extra,
                                  str(self.root / source)], capture_output=True, text=True)
         if result.returncode == 0:

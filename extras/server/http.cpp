@@ -68,6 +68,12 @@ std::optional<HttpError> fault_of_framing(const RequestHead& head, const HttpReq
 
 }  // namespace
 
+std::string_view without_blanks(std::string_view value) {
+  value.remove_prefix(std::min(value.find_first_not_of(" \t"), value.size()));
+  value.remove_suffix(value.size() - (value.find_last_not_of(" \t") + 1));
+  return value;
+}
+
 std::optional<HttpError> fault_of_bytes(std::string_view head) {
   for (std::size_t at = 0; at < head.size();) {
     const std::size_t end = std::min(head.find("\r\n", at), head.size());
@@ -264,7 +270,7 @@ void check_utf8(std::string_view text, std::string_view where) {
 void check_encoding(std::string_view encodings) {
   while (!encodings.empty()) {
     const std::size_t end = std::min(encodings.find(','), encodings.size());
-    const std::string encoding = ascii_lower(strip(encodings.substr(0, end)));
+    const std::string encoding = ascii_lower(without_blanks(encodings.substr(0, end)));
     encodings.remove_prefix(std::min(end + 1, encodings.size()));
     if (!encoding.empty() && encoding != "identity")
       throw HttpError(415, join_text("Invalid request: the body has the Content-Encoding '",

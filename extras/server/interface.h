@@ -93,9 +93,9 @@ struct Endpoint {
 /// KEY"; empty if there is none.
 inline std::string header_key(const HttpRequest& request, std::string_view scheme = "bearer") {
   const std::string_view authorization = request.header("authorization");
-  if (ascii_lower(authorization.substr(0, authorization.find(' '))) == scheme)
-    return std::string(strip(authorization.substr(scheme.size())));
-  return std::string(request.header("x-api-key"));
+  if (ascii_lower(authorization.substr(0, authorization.find(' '))) != scheme)
+    return std::string(request.header("x-api-key"));
+  return std::string(without_blanks(authorization.substr(scheme.size())));
 }
 
 /// Its key, status codes and errors are in LibreTranslate's form unless it overrides them.
