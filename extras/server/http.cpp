@@ -68,10 +68,10 @@ std::optional<HttpError> fault_of_framing(const RequestHead& head, const HttpReq
 
 }  // namespace
 
-std::string_view without_blanks(std::string_view value) {
-  value.remove_prefix(std::min(value.find_first_not_of(" \t"), value.size()));
-  value.remove_suffix(value.size() - (value.find_last_not_of(" \t") + 1));
-  return value;
+std::string_view without_blanks(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t";
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  return text.substr(0, text.find_last_not_of(kBlanks) + 1);  // npos + 1 is 0
 }
 
 std::optional<HttpError> fault_of_bytes(std::string_view head) {
@@ -146,12 +146,6 @@ std::string next_quoted(std::string_view& rest) {
   }
   rest.remove_prefix(std::min(rest.size(), at + 1));
   return text;
-}
-
-std::string_view without_blanks(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t";
-  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
-  return text.substr(0, text.find_last_not_of(kBlanks) + 1);  // npos + 1 is 0
 }
 
 /// The parameters of a header's line: each is name="value" or name=value after a semicolon. Names

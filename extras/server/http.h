@@ -94,8 +94,8 @@ struct RequestHead {
 inline constexpr std::int64_t kMostHeadBytes = 65'536;
 inline constexpr std::int64_t kHeaderRecord = 64;  ///< bytes that a header takes beside its text
 
-/// A header's value without blanks and tabs at its ends. It may have any bytes, also invalid UTF-8.
-std::string_view without_blanks(std::string_view value);
+/// A text of HTTP without blanks and tabs at its ends. It may have any bytes, also invalid UTF-8.
+std::string_view without_blanks(std::string_view text);
 
 /// What programs may read in two ways in the bytes of a head: control characters (zero bytes among
 /// them), line ends other than CR LF, a header that continues on a second line, blanks in the
