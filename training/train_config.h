@@ -98,236 +98,158 @@ struct TrainConfig {
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
-    const auto in_group = [&visit](std::string_view group) {
-      return [&visit, group](FieldInfo info, auto& value) {
-        info.group = group;
-        visit(info, value);
-      };
-    };
-    run_fields(in_group("Run"));
-    batch_fields(in_group("Batches"));
-    optimizer_fields(in_group("Optimizer"));
-    loss_fields(in_group("Optimizer"));
-    stability_fields(in_group("Optimizer"));
-    stopping_fields(in_group("Stopping"));
-    validation_fields(in_group("Validation"));
-    checkpoint_fields(in_group("Checkpoints and log"));
-    hardware_fields(in_group("Hardware"));
+    run_fields(fields_under("Run", visit));
+    batch_fields(fields_under("Batches", visit));
+    optimizer_fields(fields_under("Optimizer", visit));
+    loss_fields(fields_under("Optimizer", visit));
+    stability_fields(fields_under("Optimizer", visit));
+    stopping_fields(fields_under("Stopping", visit));
+    validation_fields(fields_under("Validation", visit));
+    checkpoint_fields(fields_under("Checkpoints and log", visit));
+    hardware_fields(fields_under("Hardware", visit));
   }
 
  private:
   static constexpr OnResume kAllowed = OnResume::Allowed, kNotExact = OnResume::NotExact;
 
-  void run_fields(const auto& visit) {
-    visit({.name = "output",
-           .help = "run folder, with the model, the checkpoints and the log",
-           .aliases = "save-dir,model-dir",
-           .on_resume = kAllowed,
-           .placeholder = "FOLDER"},
-          output);
-    visit(
-        {.name = "init-from",
-         .help =
-             "run folder or model file to start from; the run takes over its weights, tokenizer "
-             "and architecture; --preset then sets only the training, by default as for that model",
-         .aliases = "pretrained-model,finetune-from-model",
-         .placeholder = "FILE"},
-        init_from);
-    visit({.name = "preset",
-           .help = "size of the model; auto: the largest that the text can support and that trains "
-                   "fast enough on this machine",
-           .aliases = "arch"},
-          preset);
-    visit({.name = "seed", .help = "seed of all random numbers", .aliases = "random-seed"}, seed);
+  void run_fields(const auto& field) {
+    field("output", output, "run folder, with the model, the checkpoints and the log",
+          {.aliases = "save-dir,model-dir", .on_resume = kAllowed, .placeholder = "FOLDER"});
+    field("init-from", init_from,
+          "run folder or model file to start from; the run takes over its weights, tokenizer "
+          "and architecture; --preset then sets only the training, by default as for that model",
+          {.aliases = "pretrained-model,finetune-from-model", .placeholder = "FILE"});
+    field("preset", preset,
+          "size of the model; auto: the largest that the text can support and that trains "
+          "fast enough on this machine",
+          {.aliases = "arch"});
+    field("seed", seed, "seed of all random numbers", {.aliases = "random-seed"});
   }
 
-  void batch_fields(const auto& visit) {
-    visit({.name = "max-tokens",
-           .help = "maximum number of source pieces, and of target pieces, in a batch; if not "
-                   "given, 2,048 for tiny and small, otherwise 4,096; auto: the smallest number "
-                   "with nearly the highest speed, measured when the run starts",
-           .aliases = "mini-batch-words"},
-          max_tokens);
-    visit({.name = "max-sentences",
-           .help = "maximum number of pairs in a batch; 0: no limit",
-           .aliases = "mini-batch"},
-          max_sentences);
-    visit({.name = "update-freq",
-           .help = "number of batches per rank in one update",
-           .aliases = "optimizer-delay,accumulate,accum-count"},
-          update_freq);
+  void batch_fields(const auto& field) {
+    field("max-tokens", max_tokens,
+          "maximum number of source pieces, and of target pieces, in a batch; if not "
+          "given, 2,048 for tiny and small, otherwise 4,096; auto: the smallest number "
+          "with nearly the highest speed, measured when the run starts",
+          {.aliases = "mini-batch-words"});
+    field("max-sentences", max_sentences, "maximum number of pairs in a batch; 0: no limit",
+          {.aliases = "mini-batch"});
+    field("update-freq", update_freq, "number of batches per rank in one update",
+          {.aliases = "optimizer-delay,accumulate,accum-count"});
   }
 
-  void optimizer_fields(const auto& visit) {
-    visit({.name = "lr",
-           .help = "peak learning rate (noam: its factor)",
-           .aliases = "learning-rate,learn-rate"},
-          lr);
-    visit({.name = "lr-scheduler",
-           .help = "schedule of the learning rate; wsd: it rises, stays constant, and falls at the "
-                   "end (--cooldown)",
-           .aliases = "scheduler,decay-method"},
-          scheduler);
-    visit({.name = "warmup-updates",
-           .help = "updates over which the learning rate rises to its peak",
-           .aliases = "warmup,lr-warmup,warmup-steps"},
-          warmup_updates);
-    visit({.name = "cooldown",
-           .help = "wsd: fraction of the run, at its end, in which the learning rate falls; the "
-                   "fall begins when the end is in sight or --patience has run out",
-           .aliases = "decay-share"},
-          cooldown);
-    visit({.name = "min-lr", .help = "lowest rate after the warm-up"}, min_lr);
-    visit({.name = "lr-end",
-           .help = "update at which cosine and linear reach --min-lr; 0: --max-updates",
-           .aliases = "total-num-update"},
-          lr_end);
-    visit({.name = "adam-beta1", .help = "decay of Adam's first moment"}, adam_beta1);
-    visit({.name = "adam-beta2", .help = "decay of Adam's second moment"}, adam_beta2);
-    visit({.name = "adam-eps", .help = "Adam's epsilon"}, adam_eps);
-    visit(
-        {.name = "weight-decay", .help = "decoupled weight decay, multiplied by the learning rate"},
-        weight_decay);
-    visit({.name = "clip-norm",
-           .help = "largest norm of the gradient; 0: no clipping",
-           .aliases = "max-grad-norm,clip-grad-norm"},
-          clip_norm);
+  void optimizer_fields(const auto& field) {
+    field("lr", lr, "peak learning rate (noam: its factor)",
+          {.aliases = "learning-rate,learn-rate"});
+    field("lr-scheduler", scheduler,
+          "schedule of the learning rate; wsd: it rises, stays constant, and falls at the "
+          "end (--cooldown)",
+          {.aliases = "scheduler,decay-method"});
+    field("warmup-updates", warmup_updates,
+          "updates over which the learning rate rises to its peak",
+          {.aliases = "warmup,lr-warmup,warmup-steps"});
+    field("cooldown", cooldown,
+          "wsd: fraction of the run, at its end, in which the learning rate falls; the "
+          "fall begins when the end is in sight or --patience has run out",
+          {.aliases = "decay-share"});
+    field("min-lr", min_lr, "lowest rate after the warm-up");
+    field("lr-end", lr_end, "update at which cosine and linear reach --min-lr; 0: --max-updates",
+          {.aliases = "total-num-update"});
+    field("adam-beta1", adam_beta1, "decay of Adam's first moment");
+    field("adam-beta2", adam_beta2, "decay of Adam's second moment");
+    field("adam-eps", adam_eps, "Adam's epsilon");
+    field("weight-decay", weight_decay, "decoupled weight decay, multiplied by the learning rate");
+    field("clip-norm", clip_norm, "largest norm of the gradient; 0: no clipping",
+          {.aliases = "max-grad-norm,clip-grad-norm"});
   }
 
-  void loss_fields(const auto& visit) {
-    visit({.name = "label-smoothing",
-           .help = "probability taken from the target piece and spread over all pieces"},
-          label_smoothing);
-    visit(
-        {.name = "r-drop",
-         .help = "alpha of R-Drop: two passes with different dropout must agree (1 to 5, for small "
-                 "corpora; an update takes twice the time); 0: off",
-         .aliases = "reg-alpha,rdrop-alpha"},
-        r_drop);
-    visit(
-        {.name = "guided-alignment-weight",
-         .help =
-             "weight of the loss that teaches the cross-attention the links of --guided-alignment"},
-        guided_alignment_weight);
-    visit({.name = "guided-alignment-layer",
-           .help = "decoder layer that learns these links, counted from 1; 0: the last",
-           .aliases = "transformer-guided-alignment-layer,alignment-layer"},
-          guided_alignment_layer);
-    visit({.name = "guided-alignment-head",
-           .help = "head of that layer that learns them, counted from 1; 0: the mean of all"},
-          guided_alignment_head);
+  void loss_fields(const auto& field) {
+    field("label-smoothing", label_smoothing,
+          "probability taken from the target piece and spread over all pieces");
+    field("r-drop", r_drop,
+          "alpha of R-Drop: two passes with different dropout must agree (1 to 5, for small "
+          "corpora; an update takes twice the time); 0: off",
+          {.aliases = "reg-alpha,rdrop-alpha"});
+    field("guided-alignment-weight", guided_alignment_weight,
+          "weight of the loss that teaches the cross-attention the links of --guided-alignment");
+    field("guided-alignment-layer", guided_alignment_layer,
+          "decoder layer that learns these links, counted from 1; 0: the last",
+          {.aliases = "transformer-guided-alignment-layer,alignment-layer"});
+    field("guided-alignment-head", guided_alignment_head,
+          "head of that layer that learns them, counted from 1; 0: the mean of all");
   }
 
-  void stability_fields(const auto& visit) {
-    visit({.name = "ema",
-           .help = "decay of a moving average of the weights, for example 0.999; the average is "
-                   "validated and becomes the model; 0: no average",
-           .aliases = "ema-decay"},
-          ema);
-    visit({.name = "spike-factor",
-           .help = "leave out an update if its loss or gradient norm is more than this many times "
-                   "the recent mean; 0: only if it is not finite",
-           .on_resume = kNotExact},
-          spike_factor);
-    visit({.name = "max-rollbacks",
-           .help = "how many times a run that diverges may return to an earlier checkpoint, each "
-                   "time with half the learning rate",
-           .on_resume = kAllowed},
-          max_rollbacks);
+  void stability_fields(const auto& field) {
+    field("ema", ema,
+          "decay of a moving average of the weights, for example 0.999; the average is "
+          "validated and becomes the model; 0: no average",
+          {.aliases = "ema-decay"});
+    field("spike-factor", spike_factor,
+          "leave out an update if its loss or gradient norm is more than this many times "
+          "the recent mean; 0: only if it is not finite",
+          {.on_resume = kNotExact});
+    field("max-rollbacks", max_rollbacks,
+          "how many times a run that diverges may return to an earlier checkpoint, each "
+          "time with half the learning rate",
+          {.on_resume = kAllowed});
   }
 
-  void stopping_fields(const auto& visit) {
-    visit({.name = "max-updates",
-           .help = "stop after this many updates; 0: no limit",
-           .aliases = "max-update,train-steps,updates",
-           .on_resume = kAllowed},
-          max_updates);
-    visit({.name = "max-epochs",
-           .help = "stop after this many passes over the corpus; 0: no limit",
-           .aliases = "max-epoch,epochs",
-           .on_resume = kAllowed},
-          max_epochs);
-    visit({.name = "max-time",
-           .help = "stop after this time: 90s, 30m, 12h, 2d; empty: no limit",
-           .on_resume = kAllowed},
-          max_time);
-    visit({.name = "patience",
-           .help = "stop (wsd: begin the cooldown) after this many validations without a gain in "
-                   "the mean of the last three scores; 0: never",
-           .aliases = "early-stopping",
-           .on_resume = kAllowed},
-          patience);
+  void stopping_fields(const auto& field) {
+    field("max-updates", max_updates, "stop after this many updates; 0: no limit",
+          {.aliases = "max-update,train-steps,updates", .on_resume = kAllowed});
+    field("max-epochs", max_epochs, "stop after this many passes over the corpus; 0: no limit",
+          {.aliases = "max-epoch,epochs", .on_resume = kAllowed});
+    field("max-time", max_time, "stop after this time: 90s, 30m, 12h, 2d; empty: no limit",
+          {.on_resume = kAllowed});
+    field("patience", patience,
+          "stop (wsd: begin the cooldown) after this many validations without a gain in "
+          "the mean of the last three scores; 0: never",
+          {.aliases = "early-stopping", .on_resume = kAllowed});
   }
 
-  void validation_fields(const auto& visit) {
-    visit({.name = "valid-every",
-           .help = "updates between validations",
-           .aliases = "valid-freq,valid-steps,validate-interval-updates"},
-          valid_every);
-    visit({.name = "best-metric",
-           .help = "metric that decides which checkpoint is the best, and whether --patience "
-                   "counts a gain",
-           .aliases = "early-stopping-metric"},
-          best_metric);
-    visit({.name = "valid-beam-size", .help = "beam size of the translations at validations"},
-          valid_beam_size);
-    visit({.name = "keep-tolerance",
-           .help = "how much worse --best-metric on --keep-valid-src may become than it was at the "
-                   "start, in percent"},
-          keep_tolerance);
-    visit(
-        {.name = "samples", .help = "translations shown at each validation", .on_resume = kAllowed},
-        samples);
+  void validation_fields(const auto& field) {
+    field("valid-every", valid_every, "updates between validations",
+          {.aliases = "valid-freq,valid-steps,validate-interval-updates"});
+    field("best-metric", best_metric,
+          "metric that decides which checkpoint is the best, and whether --patience "
+          "counts a gain",
+          {.aliases = "early-stopping-metric"});
+    field("valid-beam-size", valid_beam_size, "beam size of the translations at validations");
+    field("keep-tolerance", keep_tolerance,
+          "how much worse --best-metric on --keep-valid-src may become than it was at the "
+          "start, in percent");
+    field("samples", samples, "translations shown at each validation", {.on_resume = kAllowed});
   }
 
-  void checkpoint_fields(const auto& visit) {
-    visit({.name = "save-every",
-           .help = "updates between checkpoints; 0: at each validation",
-           .aliases = "save-freq,save-interval-updates",
-           .on_resume = kAllowed},
-          save_every);
-    visit({.name = "save-minutes",
-           .help = "minutes between checkpoints that serve only to resume the run",
-           .on_resume = kAllowed},
-          save_minutes);
-    visit({.name = "keep-last",
-           .help = "number of newest checkpoints to keep; at least --average-last",
-           .aliases = "keep-checkpoint,keep-interval-updates",
-           .on_resume = kAllowed},
-          keep_last);
-    visit({.name = "average-last",
-           .help = "number of newest checkpoints to average at the end; 0 or 1: no average",
-           .on_resume = kAllowed},
-          average_last);
-    visit({.name = "log-every",
-           .help = "updates between log lines",
-           .aliases = "disp-freq,log-interval,report-every",
-           .on_resume = kAllowed},
-          log_every);
+  void checkpoint_fields(const auto& field) {
+    field("save-every", save_every, "updates between checkpoints; 0: at each validation",
+          {.aliases = "save-freq,save-interval-updates", .on_resume = kAllowed});
+    field("save-minutes", save_minutes,
+          "minutes between checkpoints that serve only to resume the run", {.on_resume = kAllowed});
+    field("keep-last", keep_last, "number of newest checkpoints to keep; at least --average-last",
+          {.aliases = "keep-checkpoint,keep-interval-updates", .on_resume = kAllowed});
+    field("average-last", average_last,
+          "number of newest checkpoints to average at the end; 0 or 1: no average",
+          {.on_resume = kAllowed});
+    field("log-every", log_every, "updates between log lines",
+          {.aliases = "disp-freq,log-interval,report-every", .on_resume = kAllowed});
   }
 
   /// A changed precision or number of threads is found by MachineFacts, so these fields are
   /// Allowed.
-  void hardware_fields(const auto& visit) {
-    visit({.name = "precision",
-           .help = "number type to compute in; the weights stay in fp32",
-           .on_resume = kAllowed},
-          precision);
-    visit({.name = "device",
-           .help = "device to compute on: auto, cpu, cuda or cuda:N",
-           .on_resume = kNotExact},
-          device);
-    visit({.name = "threads",
-           .help = "threads on the CPU; 0: all cores that this process may use, divided among the "
-                   "ranks of a machine",
-           .aliases = "cpu-threads",
-           .on_resume = kAllowed},
-          threads);
-    visit({.name = "rank-timeout",
-           .help = "seconds without a heartbeat after which a rank counts as hung; at the start, "
-                   "all ranks must connect within ten times as long",
-           .on_resume = kAllowed},
-          rank_timeout);
+  void hardware_fields(const auto& field) {
+    field("precision", precision, "number type to compute in; the weights stay in fp32",
+          {.on_resume = kAllowed});
+    field("device", device, "device to compute on: auto, cpu, cuda or cuda:N",
+          {.on_resume = kNotExact});
+    field("threads", threads,
+          "threads on the CPU; 0: all cores that this process may use, divided among the "
+          "ranks of a machine",
+          {.aliases = "cpu-threads", .on_resume = kAllowed});
+    field("rank-timeout", rank_timeout,
+          "seconds without a heartbeat after which a rank counts as hung; at the start, "
+          "all ranks must connect within ten times as long",
+          {.on_resume = kAllowed});
   }
 };
 
