@@ -6,7 +6,6 @@
 // step. So it cuts words into more pieces.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -27,24 +26,27 @@ namespace dragoman {
 class PieceTable {
  public:
   void add(const std::string& piece, TokenId id) {
+    for (std::size_t size = 1; size < piece.size(); ++size) ids_.try_emplace(piece.substr(0, size));
     ids_[piece] = id;
-    longest_ = std::max(longest_, piece.size());
   }
   std::optional<TokenId> find(std::string_view piece) const {
     const auto found = ids_.find(piece);
-    return found == ids_.end() ? std::nullopt : std::optional(found->second);
+    return found == ids_.end() ? std::nullopt : found->second;
   }
 
   /// Calls visit(bytes, id) for each piece that `text` starts with, the shortest first.
   template <class Visit>
   void for_each_prefix(std::string_view text, Visit&& visit) const {
-    for (std::size_t size = 1; size <= std::min(longest_, text.size()); ++size)
-      if (const auto id = find(text.substr(0, size))) visit(size, *id);
+    for (std::size_t size = 1; size <= text.size(); ++size) {
+      const auto found = ids_.find(text.substr(0, size));
+      if (found == ids_.end()) return;
+      if (found->second) visit(size, *found->second);
+    }
   }
 
  private:
-  std::unordered_map<std::string, TokenId, TextHash<char>, std::equal_to<>> ids_;
-  std::size_t longest_ = 0;  ///< bytes of a piece
+  // None: not a piece, but a piece begins with it.
+  std::unordered_map<std::string, std::optional<TokenId>, TextHash<char>, std::equal_to<>> ids_;
 };
 
 /// The pieces that text can be made of, and their scores.
