@@ -53,15 +53,14 @@ std::int64_t DeviceScheduler::count_admissible(const std::deque<SourceSentence>&
       count(most, [&common](const SourceSentence& sentence) { return common.takes(sentence); });
   if (begins) return fitting;
   const auto free = std::ssize(free_groups_);
-  if (groups_ < most && fitting > free) return 0;
+  if (all_groups() < most && fitting > free) return 0;
   // The encoder works better on several sentences than on one, so a few free groups stay free.
-  if (free * 8 < groups_) return 0;
+  if (free * 8 < all_groups()) return 0;
   return std::min(fitting, free);
 }
 
 void DeviceScheduler::begin_search(const SourceSentence& first, std::int64_t groups) {
   common_ = settings_of(first);
-  groups_ = groups;
   const SearchSettings& settings = *common_.settings;
   search_.emplace(
       settings, model_, never_emitted_,
@@ -77,10 +76,10 @@ void DeviceScheduler::admit(std::span<SourceSentence> sentences) {
   if (!sentences.front().required.phrases.empty()) return host_.admit(sentences);
   const c10::InferenceMode inference;
   if (active_.empty()) {
-    const auto groups = std::min(static_cast<std::int64_t>(std::bit_ceil(sentences.size())),
+    const auto wanted = std::min(static_cast<std::int64_t>(std::bit_ceil(sentences.size())),
                                  capacity(sentences.front().settings->config));
-    if (groups != groups_ || !common_.takes(sentences.front()))
-      begin_search(sentences.front(), groups);
+    if (wanted != all_groups() || !common_.takes(sentences.front()))
+      begin_search(sentences.front(), wanted);
   }
   std::vector<std::vector<TokenId>> tokens;
   std::vector<std::int64_t> groups;

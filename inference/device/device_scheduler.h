@@ -58,6 +58,7 @@ class DeviceScheduler : public SentenceScheduler {
     return {.settings = first.settings, .needs_attention = first.needs_attention};
   }
   std::vector<SourceSentence> take_ended();
+  std::int64_t all_groups() const { return std::ssize(active_) + std::ssize(free_groups_); }
   void begin_search(const SourceSentence& first, std::int64_t groups);
   void release(std::span<const std::int64_t> groups);
 
@@ -67,7 +68,6 @@ class DeviceScheduler : public SentenceScheduler {
   Scheduler host_;
   CommonSettings common_;  // of the search
   std::optional<DeviceSearch> search_;
-  std::int64_t groups_ = 0;     // of the search
   std::vector<Active> active_;  // in the order in which they came
   std::vector<std::int64_t> free_groups_;
 };
