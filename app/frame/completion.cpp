@@ -1,9 +1,12 @@
-#include "app/frame/completion.h"
-
+// The scripts by which bash, zsh and fish complete a program's command lines. Bash: "Programmable
+// Completion" of its manual; zsh: _arguments and _describe of zshcompsys(1); fish: complete(1).
 #include <algorithm>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/frame/flag_names.h"
+#include "app/frame/program.h"
 #include "base/error.h"
 #include "base/formatted_text.h"
 

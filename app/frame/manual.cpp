@@ -1,10 +1,13 @@
-#include "app/frame/manual.h"
-
+// The pages of a program for man(1), in the macros of man(7).
 #include <algorithm>
 #include <cctype>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "app/frame/flag_names.h"
+#include "app/frame/program.h"
 #include "base/error.h"
 #include "base/formatted_text.h"
 

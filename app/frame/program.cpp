@@ -23,10 +23,8 @@
 #include <vector>
 
 #include "app/frame/command_line.h"
-#include "app/frame/completion.h"
 #include "app/frame/flag_names.h"
 #include "app/frame/log.h"
-#include "app/frame/manual.h"
 #include "app/frame/signals.h"
 #include "app/frame/terminal.h"
 #include "base/cpu.h"

@@ -42,6 +42,17 @@ std::vector<Field> all_fields(const Command& command, CommonConfig& common);
 /// The example without the lines of commands that are not built.
 std::string example_of(const Program& program, const std::vector<Command>& commands);
 
+/// The script by which bash, zsh or fish completes command lines (completion.cpp): commands, their
+/// flags, the values of choices, and files where a flag takes one. Throws UsageError for another
+/// shell.
+std::string completion_script(const Program& program, const std::vector<Command>& commands,
+                              const std::string& shell);
+
+/// The page of a command for man(1), or of the program itself if `command` is empty (manual.cpp).
+/// Throws UsageError if there is no such command.
+std::string manual_page(const Program& program, const std::vector<Command>& commands,
+                        const std::string& command);
+
 /// The body of main(): finds the subcommand, configures it and runs it. An error becomes one line
 /// and an exit code (docs/design.md, section 6).
 int run_program(const Program& program, int argc, char** argv);

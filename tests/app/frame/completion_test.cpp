@@ -1,7 +1,5 @@
 // The scripts of completion and the manual pages, for a program of one command. tests/system reads
 // those of the programs with the shells and with man.
-#include "app/frame/completion.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/frame/manual.h"
+#include "app/frame/program.h"
 #include "base/error.h"
 
 namespace dragoman {
