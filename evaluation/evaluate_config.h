@@ -174,7 +174,7 @@ struct Metric {
                                const References& references)>
       count;
   std::function<double(std::span<const double> sum)> score;
-  /// Of BLEU alone: sacreBLEU's text, and the parts for people.
+  /// Only BLEU has these: sacreBLEU's text, and its parts for people.
   std::function<std::string(std::span<const double> sum)> details = [](std::span<const double>) {
     return "";
   };

@@ -527,7 +527,7 @@ class HttpServer::Connections {
   const HttpRefusal refusal_;
   const std::shared_ptr<Replies> replies_ = std::make_shared<Replies>();
 
-  // Of the thread that serves the connections.
+  // Only the thread that serves the connections uses these.
   std::unordered_set<Session*> sessions_;
   std::unordered_set<std::shared_ptr<Exchange>> exchanges_;
   std::int64_t bodies_ = 0;  // bytes that are kept

@@ -264,7 +264,7 @@ void TranslationServer::post(const PendingPointer& request, Step step) {
 /// Notes who asks, for what path and by which interface.
 void TranslationServer::describe(Pending& request) const {
   HttpRequest& http = request.http;
-  // Of clients whose address of the server ends in a slash.
+  // A client whose server address ends in a slash sends "//translate".
   while (http.path.starts_with("//")) http.path.erase(0, 1);
   request.facts = {.client = client_of(http, config_.is_behind_proxy),
                    .method = http.method,
