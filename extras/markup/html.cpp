@@ -164,7 +164,7 @@ class TokenFinder {
 
   /// Misnested elements are copied by the parser, and their tags are found more than once.
   bool add(MarkupToken token) {
-    if (token.source.size() == 0 || !begins_.insert(token.source.begin).second) return false;
+    if (token.source.empty() || !begins_.insert(token.source.begin).second) return false;
     found_.push_back(std::move(token));
     return true;
   }
@@ -173,7 +173,7 @@ class TokenFinder {
   bool enter(const GumboElement& element) {
     const ByteRange tag = range_of(element.original_tag);
     // The parser has inserted an element, or a copy: its content is that of the page.
-    if (tag.size() == 0 || !html_.substr(tag.begin).starts_with('<')) return true;
+    if (tag.empty() || !html_.substr(tag.begin).starts_with('<')) return true;
     const std::string name = name_of_tag(tag.of(html_));
     const HtmlElement kind = kind_of(name);
     const bool is_kept =
@@ -228,14 +228,14 @@ class TokenFinder {
   ByteRange own_end_tag(const GumboElement& element) const {
     const ByteRange tag = range_of(element.original_tag);
     const ByteRange end = range_of(element.original_end_tag);
-    const bool is_own = end.size() > 0 && html_.substr(end.begin).starts_with("</") &&
+    const bool is_own = !end.empty() && html_.substr(end.begin).starts_with("</") &&
                         name_of_tag(end.of(html_)) == name_of_tag(tag.of(html_));
     return is_own ? end : ByteRange{};
   }
 
   void keep(const GumboElement& element, const ByteRange& tag, HtmlElement kind) {
     const ByteRange end = own_end_tag(element);
-    std::size_t until = end.size() > 0 ? end.end : element.end_pos.offset;
+    std::size_t until = !end.empty() ? end.end : element.end_pos.offset;
     until = std::clamp(until, tag.end, html_.size());
     MarkupToken token{.kind = Kind::Kept, .source = {tag.begin, until}};
     if (kind == HtmlElement::KeptBlock || kind == HtmlElement::Splits)
@@ -297,7 +297,7 @@ class TokenFinder {
     std::size_t begin = range.begin;
     for (std::size_t place = range.begin; place < range.end;) {
       const ByteRange tag = stray_tag({place, range.end});
-      if (tag.size() == 0) {
+      if (tag.empty()) {
         ++place;
         continue;
       }
@@ -319,7 +319,7 @@ class TokenFinder {
   }
 
   void push_text(const ByteRange& range, std::vector<MarkupToken>& all) const {
-    if (range.size() > 0)
+    if (!range.empty())
       all.push_back(
           {.kind = Kind::Text, .source = range, .text = decoded(range.of(html_), TagsIn::Markup)});
   }

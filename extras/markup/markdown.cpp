@@ -77,7 +77,7 @@ class BlockReader {
 
   std::optional<MarkdownTokens> read() {
     const auto first = std::ranges::find_if(
-        events_, [](const MarkdownEvent& event) { return event.place.size() > 0; });
+        events_, [](const MarkdownEvent& event) { return !event.place.empty(); });
     if (first == events_.end()) return std::nullopt;
     const auto marks = static_cast<std::size_t>(first - events_.begin());
     const std::optional<std::size_t> begin = find_begin(marks);
@@ -156,7 +156,7 @@ class BlockReader {
   // ---- texts ------------------------------------------------------------------------------------
 
   bool read_text(const MarkdownEvent& event) {
-    if (event.place.size() == 0) return false;
+    if (event.place.empty()) return false;
     if (at("\\") && event.place.begin == place_ + 1) push_text(event.place.begin, "");
     if (event.place.begin != place_) return false;
     if (event.kind == EventKind::Entity) {
@@ -196,7 +196,7 @@ class BlockReader {
     end += masked_.compare(end, 2, "\r\n") == 0 ? 2 : 1;
     if (next_ == events_.size()) return false;
     const MarkdownEvent& event = events_[next_];
-    if (event.place.size() > 0) {
+    if (!event.place.empty()) {
       if (event.place.begin < end) return false;
       end = is_escape(event.place.begin) ? event.place.begin - 1 : event.place.begin;
     } else {
@@ -220,14 +220,14 @@ class BlockReader {
   // ---- tags -------------------------------------------------------------------------------------
 
   bool read_html(const ByteRange& first) {
-    if (first.begin != place_ || first.size() == 0) return false;
+    if (first.begin != place_ || first.empty()) return false;
     std::size_t end = first.end;
     const auto is_whole = [&] {
       const std::string_view tag = original_.substr(place_, end - place_);
       return tag.starts_with("<!--") ? tag.ends_with("-->") : tag.ends_with('>');
     };
     for (; !is_whole() && next_ < events_.size() && events_[next_].kind == EventKind::Html; ++next_)
-      if (events_[next_].place.size() > 0) end = events_[next_].place.end;
+      if (!events_[next_].place.empty()) end = events_[next_].place.end;
     if (!is_whole()) return false;
     const std::string_view tag = original_.substr(place_, end - place_);
     const std::vector<MarkupToken> tokens = text_tokens(tag, AlsoKept::Positions);
@@ -291,7 +291,7 @@ class BlockReader {
   /// <https://example.org>, or without the brackets.
   bool read_bare_link() {
     const auto end = end_of_span(MarkdownSpan::Link);
-    if (!end || *end == next_ || events_[next_].place.size() == 0) return false;
+    if (!end || *end == next_ || events_[next_].place.empty()) return false;
     const ByteRange text{events_[next_].place.begin, events_[*end - 1].place.end};
     const std::size_t bracket = at("<") ? 1 : 0;
     if (text.begin != place_ + bracket || text.end < text.begin) return false;
@@ -329,7 +329,7 @@ class BlockReader {
     std::string text;
     for (std::size_t e = next_; e < *end; ++e) {
       const ByteRange& place = events_[e].place;
-      if (place.size() == 0 || (place.begin != text_end && masked_[text_end] != '\\')) return false;
+      if (place.empty() || (place.begin != text_end && masked_[text_end] != '\\')) return false;
       text += events_[e].kind == EventKind::Entity ? decoded_entity(place.of(original_))
                                                    : place.of(original_);
       text_end = place.end;

@@ -199,7 +199,7 @@ std::vector<ByteRange> stretches_with_links(std::string_view markdown) {
   for (const MarkdownBlock& block : markdown_blocks(without_brackets(markdown))) {
     std::size_t first = markdown.size(), last = 0;
     for (const MarkdownEvent& event : block.events) {
-      if (event.place.size() == 0) continue;
+      if (event.place.empty()) continue;
       first = std::min(first, event.place.begin);
       last = event.place.end;
     }

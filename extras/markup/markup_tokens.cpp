@@ -300,7 +300,7 @@ std::vector<MarkupToken> split_at_line_ends(std::string_view document,
       if (l > 0)
         split.push_back({.kind = Kind::Splits,
                          .source = {offset + source[l - 1].end, offset + source[l].begin}});
-      if (source[l].size() > 0)
+      if (!source[l].empty())
         split.push_back({.kind = Kind::Text,
                          .source = {offset + source[l].begin, offset + source[l].end},
                          .text = std::string(text[l].of(token.text))});

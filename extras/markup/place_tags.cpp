@@ -77,7 +77,7 @@ FragmentLinks::Cuts cuts_of(const Passage& passage, std::string_view translation
     const bool behind = is_within_word(passage.text, tag.text.end);
     if (before) cuts.source.push_back(tag.text.begin);
     if (behind) cuts.source.push_back(tag.text.end);
-    if (tag.text.size() == 0 || !(before || behind) || kept.size() == kMostTouching) continue;
+    if (tag.text.empty() || !(before || behind) || kept.size() == kMostTouching) continue;
     Touches& touches = kept[tag.text.of(passage.text)];
     touches.before = touches.before || before;
     touches.behind = touches.behind || behind;
@@ -117,7 +117,7 @@ class TagPlacer {
   using Stretch = FragmentLinks::Stretch;
 
   bool has_text(std::size_t node) const {
-    return nodes_[node].text.size() > 0 && !translation_.text.empty();
+    return !nodes_[node].text.empty() && !translation_.text.empty();
   }
 
   /// Children that have text take theirs first, those that fit best before the others.
@@ -288,7 +288,7 @@ class TagPlacer {
   void write(std::size_t parent) {
     std::vector<std::size_t> children = nodes_[parent].children;
     std::ranges::stable_sort(children, {}, [this](std::size_t child) {
-      return std::pair(places_[child]->begin, places_[child]->size() > 0);
+      return std::pair(places_[child]->begin, !places_[child]->empty());
     });
     for (const std::size_t child : children) {
       const TagNode& node = nodes_[child];
@@ -305,7 +305,7 @@ class TagPlacer {
 
   /// Whether the translation has the text that the element stands for.
   bool is_same(const TagNode& element, const ByteRange& place) const {
-    return place.size() > 0 && place.of(translation_.text) == element.text.of(passage_.text);
+    return !place.empty() && place.of(translation_.text) == element.text.of(passage_.text);
   }
 
   const Passage& passage_;

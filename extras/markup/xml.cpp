@@ -148,7 +148,7 @@ class XmlReader {
     XmlReader& reader = of(self);
     const auto place = reader.event();
     if (!place) return;
-    if (place->size() > 0) return reader.add(Kind::Closes, *place, name);
+    if (!place->empty()) return reader.add(Kind::Closes, *place, name);
     reader.tokens_.back().kind = Kind::Single;  // <a/>: its end is an event without bytes
   }
 
