@@ -53,12 +53,22 @@ std::size_t sign_length(std::u32string_view text) {
   return is_emoji ? end : 0;
 }
 
+/// Whether a dash with white space after it begins `text`: the bullet of a list, or the mark of a
+/// speaker.
+bool begins_with_dash(std::u32string_view text) {
+  constexpr std::u32string_view kDashes = U"-‐‒–—―";
+  return text.size() > 1 && kDashes.find(text[0]) != kDashes.npos && is_space(text[1]);
+}
+
 /// The end of the signs at the beginning, and of the white space after them.
 std::size_t leading_signs(std::u32string_view text) {
   std::size_t end = 0;
   for (std::size_t place = 0; place < text.size();) {
-    const std::size_t length = is_space(text[place]) ? 0 : sign_length(text.substr(place));
-    if (length == 0 && !is_space(text[place])) break;
+    const std::u32string_view rest = text.substr(place);
+    const std::size_t length = begins_with_dash(rest) ? 1
+                               : is_space(rest[0])    ? 0
+                                                      : sign_length(rest);
+    if (length == 0 && !is_space(rest[0])) break;
     place += std::max<std::size_t>(length, 1);
     if (length > 0) end = place;
   }

@@ -39,6 +39,8 @@ TEST(TranslatableTexts, EmojiBulletsAndNotesAtTheEndsAreLeftOut) {
   EXPECT_EQ(between("Hello! 😀👍🏽"), "[Hello!] 😀👍🏽");
   EXPECT_EQ(between("😀Hello ❤\uFE0F  ✓"), "😀[Hello] ❤\uFE0F  ✓");
   EXPECT_EQ(between("• • First"), "• • [First]");
+  EXPECT_EQ(between("- First"), "- [First]");
+  EXPECT_EQ(between("– – First – and last –"), "– – [First – and last –]");
   EXPECT_EQ(between("1\uFE0F\u20E3 One"), "1\uFE0F\u20E3 [One]");
   EXPECT_EQ(between("👩\u200D👧 us"), "👩\u200D👧 [us]");
   EXPECT_EQ(between("Dragoman™"), "[Dragoman]™");
@@ -49,7 +51,7 @@ TEST(TranslatableTexts, EmojiBulletsAndNotesAtTheEndsAreLeftOut) {
 
 TEST(TranslatableTexts, PunctuationAndSignsBeforeNumbersAndWordsAreText) {
   for (const std::string text :
-       {"-5", "$5", "—Hola", "«Bonjour»", "(a)", "§ 5", "20 °C", "№ 5", "# one", "- item", "Wait…",
+       {"-5", "$5", "—Hola", "«Bonjour»", "(a)", "§ 5", "20 °C", "№ 5", "# one", "-item", "Wait…",
         "¿Qué?", "12", "", "❝a❞", "e\u0301", "नमस्ते", "日本語。", "\u200Fשלום"})
     EXPECT_EQ(between(text), "[" + text + "]");
 }
