@@ -71,7 +71,7 @@ TEST(CompressedText, TheTextIsTheSameForAnySizeOfTheReads) {
   }
 }
 
-TEST(CompressedText, ZeroBytesBehindGzipDataAreNoText) {
+TEST(CompressedText, ZeroBytesAfterGzipDataAreNoText) {
   const std::string zeros(600'000, '\0');
   for (const std::string& padding : {"\0"s, zeros}) {
     EXPECT_EQ(plain_text(gzip("text") + padding, "file"), "text");

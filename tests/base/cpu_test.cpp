@@ -14,7 +14,7 @@
 namespace dragoman {
 namespace {
 
-TEST(Cpu, AllOptionsAreSupportedWhereEachIsThere) {
+TEST(Cpu, AllOptionsAreSupportedIfEachIsThere) {
   for (const std::string options : {"avx2,fma,bmi", "+avx2+fma+bmi"}) {
     std::vector<std::string> asked;
     EXPECT_TRUE(supports_all(options, [&](std::string_view name) {

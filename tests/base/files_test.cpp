@@ -54,7 +54,7 @@ TEST_F(Files, ALinkStaysALink) {
   EXPECT_EQ(read_file(folder_ / "new"), "3");
 }
 
-TEST_F(Files, ALinkIsReplacedWhereThatIsAskedFor) {
+TEST_F(Files, ALinkIsReplacedIfThatIsAskedFor) {
   write_file(folder_ / "old", "1");
   fs::create_symlink("old", folder_ / "link");
   write_file(folder_ / "link", "2", Links::Replace);

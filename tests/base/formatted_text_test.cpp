@@ -56,7 +56,7 @@ TEST(Joined, OfManyLinesTheFirstAreListed) {
   EXPECT_EQ(lines_text(lines, 4), "lines 7, 9, 12, ...");
 }
 
-TEST(ShellWord, AWordIsQuotedWhereAShellWouldChangeIt) {
+TEST(ShellWord, AWordIsQuotedIfAShellWouldChangeIt) {
   EXPECT_EQ(shell_word("run/model.safetensors"), "run/model.safetensors");
   EXPECT_EQ(shell_word("--beam-size=5"), "--beam-size=5");
   EXPECT_EQ(shell_word("a b"), "'a b'");

@@ -58,7 +58,7 @@ TEST_F(ReadLines, WhiteSpaceAtTheEndOfALineIsText) {
   EXPECT_EQ(read("a \nb \t\u3000\r\n"), (Lines{"a ", "b \t\u3000"}));
 }
 
-TEST_F(ReadLines, AByteOrderMarkIsTextWhereSacreBleusFiguresAreWanted) {
+TEST_F(ReadLines, AByteOrderMarkIsTextIfSacreBleusFiguresAreWanted) {
   read("\uFEFFa\n\uFEFFb\n");
   EXPECT_EQ(read_lines(path_.string(), ByteOrderMark::Text), (Lines{"\uFEFFa", "\uFEFFb"}));
 }

@@ -15,7 +15,7 @@ TEST(RandomBits, BitsAreThoseOfSplitMix64) {
   EXPECT_EQ(mix64(0x9E3779B97F4A7C15u), 0x6E789E6AA1B965F4u);
 }
 
-TEST(RandomBits, BitsDifferWhereAnyKeyOrTheOrderOfKeysDiffers) {
+TEST(RandomBits, BitsDifferIfAnyKeyOrTheOrderOfKeysDiffers) {
   std::set<std::uint64_t> seen;
   for (int seed = 0; seed < 10; ++seed)
     for (int epoch = 0; epoch < 10; ++epoch)

@@ -76,7 +76,7 @@ TEST(Unspaced, ScriptsWithoutSpacesAreKnown) {
   for (const char32_t c : code_points("aßжע가1.")) EXPECT_FALSE(is_unspaced(c)) << to_utf8({&c, 1});
 }
 
-TEST(WordCharacters, WordsGoOnWithLettersDigitsAndMarks) {
+TEST(WordCharacters, WordsContinueWithLettersDigitsAndMarks) {
   for (const char32_t c : code_points("aß1\u0301가")) EXPECT_TRUE(is_word_character(c));
   for (const char32_t c : code_points(" .-漢")) EXPECT_FALSE(is_word_character(c));
 }

@@ -142,7 +142,7 @@ TEST(BatchStream, PlannedBatchesComeEpochAfterEpoch) {
   }
 }
 
-TEST(BatchStream, AResumedStreamGoesOnAsIfItHadNeverStopped) {
+TEST(BatchStream, AResumedStreamContinuesAsIfItHadNeverStopped) {
   const Corpus corpus = corpus_of(random_pairs(100, 20));
   const PlanConfig config{.max_tokens = 150, .seed = 4};
   BatchStream whole(corpus, config, kEnds, {});

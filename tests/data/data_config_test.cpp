@@ -130,7 +130,7 @@ TEST_F(TaggedCorpora, OtherTagsMakeAnotherCache) {
   EXPECT_EQ(prepare().cache, CacheUse::Built);
 }
 
-TEST_F(TaggedCorpora, HeldOutLinesHaveTheTagWhereAllCorporaHaveOne) {
+TEST_F(TaggedCorpora, HeldOutLinesHaveTheTagIfAllCorporaHaveOne) {
   data.corpus_tags = {"<a>", "<bt>"};
   data.valid_fraction = 0.1;
   const PreparedData prepared = prepare();

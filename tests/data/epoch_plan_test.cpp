@@ -97,7 +97,7 @@ TEST(EpochPlan, APlanIsAPureFunctionOfItsArguments) {
   EXPECT_NE(batches_of(plan_epoch(corpus, {.max_tokens = 100, .seed = 6}, 2)), plan);
 }
 
-TEST(EpochPlan, PairsOfOneLengthAndTheOrderOfBatchesAreMixedAnew) {
+TEST(EpochPlan, PairsOfOneLengthAndTheOrderOfBatchesAreMixedAgain) {
   const Corpus corpus = corpus_of(std::vector<TokenPair>(1000, {{1, 2, 3}, {4, 5, 6}}));
   const auto first = batches_of(plan_epoch(corpus, {.max_tokens = 40}, 0));
   const auto second = batches_of(plan_epoch(corpus, {.max_tokens = 40}, 1));

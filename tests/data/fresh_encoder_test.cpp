@@ -52,7 +52,7 @@ TEST(DropEndPunctuation, PairsWithoutAnEndMarkOrWithNothingElseStay) {
   EXPECT_EQ(drop_end_punctuation({"Yes.", "."}), std::nullopt);
 }
 
-TEST(Concatenated, ConcatenatedSentencesHaveASpaceBetweenThemWhereTheirScriptHasSpaces) {
+TEST(Concatenated, ConcatenatedSentencesHaveASpaceBetweenThemIfTheirScriptHasSpaces) {
   EXPECT_EQ(concatenated({"One dog ", "Ein Hund"}, {"two cats.", "zwei Katzen."}),
             (TextPair{"One dog two cats.", "Ein Hund zwei Katzen."}));
   EXPECT_EQ(concatenated({"本当です。", "It is."}, {"雨だ。", "It rains."}),
@@ -67,7 +67,7 @@ class FreshEncoding : public ToyCorpora {
   }
 };
 
-TEST_F(FreshEncoding, PairsAreEncodedAnewOnlyWhereASettingAsksForIt) {
+TEST_F(FreshEncoding, PairsAreEncodedAgainOnlyIfASettingAsksForIt) {
   EXPECT_EQ(prepare().encoder, nullptr);
   data.augment_title_case = 0.1;
   EXPECT_NE(prepare().encoder, nullptr);

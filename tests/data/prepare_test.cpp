@@ -141,7 +141,7 @@ TEST_F(PrepareTest, TheFilesAreTheSameForAnyNumberOfThreads) {
   }
 }
 
-TEST_F(PrepareTest, ADamagedCacheIsMadeAnewAndReported) {
+TEST_F(PrepareTest, ADamagedCacheIsMadeAgainAndReported) {
   set_text(sample_text(200));
   prepare();
   const auto path = cache_file("corpus-");
@@ -161,7 +161,7 @@ TEST_F(PrepareTest, ADamagedCacheIsMadeAnewAndReported) {
   EXPECT_EQ(prepare().cache, CacheUse::Reused);
 }
 
-TEST_F(PrepareTest, ADamagedTokenizerIsTrainedAnew) {
+TEST_F(PrepareTest, ADamagedTokenizerIsTrainedAgain) {
   set_text(sample_text(200));
   prepare();
   const auto path = cache_file("tokenizer-source-");

@@ -165,7 +165,7 @@ TEST_F(Alignments, PiecesOfAnySegmentationAreLinked) {
   expect_links();
 }
 
-TEST_F(Alignments, LinksAreLeftOutWhereTheEncodedTextIsAnother) {
+TEST_F(Alignments, LinksAreLeftOutIfTheEncodedTextIsAnother) {
   const PreparedData prepared = prepare();
   const Tokenizer& source = *prepared.tokenizers.source;
   const std::int64_t line = prepared.train.line(5);

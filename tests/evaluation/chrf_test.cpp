@@ -131,12 +131,12 @@ TEST(Chrf, TheBestOfSeveralReferencesCounts) {
   EXPECT_EQ(sentence_chrf("the cat sat down", references, kPlusPlus), best);
 }
 
-TEST(Chrf, WhiteSpaceCountsOnlyWhereAskedFor) {
+TEST(Chrf, WhiteSpaceCountsOnlyIfAskedFor) {
   EXPECT_EQ(sentence_chrf("a b\u3000c", Lines{"abc"}), 100);
   EXPECT_LT(sentence_chrf("a b\u3000c", Lines{"abc"}, {.whitespace = true}), 100);
 }
 
-TEST(Chrf, WhiteSpaceAtTheEndOfALineCountsWhereAskedForAsInSacreBleusFunctions) {
+TEST(Chrf, WhiteSpaceAtTheEndOfALineCountsIfAskedForAsInSacreBleusFunctions) {
   EXPECT_DOUBLE_EQ(sentence_chrf("a cat  ", Lines{"a cat"}, {.whitespace = true}),
                    86.55536028119509);
 }

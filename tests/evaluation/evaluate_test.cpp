@@ -106,7 +106,7 @@ TEST(ScoreReport, OfASystemWithTheBaselinesOutputThisIsSaid) {
   EXPECT_TRUE(list[1]["BLEU"]["p_value"].is_null());
 }
 
-TEST(ScoreReport, AStarIsExplainedWhereThereIsOne) {
+TEST(ScoreReport, AStarIsExplainedIfThereIsOne) {
   Comparison systems = two_systems();
   const std::string note =
       "* If the systems were equally good, chance would give such a difference";

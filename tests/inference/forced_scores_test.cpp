@@ -117,7 +117,7 @@ TEST(LineScores, SourcesOfAModelMayHaveNoEnd) {
   EXPECT_EQ(lines[0][0].target, ended("two. one"));
 }
 
-TEST(LineScores, TheScoresOfALinesPairsStandOneBehindTheOther) {
+TEST(LineScores, TheScoresOfALinesPairsStandOneAfterTheOther) {
   const auto lines = pairs_of_lines(tokenizer_pair(), kSources, kTargets, {.by_sentence = true});
   const auto scores =
       scores_of_lines(lines,

@@ -158,7 +158,7 @@ TEST(LinePreparer, APrefixIsThatOfItsSentences) {
   EXPECT_TRUE(sentences[1].required.prefix.ends_word);
 }
 
-TEST(LinePreparer, AttentionIsAskedForWhereItIsNeeded) {
+TEST(LinePreparer, AttentionIsAskedForIfItIsNeeded) {
   const auto needs = [](std::shared_ptr<const PreparedRequest> asked, Terms own = {}) {
     PreparedLine line(0, std::move(asked));
     return preparer().prepare({.text = "one", .terms = std::move(own)}, line)[0].needs_attention;
@@ -204,7 +204,7 @@ TEST(LinePreparer, UnseenTextIsReadOtherwiseAndCopied) {
   EXPECT_EQ(seen.facts.unknown, 0);
 }
 
-TEST(LinePreparer, UnseenTextIsTranslatedWhereItIsAskedForAndWhereNothingIsKnown) {
+TEST(LinePreparer, UnseenTextIsTranslatedIfItIsAskedForAndIfNothingIsKnown) {
   const std::string text = "one \u041C two.";
   const LinePreparer knowing = preparer_that_has_seen("onetw. X");
   PreparedLine translated(0, request({.unknown_words = UnknownWords::Translate})),

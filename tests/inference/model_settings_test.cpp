@@ -50,7 +50,7 @@ TEST(TuneSearch, EqualScoresGiveTheSmallestBeamAndKeepThePenalty) {
   EXPECT_DOUBLE_EQ(best.length_penalty, 0.7);
 }
 
-TEST(TuneSearch, ThePenaltyIsLookedForAgainWhereTheBeamHasChanged) {
+TEST(TuneSearch, ThePenaltyIsLookedForAgainIfTheBeamHasChanged) {
   const DecodeConfig best =
       tune_search({.beam_size = 5, .length_penalty = 1}, [](const auto& search) {
         const double wanted = search.beam_size == 5 ? 1.0 : 1.2;

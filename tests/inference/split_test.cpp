@@ -55,7 +55,7 @@ TEST(Split, ALongLineIsSplitAtSentenceEnds) {
   EXPECT_THAT(texts("你好。我是学生。", 4), ElementsAre("你好。", "我是学生。"));
 }
 
-TEST(Split, AShortLineIsSplitAtSentenceEndsWhereAllLinesAre) {
+TEST(Split, AShortLineIsSplitAtSentenceEndsIfAllLinesAre) {
   const auto parts = split_line("Yes. No.  \"Maybe?\" Now", SentenceCuts::InAllLines, 8, encode);
   EXPECT_THAT(texts(parts), ElementsAre("Yes.", "No.", "\"Maybe?\"", "Now"));
   EXPECT_EQ(parts[1].separator, "  ");

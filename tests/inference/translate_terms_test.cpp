@@ -83,7 +83,7 @@ TEST(TranslateTerms, ATermStandsWhereItsSourceIsLookedAt) {
   }
 }
 
-TEST(TranslateTerms, ANewWordDoesNotSpoilTheWordsBehindIt) {
+TEST(TranslateTerms, ANewWordDoesNotSpoilTheWordsAfterIt) {
   // After a word that it does not expect, the model says it again, or otherwise continues.
   const Distribution repeating = [](const std::vector<TokenId>& source,
                                     const std::vector<TokenId>& prefix) {
@@ -153,7 +153,7 @@ TEST(TranslateTerms, ATermThatSpoilsTheRestIsLeftOutAndReportedUnlessForced) {
   }
 }
 
-TEST(TranslateTerms, ATermBehindWhichTheModelEndsIsLeftOutAndReportedUnlessForced) {
+TEST(TranslateTerms, ATermAfterWhichTheModelEndsIsLeftOutAndReportedUnlessForced) {
   const Distribution ending = [](const std::vector<TokenId>& source,
                                  const std::vector<TokenId>& prefix) {
     auto scores = copying(-9)(source, prefix);

@@ -205,7 +205,7 @@ TEST(TranslateText, LinesBeyondTheModelsPositionsAreSplit) {
   EXPECT_EQ(best_texts(copier.translate(line)), line);
 }
 
-TEST(TranslateText, SentencesAreTranslatedOneByOneWhereTheModelWasTrainedOnSingleOnes) {
+TEST(TranslateText, SentencesAreTranslatedOneByOneIfTheModelWasTrainedOnSingleOnes) {
   const std::vector<std::string> lines = {"One two five.  Three Four five. Six", "one two"};
   const auto admitted = [&](SplitSentences choice, std::optional<double> several_sentences) {
     Copier copier({.config = {.beam_size = 1, .split_sentences = choice}}, 1'000'000,

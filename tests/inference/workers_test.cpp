@@ -120,7 +120,7 @@ TEST(Workers, ASentenceMayBeSearchedForAgain) {
   EXPECT_EQ(twice->wait_for(30).begin()->first, 100);
 }
 
-TEST(Workers, SentencesThatAreToBeSearchedForAgainFailWhereNoMemoryIsLeftForTheQueue) {
+TEST(Workers, SentencesThatAreToBeSearchedForAgainFailIfNoMemoryIsLeftForTheQueue) {
   class Again : public SentenceReceiver {
    public:
     Again(std::vector<SourceSentence> again, std::optional<FailingMemory>& no_memory)
@@ -272,7 +272,7 @@ class FailingEngine : public TableEngine {
   int steps_ = 0;
 };
 
-TEST(Workers, AnErrorOfOneEngineReachesTheCallerAndTheOthersGoOn) {
+TEST(Workers, AnErrorOfOneEngineReachesTheCallerAndTheOthersContinue) {
   TableEngine sound = make_engine();
   FailingEngine failing(kVocabulary, random_distribution(kVocabulary, 1));
   Engine* const engines[] = {&sound, &failing};

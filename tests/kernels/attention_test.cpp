@@ -145,7 +145,7 @@ TEST_P(AttentionWeightsKernel, LargeScoresDoNoHarm) {
   }
 }
 
-TEST_P(AttentionWeightsKernel, NotANumberIsShownWhereItMayBeSeen) {
+TEST_P(AttentionWeightsKernel, NotANumberIsShownIfItMayBeSeen) {
   const ScoresShape shape{.lengths = {19}, .queries = 1, .keys = 21, .heads = 1};
   for (const std::int64_t index : {0, 7, 18}) {
     std::vector<double> values(21, 1);

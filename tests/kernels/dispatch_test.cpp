@@ -16,7 +16,7 @@
 namespace dragoman {
 namespace {
 
-TEST(InstructionSets, ASetIsOfferedWhereTheProcessorHasAllItsInstructions) {
+TEST(InstructionSets, ASetIsOfferedIfTheProcessorHasAllItsInstructions) {
   const auto& built = built_instruction_sets();
   EXPECT_EQ(offered_instruction_sets([](std::string_view) { return true; }), built);
   for (const InstructionSet* set : built) {

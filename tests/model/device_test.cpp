@@ -24,7 +24,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Device, AGpuIsTakenOnlyWhereItIsAskedFor) {
+TEST(Device, AGpuIsTakenOnlyIfItIsAskedFor) {
   EXPECT_EQ(parse_device("cpu"), torch::Device(torch::kCPU));
   EXPECT_EQ(parse_device("auto"), torch::Device(torch::kCPU));
   if (!torch::cuda::is_available()) return;
@@ -165,7 +165,7 @@ std::int64_t memory_of(const Lengths& source, const Lengths& target, Pass pass) 
   return attention_memory(config, {starts_of(source), starts_of(target)}, sizeof(float), pass);
 }
 
-TEST(AttentionMemory, NoMemoryIsNeededWhereAllSentencesFitThePackedKernel) {
+TEST(AttentionMemory, NoMemoryIsNeededIfAllSentencesFitThePackedKernel) {
   for (const Pass pass : {Pass::Forward, Pass::Training})
     EXPECT_EQ(memory_of({5, 512, 7}, {6, 512, 8}, pass), 0);
 }

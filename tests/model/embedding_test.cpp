@@ -12,7 +12,7 @@
 namespace dragoman {
 namespace {
 
-TEST(Tying, TiedEmbeddingsAreOneMatrixWhereTheConfigurationSaysSo) {
+TEST(Tying, TiedEmbeddingsAreOneMatrixIfTheConfigurationSaysSo) {
   for (const Tying tying : {Tying::ThreeWay, Tying::TwoWay, Tying::None}) {
     ModelConfig config = small_config();
     config.tying = tying;

@@ -98,7 +98,7 @@ TEST(Program, TooLittleMemoryToBeginIsSaidInOneLine) {
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
-TEST(Program, TheProgramFailsWhereStandardOutputCannotTakeTheText) {
+TEST(Program, TheProgramFailsIfStandardOutputCannotTakeTheText) {
   const std::string command = std::string(kProgram) + " --help > /dev/full 2> /dev/null";
   EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
 }

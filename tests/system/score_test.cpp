@@ -105,7 +105,7 @@ TEST_P(Score, LinesThatTheModelCannotWriteAreCountedAndOneIsShown) {
               AllOf(Names("2 of 3 lines ... --tgt"), Names("line 2 ... \"10⁴\" ... \"104\"")));
 }
 
-TEST_P(Score, SentencesAreScoredApartWhereBothSidesHaveAsMany) {
+TEST_P(Score, SentencesAreScoredApartIfBothSidesHaveAsMany) {
   write_file(run_ / "a.en", "The cat. The mat.\nThe cat. The mat.\nThe cat.\nThe mat.\n");
   write_file(run_ / "a.de", "Mat 7. On 3.  \nMat 7 on 3.\nMat 7.\nOn 3.\n");
   const auto score = [&](const std::string& choice) {

@@ -182,7 +182,7 @@ TEST_F(TrainInitFrom, ATermModelIsTunedWithItsTermsOrWithoutButNotResumedSo) {
   expect_refusal({"--train-terms", path("terms.tsv")}, 2, "<term>");
 }
 
-TEST_F(TrainInitFrom, ARunGoesOnFromItsOwnCheckpointWithoutTheModel) {
+TEST_F(TrainInitFrom, ARunResumesFromItsOwnCheckpointWithoutTheModel) {
   std::filesystem::copy(path("first/model.safetensors"), path("moved.safetensors"));
   const DecodeDefaults search = {{"beam-size", "3"}, {"stop", "marian"}};
   write_decode_defaults(path("moved.safetensors"), search);
@@ -210,7 +210,7 @@ TEST_F(TrainInitFrom, ARunGoesOnFromItsOwnCheckpointWithoutTheModel) {
   EXPECT_THAT(another.errors, Names("--init-from ... this run"));
 }
 
-TEST_F(TrainInitFrom, ThePresetIsThatOfTheModelsRunWhereNoneIsGiven) {
+TEST_F(TrainInitFrom, ThePresetIsThatOfTheModelsRunIfNoneIsGiven) {
   std::filesystem::copy(path("first/model.safetensors"), path("gone.safetensors"));
   const auto command = [](const char* updates) {
     auto words = fine_tuning("inherits",

@@ -133,7 +133,7 @@ TEST_F(FirstGradient, WithWeightsOfCorporaTheGradientIsThatOfOneProcess) {
                "--corpus-weights", "0.5", "3"});
 }
 
-TEST_F(TrainRanks, AKilledRankEndsTheRunWhichGoesOnBitIdentically) {
+TEST_F(TrainRanks, AKilledRankEndsTheRunWhichResumesBitIdentically) {
   const auto killed = [](const std::string& folder) {
     return command(folder, {"--ema", "0.9", "--subword-sampling", "0.5"});
   };
@@ -155,7 +155,7 @@ TEST_F(TrainRanks, AKilledRankEndsTheRunWhichGoesOnBitIdentically) {
   EXPECT_TRUE(weights(std::string("straight") + kLast) == weights(std::string("killed") + kLast));
 }
 
-TEST_F(TrainRanks, AFineTuningThatHasBegunGoesOnWithoutTheModelThatItBeganWith) {
+TEST_F(TrainRanks, AFineTuningThatHasBegunResumesWithoutTheModelThatItBeganWith) {
   ASSERT_EQ(run(command("initial", {"--max-updates", "2"}), "", kLimit).exit_code, 0);
   const auto words = [](const std::string& updates) {
     return train_on_sample(
@@ -202,7 +202,7 @@ TEST_F(TrainRanks, AHungRankEndsTheRun) {
   EXPECT_EQ(resumed[0].exit_code, 0) << resumed[0].errors;
 }
 
-TEST_F(TrainRanks, RanksThatWereSuspendedTogetherGoOn) {
+TEST_F(TrainRanks, RanksThatWereSuspendedTogetherContinue) {
   const Words words = command("suspended", {"--rank-timeout", "1"});
   auto ranks = start({words, words});
   ASSERT_TRUE(ranks[0]->wait_for_errors("update 10", kLimit));

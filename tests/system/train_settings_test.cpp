@@ -27,7 +27,7 @@ class TrainSettings : public Train {
   }
 };
 
-TEST_F(TrainSettings, TheFileOfARunAsksForTheSameAndLetsTheRestBeChosenAnew) {
+TEST_F(TrainSettings, TheFileOfARunAsksForTheSameAndLetsTheRestBeChosenAgain) {
   const auto first = command("first", {"--max-updates", "30", "--lr-scheduler", "cosine", "--lr",
                                        "0.004", "--max-tokens", "auto"});
   ASSERT_EQ(run(first, "", kLimit).exit_code, 0);
@@ -56,7 +56,7 @@ TEST_F(TrainSettings, TheFileOfARunDoesNotLeadIntoItsFolder) {
   EXPECT_THAT(result.errors, HasSubstr("-o/--output"));
 }
 
-TEST_F(TrainSettings, ARunGoesOnWithWhatItsCommandLeavesOpen) {
+TEST_F(TrainSettings, AResumedRunKeepsWhatItsCommandLeavesOpen) {
   const std::vector<std::string> more = {"--lr",  "0.003",        "--corpus-tags",
                                          "<a,b>", "--vocab-size", "310"};
   ASSERT_EQ(run(command("straight", more), "", kLimit).exit_code, 0);

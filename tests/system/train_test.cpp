@@ -170,7 +170,7 @@ TEST_F(Train, NamesOfFilesNeedNotBeUtf8) {
   }
 }
 
-TEST_F(Train, ASignalStopsARunCleanlyAndItGoesOn) {
+TEST_F(Train, ASignalStopsARunCleanlyAndItCanBeResumed) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     const std::string name = "signal" + std::to_string(signal);
     Process process(command(name, {"--max-updates", "100000", "--log-every", "1"}));
@@ -186,14 +186,14 @@ TEST_F(Train, ASignalStopsARunCleanlyAndItGoesOn) {
   }
 }
 
-TEST_F(Train, ARunDoesNotGoOnAsAnotherRun) {
+TEST_F(Train, ARunIsNotResumedAsAnotherRun) {
   ASSERT_EQ(run(command("refuses", {"--max-updates", "10"}), "", kLimit).exit_code, 0);
   const auto other_rate = run(command("refuses", {"--lr", "0.1"}), "", kLimit);
   EXPECT_EQ(other_rate.exit_code, 2);
   EXPECT_THAT(other_rate.errors, Names("--lr ... '0.004'"));
 }
 
-TEST_F(Train, ALongerRunMustSayHowItGoesOnBehindTheEndOfItsRate) {
+TEST_F(Train, ALongerRunMustSayHowItContinuesAfterTheEndOfItsRate) {
   const std::vector<std::string> cosine = {"--lr-scheduler", "cosine", "--max-updates"};
   const auto with = [&](const std::string& updates, std::vector<std::string> more = {}) {
     auto words = cosine;
@@ -283,7 +283,7 @@ TEST_F(Train, AnAverageThatIsKeptIsTheScoreToBeat) {
   EXPECT_EQ(progress()["best_value"], kept["loss"]);
 }
 
-TEST_F(Train, ALostModelIsMadeAnewFromTheBest) {
+TEST_F(Train, ALostModelIsMadeAgainFromTheBest) {
   ASSERT_EQ(run(command("lost"), "", kLimit).exit_code, 0);
   const std::string before = weights("lost/model.safetensors");
   for (const bool damaged : {false, true}) {
@@ -395,7 +395,7 @@ TEST_F(Train, AWrongTextOrDeviceIsNamedBeforeAnyTraining) {
   EXPECT_THAT(cuda.errors, HasSubstr("--device cuda:77"));
 }
 
-TEST_F(Train, ValidationTextIsHeldOutWhereNoneIsGiven) {
+TEST_F(Train, ValidationTextIsHeldOutIfNoneIsGiven) {
   const auto result = run(train_on_sample("held", {"--vocab-size", "300", "--d-model", "32",
                                                    "--heads", "2", "--encoder-layers", "1",
                                                    "--decoder-layers", "1", "--max-updates", "2"}),

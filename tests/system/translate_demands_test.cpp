@@ -102,7 +102,7 @@ TEST_F(TranslateDemands, AvoidedAndSuppressedTextDoesNotAppear) {
   EXPECT_THAT(misuse({"--suppress", "nosuchpiece"}), HasSubstr("--suppress nosuchpiece: "));
 }
 
-TEST_F(TranslateDemands, NothingIsRepeatedWhereThatIsForbidden) {
+TEST_F(TranslateDemands, NothingIsRepeatedIfThatIsForbidden) {
   const auto line =
       translated({"--no-repeat-ngram-size", "1", "--min-length", "6"}, "the cat\n").at(0);
   const auto pieces = Tokenizer(tokenizer_, "tokenizer").pieces(line);
@@ -112,7 +112,7 @@ TEST_F(TranslateDemands, NothingIsRepeatedWhereThatIsForbidden) {
             translated({"--min-length", "6"}, "the cat\n"));
 }
 
-TEST_F(TranslateDemands, AlignmentsAndScoresStandBehindTheTranslation) {
+TEST_F(TranslateDemands, AlignmentsAndScoresStandAfterTheTranslation) {
   const std::string plain = translated({}, "the cat sat\n").at(0);
   const std::string hard =
       translated({"--alignment", "hard", "--word-scores"}, "the cat sat\n").at(0);

@@ -116,7 +116,7 @@ TEST_F(TranslateJson, AFlagWithoutEffectIsRefused) {
   EXPECT_THAT(errors.errors, HasSubstr("--json-errors: needs --json"));
 }
 
-TEST_F(TranslateJson, ABadLineStopsTheWorkWhereThatIsAskedFor) {
+TEST_F(TranslateJson, ABadLineStopsTheWorkIfThatIsAskedFor) {
   const ProcessResult result =
       ask("{\"text\": \"the cat\"}\nno json\n{\"text\": \"mat\"}\n", {"--json-errors", "stop"});
   EXPECT_EQ(result.exit_code, 1);

@@ -265,7 +265,7 @@ TEST_F(Translate, AFileKeepsItsRightsAndLinksStayLinks) {
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
-TEST_F(Translate, TheProgramEndsQuietlyWhereTheReaderHasGone) {
+TEST_F(Translate, TheProgramEndsQuietlyIfTheReaderHasGone) {
   write_file(folder_ / "in", std::string(200'000, '\n'));
   const std::string in = folder_ / "in", text = folder_ / "text";
   write_file(text, "the cat\n");

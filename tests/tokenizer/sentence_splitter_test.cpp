@@ -59,14 +59,14 @@ TEST(SentenceSplitter, TagsBelongToTheSentenceTheyStandAt) {
                 "It rained. |<i><b>He</b></i> left.", "If a < b. c > d", "He wrote.</b"});
 }
 
-TEST(SentenceSplitter, QuotesAndBracketsBehindTheStopBelongToIt) {
+TEST(SentenceSplitter, QuotesAndBracketsAfterTheStopBelongToIt) {
   expect_split({"He said: \"Go.\" |She went.", "He left. |(She stayed.) |They met.",
                 "„Komm.“ |Er kam.", "»Komm!« |Er kam.", "« Bonjour. » |Il part.",
                 "Er ging. |»Warum?« |Niemand wusste es.", "He left. |\"Why?\" |Nobody knew.",
                 "(He came. |She left.) |They met.", "**Bold.** |Then plain."});
 }
 
-TEST(SentenceSplitter, NumbersOfSourcesBehindTheStopBelongToIt) {
+TEST(SentenceSplitter, NumbersOfSourcesAfterTheStopBelongToIt) {
   expect_split({"The city grew.[1] |It was large.[2][13] |It fell.", "He left.[1]It stayed.",
                 "He left. |[1] The list", "He asked why.[note] It stayed."});
 }
@@ -97,7 +97,7 @@ TEST(SentenceSplitter, SomeAbbreviationsEndSentencesBeforeWordsThatBeginThem) {
                 "В 1990 г. |Он уехал.", "Pommes, poires, etc. |C'est bon."});
 }
 
-TEST(SentenceSplitter, NumbersBehindAbbreviationsBelongToThem) {
+TEST(SentenceSplitter, NumbersAfterAbbreviationsBelongToThem) {
   expect_split({"No. 5 and Nos. 6 lie on p. 7, Fig. 3. |Look.", "He said no. |She left.",
                 "Vol. IV is here.", "Siehe S. 12, Nr. 4, Art. 3 Abs. 2. |Das ist alles.",
                 "On Jan. 3 it rained.", "J'aime l'art. |Il est beau."});

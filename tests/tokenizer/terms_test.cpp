@@ -180,7 +180,7 @@ TEST(Terms, ATermMayHaveAnEndingOrTheSentencesCapital) {
 
 const std::vector<RequiredText> kTerms = {{4, 7, "Hund", true}, {12, 15, "Katze", true}};
 
-TEST(TermMarks, TermsAreWrittenBehindTheirSources) {
+TEST(TermMarks, TermsAreWrittenAfterTheirSources) {
   EXPECT_EQ(MarkedText("the dog, a cat.").text(), "the dog, a cat.");
   EXPECT_EQ(MarkedText("the dog and cat.", marks_of(kTerms)).text(),
             "the dog<term> Hund</term> and cat<term> Katze</term>.");

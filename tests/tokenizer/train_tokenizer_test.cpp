@@ -69,7 +69,7 @@ TEST(TrainTokenizer, TheTokenizerHasAsManyPiecesAsAskedFor) {
   }
 }
 
-TEST(TrainTokenizer, TheVocabularyIsSmallerWhereTheTextAllowsFewerPieces) {
+TEST(TrainTokenizer, TheVocabularyIsSmallerIfTheTextAllowsFewerPieces) {
   const auto lines = sample_text(20);
   for (const auto type : kTypes) {
     const auto trained = train_tokenizer(views(lines), of_type(type, 32'000));
@@ -78,7 +78,7 @@ TEST(TrainTokenizer, TheVocabularyIsSmallerWhereTheTextAllowsFewerPieces) {
   }
 }
 
-TEST(TrainTokenizer, RareCharactersAreLeftToBytesWhereTheVocabularyIsTooSmall) {
+TEST(TrainTokenizer, RareCharactersAreLeftToBytesIfTheVocabularyIsTooSmall) {
   std::vector<std::string> lines = sample_text(2000);
   for (char32_t c = 0x4E00; c < 0x4E00 + 100; ++c) lines.push_back(to_utf8({&c, 1}));
   for (const auto type : kTypes) {

@@ -23,7 +23,7 @@ using testing::IsEmpty;
 
 // ---- files --------------------------------------------------------------------------------------
 
-TEST(Checkpoint, AResumedModelGoesOnBitIdentically) {
+TEST(Checkpoint, AResumedModelContinuesBitIdentically) {
   const std::filesystem::path path =
       std::filesystem::path(testing::TempDir()) / "checkpoint_test.safetensors";
   for (const Precision precision : {Precision::Fp32, Precision::Bf16}) {
@@ -261,7 +261,7 @@ TEST_F(CheckpointKeeperTest, ACooldownThatWasCancelledStaysSoInARollback) {
   }
 }
 
-TEST_F(CheckpointKeeperTest, CheckpointsLeftBehindByARollbackGoWithTheNextSaveAtTheLatest) {
+TEST_F(CheckpointKeeperTest, CheckpointsLeftByARollbackGoWithTheNextSaveAtTheLatest) {
   log.open(progress, 1);
   keeper.save_start(progress);
   save_at(100);

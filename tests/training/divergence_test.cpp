@@ -72,7 +72,7 @@ TEST(Divergence, ALossThatBeginsAboveGuessingAndStaysThereIsADivergence) {
   EXPECT_TRUE(has_diverged(history));
 }
 
-TEST(Divergence, TheNewestStateThatIsFarEnoughBehindIsKeptWithAllLaterOnes) {
+TEST(Divergence, TheNewestStateThatIsFarEnoughBackIsKeptWithAllLaterOnes) {
   using Updates = std::vector<std::int64_t>;
   EXPECT_EQ(still_needed({}, 60), Updates{});
   EXPECT_EQ(still_needed({0, 10, 20}, 59), (Updates{0, 10, 20}));

@@ -129,7 +129,7 @@ TEST(GradientSlices, TheGradientInSlicesIsTheWholeOneToTheLastBit) {
   at::set_num_threads(1);
 }
 
-TEST(GradientSlices, TheFirstSlicesComeWhileTheBackwardPassGoesOn) {
+TEST(GradientSlices, TheFirstSlicesComeDuringTheBackwardPass) {
   auto model = small_model(Precision::Fp32);
   FailingAllocator allocator;  // its count of blocks is the time
   std::vector<std::int64_t> times;

@@ -48,7 +48,7 @@ TEST_F(ModelSelectionTest, AModelThatIsThereStays) {
   EXPECT_THAT(observer.warnings, IsEmpty());
 }
 
-TEST_F(ModelSelectionTest, ALostModelIsMadeAnewFromTheBest) {
+TEST_F(ModelSelectionTest, ALostModelIsMadeAgainFromTheBest) {
   save(run.folder.at_update(100), 100);
   save(run.folder.best(), 4);
   write_file(run.folder.model(), "damaged");

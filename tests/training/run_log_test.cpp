@@ -210,7 +210,7 @@ TEST(Crc32c, TheChecksumIsThatOfRfc3720) {
   EXPECT_EQ(crc32c(""), 0u);
 }
 
-TEST_F(EventFiles, EachStartHasAFileThatSortsBehindTheOthers) {
+TEST_F(EventFiles, EachStartHasAFileThatSortsAfterTheOthers) {
   std::string last;
   for (std::size_t start = 1; start <= 3; ++start) {
     const EventFile file(folder_, 1);

@@ -80,7 +80,7 @@ TEST(CommonState, OneRankThatIsToStopStopsAll) {
               Each(""));
 }
 
-TEST(CommonState, RanksHavePartedWhereOnlyOneLeavesAnUpdateOut) {
+TEST(CommonState, RanksHavePartedIfOnlyOneLeavesAnUpdateOut) {
   for (const int left_out_by : {0, 1})
     EXPECT_THAT(run_two_ranks([left_out_by](Communicator& ranks) {
                   if (ranks.rank() == left_out_by)
@@ -123,7 +123,7 @@ class TrainerTest : public SmallRun {
   }
 };
 
-TEST_F(TrainerTest, ARunThatGoesOnIsTheSameToTheLastBit) {
+TEST_F(TrainerTest, AResumedRunIsTheSameToTheLastBit) {
   const TrainingRun straight = run_in("straight");
   RecordingObserver observer;
   EXPECT_EQ(train(straight, observer), StopReason::MaxUpdates);

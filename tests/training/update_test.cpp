@@ -282,7 +282,7 @@ TEST(SplitUpdate, OtherErrorsPassThrough) {
 
 using OutOfMemory = SmallRun;
 
-TEST_F(OutOfMemory, TheRunGoesOnInPartsAndSaysSoOnce) {
+TEST_F(OutOfMemory, TheRunContinuesInPartsAndSaysSoOnce) {
   RecordingObserver quiet;
   train(run_in("whole"), quiet);
   EXPECT_THAT(quiet.warnings, ElementsAre());

@@ -51,7 +51,7 @@ TEST(AttentionRecorder, ARowIsOfThePositionThatPredictsItsPiece) {
   EXPECT_EQ(found.weights, expected);
 }
 
-TEST(AttentionRecorder, NothingIsRecordedWhereNothingFits) {
+TEST(AttentionRecorder, NothingIsRecordedIfNothingFits) {
   CopyingEngine engine(2);
   const auto recorded = [&](const std::string& source, const std::string& target) {
     return AttentionRecorder(pair_of_tokenizers(), {source}, {target}).record(engine);
@@ -80,7 +80,7 @@ TEST(Validation, TiesAreBrokenByTheLoss) {
       is_better(by(BestMetric::Loss), {.value = 1e-6, .loss = 1e-6}, {.value = 2e-6, .loss = 0}));
 }
 
-TEST(Validation, TheLossDecidesWhereBleuIsBelowOne) {
+TEST(Validation, TheLossDecidesIfBleuIsBelowOne) {
   const auto better = [](const ValidationScore& score, const ValidationScore& than) {
     return is_better(by(BestMetric::Bleu), score, than);
   };
@@ -111,7 +111,7 @@ Scores with_bleu(double bleu, double loss) {
   return scores;
 }
 
-TEST(Scores, AScoreBeatsTheBestSoFarWhereTheMetricIsBetter) {
+TEST(Scores, AScoreBeatsTheBestSoFarIfTheMetricIsBetter) {
   const BestModel none, best{.update = 5, .value = 30, .loss = 2};
   EXPECT_TRUE(with_bleu(0, 9).beat(none, kByBleu));
   EXPECT_TRUE(with_bleu(30.1, 3).beat(best, kByBleu));

@@ -170,7 +170,7 @@ TEST_F(CommandLine, AnErrorNamesTheFlagAsItWasTyped) {
             "--max-tokens-too: no");
 }
 
-TEST_F(CommandLine, AutoIsListedAmongTheValuesWhereItIsTaken) {
+TEST_F(CommandLine, AutoIsListedAmongTheValuesIfItIsTaken) {
   for (Field& field : command.fields)
     if (field.info.name == "preset")
       field.assign = [assign = field.assign](const std::vector<std::string>& texts) {

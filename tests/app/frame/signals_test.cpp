@@ -49,7 +49,7 @@ TEST(Signals, ASignalBecomesAStopTokenForThoseWhoListen) {
               signal);
 }
 
-TEST(Signals, ASignalEndsTheProcessAtOnceWhereNobodyListens) {
+TEST(Signals, ASignalEndsTheProcessAtOnceIfNobodyListens) {
   EXPECT_EQ(exit_code_of([] {
               kill(getpid(), SIGINT);
               for (;;) rest();

@@ -73,7 +73,7 @@ TEST(Terminal, TheBarIsDrawnAtMostTenTimesASecond) {
   EXPECT_GE(redraws, 1u);
 }
 
-TEST(Terminal, NoBarIsShownWhereLinesAreJsonOrTheUserWantsQuiet) {
+TEST(Terminal, NoBarIsShownIfLinesAreJsonOrTheUserWantsQuiet) {
   EXPECT_EQ(shown_by([] {
               configure_log(LogFormat::Text, Verbosity::Quiet);
               Progress progress("work", "steps", 4);

@@ -61,7 +61,7 @@ TEST(AttentionWeights, WeightsOfMaskedKeysAreExactlyZero) {
   }
 }
 
-TEST(AttentionWeights, WeightsStayFiniteWhereScoresAreLarge) {
+TEST(AttentionWeights, WeightsStayFiniteIfScoresAreLarge) {
   Activations::Attention attention = two_positions();
   for (float& value : attention.query) value *= 1e18F;
   for (float& value : attention.key) value *= 1e18F;
@@ -174,7 +174,7 @@ TEST(Explainer, TheMostProbableTokensOfEachStepAreListed) {
   }
 }
 
-TEST(Explainer, AnAlternativeBeginsAsTheTranslationAndGoesOnWithItsToken) {
+TEST(Explainer, AnAlternativeBeginsLikeTheTranslationAndContinuesWithItsToken) {
   Explainer explainer(weights_of_small_model(Positions::Sinusoidal, 3), tokenizer_pair(), kSearch);
   const SentenceExplanation all = explainer.explain("one two three", "Four five.");
   std::size_t alternatives = 0;

@@ -309,7 +309,7 @@ TEST(ExplanationJson, ThePageGetsWhatItDraws) {
   EXPECT_TRUE(learned["sentences"][0]["embedding"]["source"].contains("position"));
 }
 
-TEST(ExplanationJson, TheSearchIsShownWhereThereWasOne) {
+TEST(ExplanationJson, TheSearchIsShownIfThereWasOne) {
   EXPECT_FALSE(json_of("Four")["sentences"][0].contains("search"));
   EXPECT_EQ(json_of("Four")["sentences"][0]["given"], true);
   const Json sentence = json_of(std::nullopt)["sentences"][0];

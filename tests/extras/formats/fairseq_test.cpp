@@ -166,7 +166,7 @@ TEST_F(Fairseq, OptionsOfASideMayHaveAGroupOfTheirOwn) {
   EXPECT_THAT(error(), Names("(cfg) ... model.encoder.layers ... 0"));
 }
 
-TEST_F(Fairseq, PositionsBeginBehindPadding) {
+TEST_F(Fairseq, PositionsBeginAfterPadding) {
   const ForeignModel read = import_model(folder_.path());
   EXPECT_EQ(read.columns, ColumnOrder::Halves);
   EXPECT_EQ(read.config.positions, Positions::Marian);

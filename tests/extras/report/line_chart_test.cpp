@@ -33,7 +33,7 @@ TEST(Ticks, TicksAreRoundAndCoverTheRange) {
       }
 }
 
-TEST(Ticks, TicksAreFewWhereOneMoreChangesNothing) {
+TEST(Ticks, TicksAreFewIfOneMoreChangesNothing) {
   EXPECT_LE(round_ticks(1e17, 1e17 + 64, 5).at.size(), 51u);
   EXPECT_EQ(tick_text(2.5e20, 5e19), "2.5e+20");
 }

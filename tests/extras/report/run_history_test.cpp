@@ -55,7 +55,7 @@ TEST(RunHistory, DamagedLinesAreCountedAndTheRestIsRead) {
   EXPECT_TRUE(read_history("").empty());
 }
 
-TEST(RunHistory, LaterUpdatesAreForgottenWhereTheRunGoesBack) {
+TEST(RunHistory, LaterUpdatesAreForgottenWhenTheRunGoesBack) {
   const auto run = read_history(
       "{\"type\":\"update\",\"update\":10,\"loss\":1}\n"
       "{\"type\":\"validation\",\"update\":10,\"loss\":1}\n"

@@ -244,7 +244,7 @@ TEST(TrainingObjective, TheObjectiveFollowsFromTheSettings) {
             "label smoothing 0.1, R-Drop 5 (without its divergence), without the alignment loss");
 }
 
-TEST(TrainingObjective, TheObjectiveOfEachOfSeveralRunsIsNamedWhereItDiffers) {
+TEST(TrainingObjective, TheObjectiveOfEachOfSeveralRunsIsNamedIfItDiffers) {
   const auto smooth = run_with("a", {{"label-smoothing", "0.1"}}),
              plain = run_with("b", {{"label-smoothing", "0"}}),
              like_the_first = run_with("c", {{"label-smoothing", "0.1"}}), old = run_with("d", {});

@@ -236,7 +236,7 @@ TEST(DeviceScheduler, TheRulesForTokensHold) {
                       .tokens = avoiding});
 }
 
-TEST(DeviceScheduler, RowsThatCannotGoOnEnd) {
+TEST(DeviceScheduler, RowsThatCannotContinueEnd) {
   // No token may come twice, so after eight tokens nothing is possible.
   const Search search{
       .config = {.beam_size = 3, .no_repeat_ngram_size = 1, .min_length = 30, .max_length = 40}};

@@ -139,7 +139,7 @@ TEST(ModelConfig, SourcesEndUnlessTheModelSaysOtherwise) {
               ThrowsMessage<Error>(Names("\"source-eos\" ... type")));
 }
 
-TEST(ModelConfig, EmbeddingsAreNormalisedWhereTheModelSaysSo) {
+TEST(ModelConfig, EmbeddingsAreNormalisedIfTheModelSaysSo) {
   ModelConfig config = with_vocabulary(ModelConfig{}, 500);
   EXPECT_FALSE(nlohmann::json::parse(to_json(config)).contains("embedding-norm"));
   config.embedding_norm = true;

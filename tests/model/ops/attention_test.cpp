@@ -128,7 +128,7 @@ TEST(PackedCrossAttention, CrossAttentionIsEquationOneByEachPathAndSkipsFillerRo
   }
 }
 
-TEST(PackedAttention, TheKernelIsTakenWhereItFitsAndTheLibraryWithoutIt) {
+TEST(PackedAttention, TheKernelIsTakenIfItFitsAndTheLibraryIfItDoesNot) {
   if (!test_device().is_cpu()) GTEST_SKIP() << "the kernel is for the CPU";
   const PackedLayout layout = filled_queries();
   const std::vector<std::int32_t> long_starts = {0, 5000};

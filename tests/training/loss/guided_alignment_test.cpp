@@ -101,7 +101,7 @@ TEST(GuidedAlignment, TheGradientIsTheSlopeOfTheLoss) {
   }
 }
 
-TEST(GuidedAlignment, TheLossStaysFiniteWhereTheAttentionIsAllButNothing) {
+TEST(GuidedAlignment, TheLossStaysFiniteIfTheAttentionIsAllButNothing) {
   Example e;
   const auto queries = (e.queries.detach().to(torch::kFloat32) * 1000).requires_grad_();
   for (const std::int64_t head : {0, 1}) {

@@ -101,14 +101,14 @@ TEST(Loss, RowsWithoutATargetHaveNoLoss) {
   EXPECT_GT(half.hidden.grad()[2].abs().max().item<double>(), 0);
 }
 
-TEST(Loss, TheLossInBf16StaysNearFp32WhereLogitsAreInTheHundreds) {
+TEST(Loss, TheLossInBf16StaysNearFp32IfLogitsAreInTheHundreds) {
   Example half = example(torch::kBFloat16, 70);
   half.bias = torch::Tensor();
   half.hidden = (half.hidden.detach() * 64).requires_grad_();
   expect_near_fp32(half, {.label_smoothing = 0.1}, 0.1);  // which bf16 has in steps of one
 }
 
-TEST(Loss, TheLossIsNotANumberWhereTheModelHasDiverged) {
+TEST(Loss, TheLossIsNotANumberIfTheModelHasDiverged) {
   Example half = example(torch::kBFloat16, 70);
   half.hidden = half.hidden.detach();
   half.hidden[5][3] = std::nan("");

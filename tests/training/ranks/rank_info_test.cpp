@@ -37,7 +37,7 @@ const Variables kSlurm = {{"SLURM_PROCID", "5"},
                           {"SLURM_STEP_NODELIST", "node[07-08,11]"},
                           {"SLURM_JOB_ID", "15003"}};
 
-TEST(RankInfo, ThereIsOneProcessWhereNoVariableSaysOtherwise) {
+TEST(RankInfo, ThereIsOneProcessIfNoVariableSaysOtherwise) {
   EXPECT_EQ(info_of({}).size, 1);
   EXPECT_EQ(info_of({}).rank, 0);
   EXPECT_EQ(info_of({{"MASTER_ADDR", "a"}, {"MASTER_PORT", "1"}}).size, 1);

@@ -79,7 +79,7 @@ TEST(AutomaticSettings, NothingIsMeasuredForATextThatIsEnoughForTinyAlone) {
             Preset::Tiny);
 }
 
-TEST(AutomaticSettings, ALargeTextGetsBaseWhereItsRunEndsInDays) {
+TEST(AutomaticSettings, ALargeTextGetsBaseIfItsRunEndsInDays) {
   const TextSize news{.pairs = 4'500'000, .target_characters = 550'000'000};
   EXPECT_EQ(preset_for(news, seconds_with(news, 35'000)).preset, Preset::Small);
   EXPECT_EQ(preset_for(news, seconds_with(news, 400'000)).preset, Preset::Base);
@@ -201,7 +201,7 @@ struct Choice {
   }
 };
 
-TEST(DoubtfulChoices, NoChoiceIsDoubtfulWhereEverythingFits) {
+TEST(DoubtfulChoices, NoChoiceIsDoubtfulIfEverythingFits) {
   EXPECT_THAT(Choice().doubts(), IsEmpty());
 }
 

@@ -38,7 +38,7 @@ TEST(Resume, AnotherNameOfTheSameModelIsNoChange) {
   }
 }
 
-TEST(Resume, TheInitialModelIsKnownByItsChecksumWhereItHasMoved) {
+TEST(Resume, TheInitialModelIsKnownByItsChecksumIfItHasMoved) {
   const ScratchFile moved("moved"), other("other");
   moved.write(SmallModel(9).bytes());
   other.write(SmallModel(10).bytes());

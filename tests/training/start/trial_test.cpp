@@ -53,7 +53,7 @@ TEST(MeasuredSpeed, TheLossCounts) {
   EXPECT_GT(best_speed_of(model), 1.3 * best_speed_of(model, 3)) << "R-Drop makes two passes";
 }
 
-TEST(MeasuredSpeed, TheSpeedIsZeroOnlyWhereMemoryDoesNotSuffice) {
+TEST(MeasuredSpeed, TheSpeedIsZeroOnlyIfMemoryDoesNotSuffice) {
   FailingAllocator allocator;
   allocator.fails_at = 5;
   EXPECT_EQ(speed_of(model_of_width(16)), 0);
