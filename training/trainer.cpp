@@ -206,7 +206,7 @@ bool Trainer::average_checkpoints(const std::stop_token& stop) {
 void Trainer::update() {
   if (launched_.empty()) launch_began_ = seconds();
   const std::vector<PackedBatch> batches = batches_.next();
-  const DeviceLoss own = accumulate(batches);
+  const DeviceLoss own = compute_gradient(batches);
   ranks_.finish_sums();
   const DeviceLoss sums = sum_over_ranks(ranks_, own);
   const auto loss = sums.smoothed() / static_cast<double>(sums.target_tokens);
@@ -275,7 +275,7 @@ void Trainer::note(const LaunchedUpdate& update, const UpdateResult& result) {
   observer_.updated(progress_, loss, outlook(run_.config, progress_, pace()));
 }
 
-DeviceLoss Trainer::accumulate(const std::vector<PackedBatch>& batches) {
+DeviceLoss Trainer::compute_gradient(const std::vector<PackedBatch>& batches) {
   AccumulateConfig config{.update = last_launched() + 1,
                           .loss = run_.config.loss(),
                           .part_tokens = progress_.part_tokens,

@@ -47,10 +47,10 @@ class Trainer {
  public:
   Trainer(TrainingRun run, Communicator& ranks, TrainingObserver& observer);
 
-  /// Takes the weights of a model file that has this run's architecture. To be called on rank 0
+  /// Takes the weights of a model file that has this run's architecture. Call it on rank 0
   /// alone, before train(), which copies them to all ranks.
   void start_from(const std::filesystem::path& model);
-  /// Takes the weights, moments and progress of a checkpoint of this run. To be called on rank 0
+  /// Takes the weights, moments and progress of a checkpoint of this run. Call it on rank 0
   /// alone, before train(), which copies them to all ranks.
   void resume(const FoundCheckpoint& checkpoint);
   const ProgressRecord& progress() const { return progress_; }
@@ -86,7 +86,7 @@ class Trainer {
   void update();
   /// Computes the gradient of the next update. If memory runs out, the batches are split, and from
   /// then on all batches that are larger than that. Throws Error if no split helps.
-  DeviceLoss accumulate(const std::vector<PackedBatch>& batches);
+  DeviceLoss compute_gradient(const std::vector<PackedBatch>& batches);
   double learning_rate_at(std::int64_t update) const;
   /// The update and the place in the data that the progress will have when the results of all
   /// launched updates are read.

@@ -177,7 +177,8 @@ void warn_of_trained(const EvaluatedTexts& texts, const std::string& path) {
 }
 
 /// Translates the lines; ends before the last one if a stop is requested.
-Lines translate_text(TranslationService& service, const DecodeConfig& search, const Lines& lines) {
+Lines translated_lines(TranslationService& service, const DecodeConfig& search,
+                       const Lines& lines) {
   return best_texts(translate_with_progress(service, lines, {.config = search}));
 }
 
@@ -215,7 +216,7 @@ bool add_translations(EvaluatedTexts& texts, const EvaluateOptions& options, con
     texts.training.push_back({model.run, model.updates});
     const DecodeConfig search = model.search_with(options.decode, origins);
     TranslationService service = model.service({.rows = search.batch_size});
-    texts.hypotheses.push_back(translate_text(service, search, texts.source));
+    texts.hypotheses.push_back(translated_lines(service, search, texts.source));
     if (listen_for_stop().stop_requested()) return false;
     if (!options.files.force) warn_of_empty(texts.hypotheses.back(), texts.references, path);
   }
@@ -247,7 +248,7 @@ bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& option
   const auto score = [&](const DecodeConfig& search) {
     if (listen_for_stop().stop_requested()) return 0.0;
     log_info("translating with " + search_name(search));
-    Lines lines = translate_text(service, search, texts.source);
+    Lines lines = translated_lines(service, search, texts.source);
     if (listen_for_stop().stop_requested()) return 0.0;
     const double found = metric.score(metric.count(lines, texts.references).sum());
     texts.systems.push_back(search_name(search));

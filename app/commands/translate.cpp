@@ -272,7 +272,7 @@ Prefixes read_prefixes(const std::string& path, std::int64_t lines) {
   return std::make_shared<const std::vector<std::string>>(std::move(prefixes));
 }
 
-/// At the end of an input whose lines could not be counted before.
+/// Refuses prefixes beyond the last line of an input whose lines could not be counted before.
 void refuse_more_prefixes(const Prefixes& prefixes, const TranslateFiles& files,
                           std::int64_t lines) {
   if (prefixes && lines < std::ssize(*prefixes))
@@ -370,10 +370,10 @@ TranslateDocument read_document(const DocumentInput& document, const TranslateFi
   return document.read(input, name_of_input(files));
 }
 
-/// The model, and the request that the flags make of it.
-struct AskedModel {
-  AskedModel(const TranslateConfig& config, const Origins& origins, Demands demands,
-             const DeviceEngine& device_engine)
+/// The model, the request that the flags make of it, and the service that translates with it.
+struct TranslationSession {
+  TranslationSession(const TranslateConfig& config, const Origins& origins, Demands demands,
+                     const DeviceEngine& device_engine)
       : model(open_translator(config.files.models, config.hardware, device_engine)),
         request(request_of(config, model, origins, std::move(demands))),
         service(model.service({.rows = request.config.batch_size})) {
@@ -395,17 +395,17 @@ struct InputText {
 
 /// Translates the lines that the output does not have yet. Returns the number of lines that were
 /// not requests (--json).
-std::int64_t translate_text(AskedModel& asked, const TranslateFiles& files, const InputText& input,
-                            Output& output) {
-  TranslationService& service = asked.service;
+std::int64_t translate_input(TranslationSession& session, const TranslateFiles& files,
+                             const InputText& input, Output& output) {
+  TranslationService& service = session.service;
   const auto prepare = [&service](const TranslationRequest& any) { return service.prepare(any); };
-  JsonRequests requests(prepare, asked.request,
-                        {.n_best = asked.request.config.n_best,
+  JsonRequests requests(prepare, session.request,
+                        {.n_best = session.request.config.n_best,
                          .word_scores = files.word_scores,
                          .alignment = files.alignment});
-  const StreamRequest stream{.request = prepare(asked.request),
+  const StreamRequest stream{.request = prepare(session.request),
                              .read_line = line_reader(files, requests, input.prefixes)};
-  WrittenTranslations written = written_to(output, requests, files, asked.request.config);
+  WrittenTranslations written = written_to(output, requests, files, session.request.config);
 
   const std::stop_token stop = listen_for_stop();
   LineReader reader(input.descriptor, name_of_input(files));
@@ -442,8 +442,8 @@ int run_translate(TranslateConfig config, const Invocation& call,
   refuse_own_input(config, call, input);
   if (document) {
     const TranslateDocument translate = read_document(*document, files, input);
-    AskedModel asked(config, call.origins, std::move(demands), device_engine);
-    translate(asked.service, asked.request, files.output);
+    TranslationSession session(config, call.origins, std::move(demands), device_engine);
+    translate(session.service, session.request, files.output);
     return 0;
   }
   const Work work = find_work(config, input);
@@ -453,8 +453,8 @@ int run_translate(TranslateConfig config, const Invocation& call,
   const Prefixes prefixes = read_prefixes(files.prefix_file, lines);
   const std::unique_ptr<Output> output = open_output(config);
   const std::int64_t failed_before = files.json ? failed_answers(output->kept()) : 0;
-  AskedModel asked(config, call.origins, std::move(demands), device_engine);
-  const std::int64_t failed = translate_text(asked, files, {input, lines, prefixes}, *output);
+  TranslationSession session(config, call.origins, std::move(demands), device_engine);
+  const std::int64_t failed = translate_input(session, files, {input, lines, prefixes}, *output);
   return failed_before + failed > 0 ? 1 : 0;
 }
 

@@ -1,4 +1,4 @@
-// dragoman train: from text files to a model, or from the checkpoint of a run folder onwards.
+// dragoman train: makes a model from text files, or resumes the run of a folder.
 //
 // A Start finds facts, one after the other: the checkpoint, the models, the size of the text, the
 // tokenizers, the corpus, the machine. Each fact settles more of the settings. When all are known,
@@ -80,7 +80,7 @@ ModelAttachments attachments_of(RunSettings settings, const std::string& command
 /// Rank 0 writes the settings of the run and the hashes of its pairs into the folder.
 void write_settings(const Start& start, const PreparedData& data) {
   if (!start.known.resumes) keep_given_config(start.folder);
-  write_file(start.folder.config(), config_toml(start.run.settings));
+  write_file(start.folder.config(), config_toml(start.settled.settings));
   write_file(start.folder.trained_pairs(), data.survey->trained.bytes());
 }
 
@@ -131,7 +131,8 @@ void train(const TrainOptions& options, Communicator& ranks) {
     locked.emplace(start.folder);
   }
   const PreparedData data = start.prepare(found);
-  const Precision precision = resolve_precision(start.run.settings.train.precision, start.device);
+  const Precision precision =
+      resolve_precision(start.settled.settings.train.precision, start.device);
   start.known.machine = MachineFacts{
       .ranks = ranks.size(),
       .precision = std::string(name_of(precision)),
@@ -139,7 +140,7 @@ void train(const TrainOptions& options, Communicator& ranks) {
       .processor = join_text(cpu_features().model, " (", cpu_features().instructions, ")")};
   start.settle();
 
-  const RunSettings& settings = start.run.settings;
+  const RunSettings& settings = start.settled.settings;
   if (ranks.leads()) write_settings(start, data);
   TrainingRun run{
       .config = settings.train,

@@ -184,12 +184,12 @@ DataObserver shown_stages() {
 }
 
 Preparation preparation_of(const Start& start) {
-  const RunSettings& settings = start.run.settings;
+  const RunSettings& settings = start.settled.settings;
   return {.data = settings.data,
           .tokenizer = settings.tokenizer,
           .cache_folder = start.folder.corpus(),
           .seed = static_cast<std::uint64_t>(settings.train.seed),
-          .expected_hashes = start.run.expected_hashes,
+          .expected_hashes = start.settled.expected_hashes,
           .observer = shown_stages(),
           .stop = start.stop,
           .threads = static_cast<int>(settings.train.threads)};
@@ -216,7 +216,7 @@ PreparedData prepare_in_turn(const Start& start) {
 /// In a new run, on rank 0: measures the text and the machine before there is a tokenizer. A run
 /// that starts from a model needs none of it.
 void find_text_facts(Start& start) {
-  const RunSettings& settings = start.run.settings;
+  const RunSettings& settings = start.settled.settings;
   if (!settings.train.init_from.empty()) return;
   start.known.text = measure_text(preparation_of(start));
   if (settings.is_open("preset"))
@@ -227,7 +227,7 @@ void find_text_facts(Start& start) {
 
 /// In a new run, on rank 0: measures the encoded text and the machine.
 void find_corpus_facts(Start& start, const PreparedData& data) {
-  const RunSettings& settings = start.run.settings;
+  const RunSettings& settings = start.settled.settings;
   if (settings.asks_auto("max-tokens") && settings.is_open("max-tokens")) {
     start.known.max_tokens = automatic_max_tokens(start.trial(data));
     start.settle();
@@ -241,10 +241,10 @@ void find_corpus_facts(Start& start, const PreparedData& data) {
 // ---- the settings -------------------------------------------------------------------------------
 
 void Start::settle() {
-  const std::size_t told = run.remarks.size();
-  run = dragoman::settle(asked, known);
-  for (std::size_t i = told; i < run.remarks.size(); ++i) {
-    const Remark& remark = run.remarks[i];
+  const std::size_t told = settled.remarks.size();
+  settled = dragoman::settle(asked, known);
+  for (std::size_t i = told; i < settled.remarks.size(); ++i) {
+    const Remark& remark = settled.remarks[i];
     remark.kind == Remark::Kind::Warning ? log_warning(remark.text) : log_info(remark.text);
   }
 }
@@ -252,16 +252,16 @@ void Start::settle() {
 void Start::begin(const std::optional<FoundCheckpoint>& found, const RankInfo& info) {
   known.take_checkpoint(found, ranks);
   settle();
-  device = chosen_device(run.settings.train.device, info.local_rank);
-  threads = use_threads(run.settings.train.threads, info.local_size);
+  device = chosen_device(settled.settings.train.device, info.local_rank);
+  threads = use_threads(settled.settings.train.threads, info.local_size);
 }
 
 PreparedData Start::prepare(const std::optional<FoundCheckpoint>& found) {
-  known.find_models(run.settings, found);
+  known.find_models(settled.settings, found);
   settle();
   const bool is_new = !known.resumes, measures = is_new && ranks.leads();
   const auto share = [this] {
-    known.share(run.settings.record(), ranks);
+    known.share(settled.settings.record(), ranks);
     settle();
   };
   if (measures) find_text_facts(*this);
@@ -277,7 +277,7 @@ PreparedData Start::prepare(const std::optional<FoundCheckpoint>& found) {
 }
 
 TrialSettings Start::trial(const PreparedData& data) const {
-  const RunSettings& settings = run.settings;
+  const RunSettings& settings = settled.settings;
   return {.config = settings.train,
           .model = settings.model,
           .precision = resolve_precision(settings.train.precision, device),

@@ -54,7 +54,7 @@ struct Start {
   std::stop_token stop;
 
   StartFacts known = {};
-  SettledRun run = {};
+  SettledRun settled = {};
   torch::Device device = torch::kCPU;
   int threads = 0;  ///< on the CPU
 
