@@ -75,7 +75,7 @@ void DataConfig::check() const {
   if (!guided_alignment.empty() && (!train_terms.empty() || augment_join > 0))
     throw UsageError(
         "--guided-alignment: its links are of the words as the file has them, without other words "
-        "between or behind; leave out ",
+        "between or after them; leave out ",
         train_terms.empty() ? "--augment-join" : "--train-terms");
   check_fraction("augment-upper-case", augment_upper_case);
   check_fraction("augment-title-case", augment_title_case);

@@ -21,7 +21,7 @@
 
 namespace dragoman {
 
-/// Thrown after a stop was requested while data were prepared. No half-made file stays behind.
+/// Thrown after a stop was requested while data were prepared. No half-made file remains.
 class PreparationStopped : public std::exception {
  public:
   const char* what() const noexcept override { return "the preparation of the data was stopped"; }

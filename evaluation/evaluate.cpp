@@ -18,9 +18,9 @@ namespace {
 /// "nrefs:1|bs:1000|seed:12345|...".
 std::string resampled_signature(const std::string& signature, std::string_view kind,
                                 std::int64_t samples) {
-  const std::size_t behind = signature.find('|') + 1;
-  return join_text(signature.substr(0, behind), kind, ":", samples, "|seed:", kSignificanceSeed,
-                   "|", signature.substr(behind));
+  const std::size_t after = signature.find('|') + 1;
+  return join_text(signature.substr(0, after), kind, ":", samples, "|seed:", kSignificanceSeed, "|",
+                   signature.substr(after));
 }
 
 void add_lines(std::vector<NamedScore>& scores, const Metric& metric,

@@ -174,7 +174,7 @@ void join_words(std::vector<TranslatedWord>& words, std::size_t i, std::size_t t
 /// no white space between the two.
 void append_words(const PreparedLine& line, const PreparedPart& part, std::size_t rank,
                   const Tokenizer& target, std::vector<TranslatedWord>& words) {
-  const std::string_view before = part.before.text, behind = part.behind.text;
+  const std::string_view before = part.before.text, after = part.after.text;
   const auto is_apart = [](std::string_view text, bool at_end) {
     const std::string_view rest = strip(text);
     return rest.empty() || (at_end ? !text.ends_with(rest) : !text.starts_with(rest));
@@ -185,8 +185,8 @@ void append_words(const PreparedLine& line, const PreparedPart& part, std::size_
   append_words(line, part, hypothesis_of(part, rank), target, words);
   if (!is_apart(before, /*at_end=*/true) && first < words.size()) join_words(words, first, first);
   const std::size_t last = words.size();
-  append_words(line, part.behind, words);
-  if (!is_apart(behind, /*at_end=*/false) && last > 0) join_words(words, last, last - 1);
+  append_words(line, part.after, words);
+  if (!is_apart(after, /*at_end=*/false) && last > 0) join_words(words, last, last - 1);
 }
 
 std::vector<TranslatedWord> words_of(const PreparedLine& line, std::size_t rank,
@@ -200,7 +200,7 @@ std::vector<TranslatedWord> words_of(const PreparedLine& line, std::size_t rank,
 std::string text_of(const PreparedPart& part, std::size_t rank, const Tokenizer& target) {
   if (part.hypotheses.empty()) return part.before.text;
   return join_text(part.before.text, translated_text(part, hypothesis_of(part, rank), target),
-                   part.behind.text);
+                   part.after.text);
 }
 
 /// The translation of a rank, without its words.

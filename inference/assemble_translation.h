@@ -26,9 +26,9 @@ struct WrittenUnit {
 /// The units of a translation without copies.
 std::vector<WrittenUnit> units_of(std::span<const TokenId> tokens, const Tokenizer& target);
 
-/// The translation with the copies of the part: the texts of all units, joined. A copied word
-/// stands in the place of its stand-in: where the translation has the stand-in itself, or otherwise
-/// where attention says. A copied sign stands beside the word that translates its neighbour.
+/// The translation with the copies of the part, as the units whose texts are joined. A copied word
+/// takes the place of its stand-in. If the translation lacks the stand-in, attention chooses the
+/// place. A copied sign stands beside the word that translates its neighbour.
 std::vector<WrittenUnit> place_copies(const PreparedPart& part, const Hypothesis& hypothesis,
                                       const Tokenizer& target);
 

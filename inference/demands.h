@@ -1,5 +1,5 @@
-// The texts that the translation of a line must have: terms, and texts that are copied as they are
-// (numbers, addresses, placeholders). And the texts that no translation may have.
+// The texts that the translation of a line must have, and those that it may not have. It must have
+// terms, and texts that are copied as they are (numbers, addresses, placeholders).
 #pragma once
 
 #include <optional>

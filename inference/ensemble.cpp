@@ -13,7 +13,7 @@ void Ensemble::LogSums::start(std::size_t count) {
   sums.assign(count, 0);
 }
 
-/// A log-probability that is not a number makes the sum none, too.
+/// If a log-probability is not a number, the sum is not a number either.
 void Ensemble::LogSums::add(std::size_t i, float log_probability) {
   if (log_probability == -kExclude) return;
   if (log_probability <= largest[i]) {

@@ -250,15 +250,15 @@ void LinePreparer::copy(const PreparedLine& line, PreparedPart& part) const {
     return;
   }
   const auto [begin, end] = between_signs(text);
-  const std::string_view before = text.substr(0, begin), behind = text.substr(end);
-  if (begin == end || before.size() + behind.size() == 0 || asks_for_more(line, before) ||
-      asks_for_more(line, behind))
+  const std::string_view before = text.substr(0, begin), after = text.substr(end);
+  if (begin == end || before.size() + after.size() == 0 || asks_for_more(line, before) ||
+      asks_for_more(line, after))
     return;
   const std::string_view rest = text.substr(begin, end - begin);
   std::vector<TokenId> tokens = tokenizers_.source->encode(tagged(part.tag, rest));
   if (tokens.empty()) return;  // the tokenizer drops its characters
   part.before = stretch(before, std::string(before));
-  part.behind = stretch(behind, std::string(behind));
+  part.after = stretch(after, std::string(after));
   part.text.text = rest;
   part.text.tokens = std::move(tokens);
 }
@@ -281,9 +281,9 @@ void LinePreparer::find_unseen(const PreparedLine& line, PreparedPart& part) con
   part.unseen = unseen_text(part.text.text, record_.characters->source, kept);
   if (!part.unseen.is_all) return;
   const auto begin = static_cast<std::size_t>(part.text.text.data() - line.text.data());
-  part.before = {join_text(part.before.text, part.text.text, part.behind.text),
+  part.before = {join_text(part.before.text, part.text.text, part.after.text),
                  begin - part.before.text.size()};
-  part.behind = {};
+  part.after = {};
 }
 
 /// Returns the part's pieces. Unseen text is read as UnseenText says. Terms are written into the

@@ -48,12 +48,12 @@ struct NBestList {
 
 /// A part of a line that is translated by itself.
 struct PreparedPart {
-  LinePart text = {};                   ///< views of the line's text, without `before` and `behind`
+  LinePart text = {};                   ///< views of the line's text, without `before` and `after`
   std::vector<std::size_t> words = {};  ///< [source pieces]: word of the line; for attention only
   std::string_view tag = {};            ///< in front of its text
   UnseenText unseen = {};               ///< the parts of its text that the model has never seen
   MarkedText marked = {};               ///< the text as the model reads it
-  /// Those of `marked`, then those of the tag; only with copies.
+  /// The pieces of `marked`, then those of the tag; only with copies.
   std::vector<PieceSpan> pieces = {};
   RequiredPrefix prefix = {};               ///< of its translation
   std::string prefix_text = {};             ///< the prefix as it was given
@@ -69,7 +69,7 @@ struct PreparedPart {
   std::vector<Hypothesis> hypotheses = {};
   /// The signs at the ends of its text, which are copied to the ends of the translation. If there
   /// is nothing to translate, `before` is the whole text.
-  CopiedStretch before = {}, behind = {};
+  CopiedStretch before = {}, after = {};
 };
 
 /// A line that is being translated. It cannot be copied or moved: its parts have views of `text`.

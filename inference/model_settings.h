@@ -1,5 +1,5 @@
-// What a model file brings with it for translation besides its weights: tokenizers, and settings of
-// the search. And how the settings that suit a model are found.
+// Reads what a model file has for translation besides its weights: tokenizers, and settings of the
+// search. Also finds the settings that suit a model.
 #pragma once
 
 #include <functional>

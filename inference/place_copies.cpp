@@ -97,7 +97,7 @@ class CopyPlacer {
  private:
   /// The copies that stand before a unit, after its last letter, and after all of it.
   struct Neighbours {
-    std::vector<std::size_t> before, behind_word, behind;
+    std::vector<std::size_t> before, after_word, after;
   };
 
   std::string_view text_of(const Copy& copy) const {
@@ -106,7 +106,7 @@ class CopyPlacer {
   bool has_blank_before(const Copy& copy) const {
     return copy.begin > 0 && is_space(last_of(source_.substr(0, copy.begin)));
   }
-  bool has_blank_behind(const Copy& copy) const {
+  bool has_blank_after(const Copy& copy) const {
     return copy.end < source_.size() && is_space(first_of(source_.substr(copy.end)));
   }
 
@@ -157,16 +157,16 @@ class CopyPlacer {
     return {begin, core.end};
   }
 
-  ByteRange word_behind(std::size_t at) const {
+  ByteRange word_after(std::size_t at) const {
     const std::string_view rest = std::string_view(read_).substr(at);
     const ByteRange core = core_of(rest);
     if (core.empty()) return {0, 0};
     std::size_t end = core.begin;
     const bool is_alone = is_unspaced_letter(next_code_point(rest, end));
     while (!is_alone && end < rest.size()) {
-      std::size_t behind = end;
-      if (is_space(next_code_point(rest, behind))) break;
-      end = behind;
+      std::size_t after = end;
+      if (is_space(next_code_point(rest, after))) break;
+      end = after;
     }
     return {at + core.begin, at + end};
   }
@@ -175,7 +175,7 @@ class CopyPlacer {
   bool looks_most_at(const WrittenUnit& unit, ByteRange bytes) const {
     const double here = attention(unit, bytes);
     for (std::size_t begin = 0; begin < read_.size();) {
-      const ByteRange word = word_behind(begin);
+      const ByteRange word = word_after(begin);
       if (word.empty()) break;
       const bool is_same = word.begin < bytes.end && bytes.begin < word.end;
       if (!is_same && attention(unit, word) > here) return false;
@@ -196,9 +196,9 @@ class CopyPlacer {
         const std::string_view text = units_[u].text;
         for (ByteRange word{0, 0}; word.begin < text.size(); word.begin = word.end) {
           while (word.end < text.size()) {
-            std::size_t behind = word.end;
-            if (!makes_words(next_code_point(text, behind))) break;
-            word.end = behind;
+            std::size_t after = word.end;
+            if (!makes_words(next_code_point(text, after))) break;
+            word.end = after;
           }
           if (word.end - word.begin == stand_in.size() + ending &&
               text.substr(word.begin).starts_with(stand_in))
@@ -260,23 +260,23 @@ class CopyPlacer {
   void place_beside(std::size_t number) {
     const Copy& copy = part_.unseen.copies[number];
     const std::size_t at = part_.marked.marked_offset(copy.begin);
-    const std::size_t behind = part_.marked.marked_offset(copy.end);
-    const ByteRange left = word_before(at), right = word_behind(behind);
+    const std::size_t after = part_.marked.marked_offset(copy.end);
+    const ByteRange left = word_before(at), right = word_after(after);
     const std::size_t last = placed_.size() - 1;  // no unit: the end
     if (left.empty()) return placed_.front().before.push_back(number);
     if (right.empty()) {
-      const bool is_before_stop = !strip(std::string_view(read_).substr(behind)).empty();
+      const bool is_before_stop = !strip(std::string_view(read_).substr(after)).empty();
       const auto word = is_before_stop ? last_word() : std::nullopt;
-      return word ? placed_[*word].behind_word.push_back(number)
+      return word ? placed_[*word].after_word.push_back(number)
                   : placed_[last].before.push_back(number);
     }
-    const bool belongs_right = !has_blank_behind(copy) && has_blank_before(copy) &&
+    const bool belongs_right = !has_blank_after(copy) && has_blank_before(copy) &&
                                makes_words(first_of(source_.substr(copy.end)));
     const auto unit = unit_of(belongs_right ? right : left);
     if (!unit) return placed_[last].before.push_back(number);
     if (belongs_right) return placed_[*unit].before.push_back(number);
     const bool follows_word = strip(std::string_view(read_).substr(0, at)).size() == left.end;
-    (follows_word ? placed_[*unit].behind_word : placed_[*unit].behind).push_back(number);
+    (follows_word ? placed_[*unit].after_word : placed_[*unit].after).push_back(number);
   }
 
   std::optional<std::size_t> last_word() const {
@@ -294,16 +294,16 @@ class CopyPlacer {
       // A copy in front of a word takes the blank that stood there.
       for (const std::size_t copy : neighbours.before) append(copy, all);
       if (is_end) break;
-      if (!neighbours.before.empty() && !has_blank_behind(copy_of(neighbours.before.back())))
+      if (!neighbours.before.empty() && !has_blank_after(copy_of(neighbours.before.back())))
         unit.text.erase(0, unit.text.find_first_not_of(' '));
       const std::size_t end =
-          neighbours.behind_word.empty() ? unit.text.size() : core_of(unit.text).end;
+          neighbours.after_word.empty() ? unit.text.size() : core_of(unit.text).end;
       WrittenUnit rest{.begin = unit.end, .end = unit.end, .text = unit.text.substr(end)};
       unit.text.resize(end);
       append(std::move(unit), all);
-      for (const std::size_t copy : neighbours.behind_word) append(copy, all);
+      for (const std::size_t copy : neighbours.after_word) append(copy, all);
       if (!rest.text.empty()) all.push_back(std::move(rest));
-      for (const std::size_t copy : neighbours.behind) append(copy, all);
+      for (const std::size_t copy : neighbours.after) append(copy, all);
     }
     return all;
   }
@@ -314,7 +314,7 @@ class CopyPlacer {
   /// source.
   void append(WrittenUnit unit, std::vector<WrittenUnit>& all) const {
     const bool follows_copy = !all.empty() && all.back().copy;
-    if (follows_copy && has_blank_behind(copy_of(*all.back().copy)) &&
+    if (follows_copy && has_blank_after(copy_of(*all.back().copy)) &&
         makes_words(first_of(unit.text)) && !is_unspaced(first_of(unit.text)))
       unit.text.insert(0, 1, ' ');
     all.push_back(std::move(unit));

@@ -19,8 +19,8 @@ namespace dragoman {
 namespace {
 
 /// The pieces of a text that directly follows `before`; none if a piece has some of both.
-std::vector<TokenId> pieces_behind(std::string_view before, const std::string& text,
-                                   const Tokenizer& tokenizer) {
+std::vector<TokenId> pieces_after(std::string_view before, const std::string& text,
+                                  const Tokenizer& tokenizer) {
   std::vector<TokenId> ids;
   for (const PieceSpan& piece : tokenizer.encode_with_offsets(std::string(before) + text)) {
     if (piece.begin < before.size() && piece.end > before.size()) return {};
@@ -46,11 +46,11 @@ std::vector<PhraseSpelling> spellings_of(const std::string& text, bool gets_capi
                                          const Tokenizer& tokenizer) {
   const char32_t first = code_points(text).front();
   if (is_unspaced(first))
-    if (std::vector<TokenId> tokens = pieces_behind("\u3001", text, tokenizer); !tokens.empty())
+    if (std::vector<TokenId> tokens = pieces_after("\u3001", text, tokenizer); !tokens.empty())
       return {{std::move(tokens), PhraseStart::Word}};
   std::vector<PhraseSpelling> spellings = {
       {tokenizer.encode(text), PhraseStart::Word},
-      {pieces_behind("(", text, tokenizer), PhraseStart::Attached}};
+      {pieces_after("(", text, tokenizer), PhraseStart::Attached}};
   if (gets_capital && general_category(first) == "Ll")
     spellings.push_back({tokenizer.encode(with_capital(text)), PhraseStart::Sentence});
   // Spellings that the tokenizer cannot write are not searched for.

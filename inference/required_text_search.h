@@ -1,7 +1,7 @@
-// Leads to a translation that has the texts that it must have. If the first one lacks some of them,
-// two others are made: the same with these texts in the place of words (with_words_replaced), and
-// one that is searched for with the texts as required phrases (phrases_of), which is repeated once
-// if it loses another text. The best is kept.
+// Finds a translation that has all required texts. If the first one lacks some of them, two others
+// are made: the first one with these texts in the place of words (with_words_replaced), and one
+// that is searched for with the texts as required phrases (phrases_of). If that one lacks another
+// text, the search is repeated once. The best translation is kept.
 #pragma once
 
 #include <cstddef>

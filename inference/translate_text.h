@@ -1,4 +1,4 @@
-// Lines in, translations out, in the same order: a list of lines, or a stream of them.
+// Translates a list of lines, or a stream of them, and keeps their order.
 #pragma once
 
 #include <cstdint>

@@ -249,7 +249,7 @@ class Copies {
   std::size_t add_word(std::size_t at) {
     std::size_t begin = at, end = at + 1;
     while (std::size_t more = joined_before(at, begin)) begin -= more;
-    while (std::size_t more = joined_behind(at, end)) end += more;
+    while (std::size_t more = joined_after(at, end)) end += more;
     const CopiedText word{clusters_[begin].begin, clusters_[end - 1].end, CopiedText::Kind::Word};
     if (joins_last(word))
       copies_.back().end = word.end;
@@ -293,7 +293,7 @@ class Copies {
     return begin > 1 && is_free(begin - 2) && is_in_number(word, begin - 1) ? 2 : 0;
   }
 
-  std::size_t joined_behind(std::size_t word, std::size_t end) const {
+  std::size_t joined_after(std::size_t word, std::size_t end) const {
     if (end < clusters_.size() && belongs(word, end)) return 1;
     return end + 1 < clusters_.size() && is_in_number(word, end) ? 2 : 0;
   }
@@ -351,11 +351,11 @@ class StandIns {
 /// The bytes that the model does not read if a sign is copied: its own, and one of the blanks
 /// around it.
 TextChange without_sign(std::string_view text, const CopiedText& sign) {
-  const bool blank_behind = sign.end < text.size() && text[sign.end] == ' ';
+  const bool blank_after = sign.end < text.size() && text[sign.end] == ' ';
   const bool blank_before = sign.begin > 0 && text[sign.begin - 1] == ' ';
   TextChange change{sign.begin, sign.end, ""};
-  if (blank_behind && (blank_before || sign.begin == 0)) ++change.end;
-  if (!blank_behind && blank_before && sign.end == text.size()) --change.begin;
+  if (blank_after && (blank_before || sign.begin == 0)) ++change.end;
+  if (!blank_after && blank_before && sign.end == text.size()) --change.begin;
   return change;
 }
 

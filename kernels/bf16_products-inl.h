@@ -1,6 +1,6 @@
-// The products of training in bf16, for sets where one instruction multiplies pairs of numbers: how
-// the factors lie in memory; a linear layer's product or its input gradient's, with what follows
-// it; the loss of an output projection; the gradient of a weight.
+// The products of training in bf16, for sets in which one instruction multiplies pairs of numbers:
+// how the factors lie in memory; a linear layer's product or its input gradient's, with what
+// follows it; the loss of an output projection; the gradient of a weight.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@ torch::Device parse_device(const std::string& text, int local_rank = 0);
 std::string unused_gpu_notice(const std::string& text);
 
 /// Sets the number of LibTorch's CPU threads to threads_to_use(), and returns it. `threads`: the
-/// flag's value, 0 for all cores. `processes`: how many share this machine's cores. To be called
+/// flag's value, 0 for all cores. `processes`: how many share this machine's cores. Call it
 /// before any work.
 int use_threads(std::int64_t threads, int processes = 1);
 

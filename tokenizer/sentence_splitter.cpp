@@ -319,8 +319,8 @@ class SentenceSplitter {
   bool begins_sentence(std::size_t next) const {
     if (!has_capitals_) return false;
     const std::string word(word_from(next));
-    const std::size_t letters = code_points(word).size(), behind = next + letters;
-    const char32_t mark = behind < size() ? characters_[behind] : U' ';
+    const std::size_t letters = code_points(word).size(), after = next + letters;
+    const char32_t mark = after < size() ? characters_[after] : U' ';
     if (letters == 1 && mark == '.') return false;    // an initial
     const bool elided = is_one_of(mark, U"'\u2019");  // "C'est"
     return often_begins_sentence(word) || (elided && often_begins_sentence(word + "'"));

@@ -110,8 +110,8 @@ void remove_old_checkpoints(const RunFolder& run, std::int64_t keep,
 
 void remove_checkpoints_after(const RunFolder& run, std::int64_t update) {
   for (const auto& path : run.numbered_if_listed()) {
-    std::error_code ignored;  // one that stays is passed over: it is from before the rollback
-    // By their names: numbers have eight digits.
+    std::error_code ignored;  // a file that stays does not count: it is from before the rollback
+    // Names compare like updates: numbers have eight digits.
     if (path > run.at_update(update)) std::filesystem::remove(path, ignored);
   }
 }
@@ -120,17 +120,17 @@ std::optional<FoundCheckpoint> find_checkpoint_to_resume(const RunFolder& run, c
   const auto paths = start_and_numbered(run);
   const bool has_latest = std::filesystem::exists(run.latest());
   const auto latest = has_latest ? read_progress(run.latest(), warn) : std::nullopt;
-  const auto left_behind = [&latest](const ProgressRecord& progress) {
+  const auto is_obsolete = [&latest](const ProgressRecord& progress) {
     return latest && progress.update > latest->progress.update &&
            progress.rollbacks < latest->progress.rollbacks;
   };
   bool any_readable = latest.has_value();
   for (auto path = paths.rbegin(); path != paths.rend(); ++path) {  // from the newest on
-    // By their names: numbers have eight digits, and "start" comes before "update".
+    // Names compare like updates: numbers have eight digits, and "start" comes before "update".
     if (latest && *path <= run.at_update(latest->progress.update)) return latest;
     const auto found = read_progress(*path, warn);
     any_readable = any_readable || found;
-    if (found && !left_behind(found->progress)) return found;
+    if (found && !is_obsolete(found->progress)) return found;
   }
   if (!any_readable && (has_latest || !paths.empty()))
     throw Error(run.checkpoints().string(),
@@ -206,7 +206,7 @@ void cancel_cooldown_of_the_past(const ProgressRecord& diverged, ProgressRecord&
   if (!is_the_same) earlier.cooldown = {};
 }
 
-/// The record after a rollback: the checkpoint's, with those members that no rollback undoes.
+/// The record after a rollback: that of the checkpoint, except for members that no rollback undoes.
 ProgressRecord rolled_back(const ProgressRecord& diverged, ProgressRecord earlier) {
   cancel_cooldown_of_the_past(diverged, earlier);
   earlier.returned_to = earlier.update;
@@ -238,7 +238,7 @@ void CheckpointKeeper::resume(const FoundCheckpoint& checkpoint) {
 }
 
 void CheckpointKeeper::save(const std::filesystem::path& path, ProgressRecord& progress) {
-  // Before the attempt, so that a full disk is not tried again after every update.
+  // The clock starts before the attempt, so that a full disk is not tried again after every update.
   since_save_.restart();
   if (const auto log_bytes = log_.sync()) progress.log_bytes = *log_bytes;
   ModelAttachments attachments = run_.attachments;

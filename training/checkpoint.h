@@ -57,7 +57,7 @@ using Warn = std::function<void(const std::string&)>;
 /// but none is readable, and filesystem_error if one cannot be opened.
 std::optional<FoundCheckpoint> find_checkpoint_to_resume(const RunFolder& run, const Warn& warn);
 /// The newest checkpoint that fits, among the numbered ones and the start checkpoint.
-/// latest.safetensors is none of them, so a run that was stopped rolls back as one that was not.
+/// latest.safetensors does not count, so a run that was stopped rolls back like one that was not.
 std::optional<FoundCheckpoint> find_checkpoint_to_return_to(
     const RunFolder& run, const Warn& warn, const std::function<bool(const ProgressRecord&)>& fits);
 
@@ -111,9 +111,10 @@ class CheckpointKeeper {
   /// Removes latest.safetensors, which a finished run does not need.
   void remove_latest();
 
-  /// Puts the last sound checkpoint into the model, or that of the rollback before if there is none
-  /// since. Puts its record in place of the progress, with half the rate and another order of the
-  /// text. Throws Error if there is no such checkpoint, or --max-rollbacks are used up.
+  /// Puts the last sound checkpoint into the model. If there is none since the last rollback,
+  /// that is the checkpoint that the last rollback returned to. Puts its record in place of the
+  /// progress, with half the rate and another order of the text. Throws Error if there is no such
+  /// checkpoint, or --max-rollbacks are used up.
   void roll_back(ProgressRecord& progress);
 
   /// The mean of the newest `count` numbered checkpoints that are readable.

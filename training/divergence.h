@@ -1,6 +1,6 @@
-// When a run has diverged, and which checkpoints are sound. Pure functions of the losses and
-// gradient norms seen so far, which the progress record keeps. So a resumed run decides as one that
-// was never stopped. SpikeLimits (training/update.h) leaves single updates out.
+// Decides when a run has diverged, and which checkpoints are sound: by pure functions of the losses
+// and gradient norms seen so far. The progress record keeps these, so a resumed run decides like
+// one that was never stopped. SpikeLimits (training/update.h) leaves single updates out.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ LossHistory new_history(std::int64_t vocabulary);
 
 void note_made(LossHistory& history, double loss, double gradient_norm);
 void note_left_out(LossHistory& history);
-/// To be called if the loss of a validation is not finite: has_diverged() is true from here on.
+/// Notes that the loss of a validation is not finite: has_diverged() is true from here on.
 void note_diverged(LossHistory& history);
 
 /// Whether the loss has risen far above its lowest value (to more than 1.5 times that value plus

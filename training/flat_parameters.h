@@ -79,15 +79,15 @@ class GradientSlices {
   /// `take` gets each slice once in an update, on the thread that has completed it.
   GradientSlices(std::vector<FlatRange> slices, std::function<void(const FlatRange&)> take);
 
-  /// To be called before a backward pass. The last pass of an update computes the gradient of each
+  /// Call it before a backward pass. The last pass of an update computes the gradient of each
   /// parameter `times` times, on as many threads; 0: this is not the last pass. If memory has run
   /// out, the last pass may be expected again.
   void expect(std::size_t times);
   /// The gradient of a parameter has been computed once. Any thread may call it.
   void computed(std::size_t parameter);
-  /// To be called after the last backward pass. Hands over the slices that are left.
+  /// Hands over the slices that are left. Call it after the last backward pass.
   void hand_over_rest();
-  /// Elements [0, left) have not been handed over. To be called while no backward pass is under
+  /// Elements [0, left) have not been handed over. Call it while no backward pass is under
   /// way.
   std::int64_t left() const;
   /// Begins the next update.

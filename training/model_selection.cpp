@@ -21,7 +21,8 @@ bool is_model(const std::filesystem::path& path) {
   }
 }
 
-/// The checkpoints that a model can be made from, the best first, then from the newest on.
+/// The checkpoints that a model can be made from: the best one, then all from the newest to the
+/// oldest.
 std::vector<std::filesystem::path> sources_of(const RunFolder& folder, const BestModel& best) {
   auto sources = folder.numbered_if_listed();
   if (best.is_there()) sources.push_back(folder.at_update(best.update));

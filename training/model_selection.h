@@ -1,6 +1,6 @@
 // Chooses the weights of model.safetensors: those of the best validation so far, or at the end the
-// average of the last checkpoints if that scores better. Without a validation text, the last
-// weights. Only rank 0 calls it.
+// average of the last checkpoints if that scores better. Without a validation text it takes the
+// last weights. Only rank 0 calls it.
 #pragma once
 
 #include <filesystem>

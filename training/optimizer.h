@@ -61,8 +61,8 @@ struct MovingAverage {
   double decay;
   torch::Tensor values;  ///< [P] fp32, flat like the weights
 
-  /// To be called after each `update` (a scalar, from 1) that is `made` (bool scalar) or not. Adds
-  /// `weights` [p] fp32, the elements from `begin` on, if it is made.
+  /// Call it after each `update` (a scalar, from 1). If the update is `made` (bool scalar), adds
+  /// `weights` [p] fp32, the elements from `begin` on.
   void add(std::int64_t begin, const torch::Tensor& weights, const torch::Tensor& update,
            const torch::Tensor& made);
 };

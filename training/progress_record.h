@@ -81,7 +81,7 @@ struct ProgressRecord {
   std::int64_t left_out = 0;  ///< updates left out, whose loss or gradient was not to be trusted
   LossHistory history;
   std::int64_t rollbacks = 0;       ///< returns to an earlier checkpoint; each begins another order
-  double rate_factor = 1;           ///< of the schedule's learning rate, smaller after a rollback
+  double rate_factor = 1;           ///< of the schedule's rate; smaller after a rollback
   std::int64_t returned_to = 0;     ///< update of the checkpoint of the last rollback
   std::vector<std::int64_t> sound;  ///< updates of checkpoints that a rollback may need
   double seconds = 0;               ///< of training and validation, over all starts

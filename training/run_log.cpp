@@ -179,7 +179,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// With three digits of each weight: a picture needs no more.
+/// Weights have three digits, which is enough for a picture.
 Json to_json(const RecordedAttention& attention) {
   Json rows = Json::array();
   const std::size_t keys = attention.source.size();

@@ -115,7 +115,7 @@ std::int64_t end_of_cooldown(const TrainConfig& config, std::int64_t update) {
   return update + std::max<std::int64_t>(1, std::llround(fraction * static_cast<double>(update)));
 }
 
-bool goes_on(const Cooldown& cooldown, const TrainConfig& config) {
+bool continues(const Cooldown& cooldown, const TrainConfig& config) {
   const double now = value_of(cooldown.limit, config);
   return now > 0 && (cooldown.limit_value == 0 || now <= cooldown.limit_value);
 }
@@ -134,7 +134,7 @@ std::optional<std::string> begin_cooldown(ProgressRecord& progress, const TrainC
 
 std::optional<std::string> cancel_cooldown_if_longer(ProgressRecord& progress,
                                                      const TrainConfig& config) {
-  if (!progress.cooldown.has_begun() || goes_on(progress.cooldown, config)) return std::nullopt;
+  if (!progress.cooldown.has_begun() || continues(progress.cooldown, config)) return std::nullopt;
   progress.cooldown = {};
   progress.patience = {};
   return "the run has another limit now: its rate, which was falling, is at its peak again";

@@ -65,15 +65,15 @@ std::int64_t end_of_cooldown(const TrainConfig& config, std::int64_t update);
 
 /// Whether a cooldown that has begun continues, in a run whose limits may have changed since. If
 /// its limit is gone or has been raised, the rate returns to the peak.
-bool goes_on(const Cooldown& cooldown, const TrainConfig& config);
+bool continues(const Cooldown& cooldown, const TrainConfig& config);
 
 /// Writes a cooldown into the record if one is due and none has begun, and returns the message for
 /// the user.
 std::optional<std::string> begin_cooldown(ProgressRecord& progress, const TrainConfig& config,
                                           const RunPosition& position);
-/// For a run that is resumed: cancels the cooldown in the record if goes_on() is false, and returns
-/// the message for the user. Patience begins again, because the scores at the low rate were better
-/// than those at the peak can be.
+/// For a run that is resumed: cancels the cooldown in the record if continues() is false, and
+/// returns the message for the user. Patience begins again, because the scores at the low rate were
+/// better than those at the peak can be.
 std::optional<std::string> cancel_cooldown_if_longer(ProgressRecord& progress,
                                                      const TrainConfig& config);
 

@@ -96,7 +96,7 @@ class TrainingModel {
   /// last backward pass is still under way. After that nothing writes to a slice until step(). To
   /// be called once.
   void hand_over_slices(std::int64_t elements, std::function<void(const torch::Tensor&)> take);
-  /// Hands over the slices that are left. To be called once in an update, before step().
+  /// Hands over the slices that are left. Call it once in an update, before step().
   void hand_over_rest();
 
   /// Divides the gradient by the number of target tokens, clips it, makes one step of Adam, and

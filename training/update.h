@@ -29,7 +29,7 @@ class UpdateBatches {
   UpdateBatches(const TrainingRun& run, BatchShare share) : run_(run), share_(share) {}
 
   /// Continues from the place of the progress. Each rollback begins another order of the same text.
-  /// To be called before anything else.
+  /// Call it before any other function.
   void open(const ProgressRecord& progress);
 
   /// The batches of the next update.
@@ -90,8 +90,8 @@ class SpikeLimits {
  public:
   SpikeLimits(const LossHistory& history, double spike_factor, torch::Device device);
 
-  /// The largest norm that is let through: 0, which lets no gradient pass, for a loss that is left
-  /// out; the largest double if there is no limit.
+  /// The largest norm that is let through. It is 0, which lets no gradient pass, if the loss is a
+  /// reason to leave the update out, and the largest double if there is no limit.
   torch::Tensor max_gradient_norm(const torch::Tensor& loss) const;
   /// As note_made(), if `made` (bool) is true.
   void note(const torch::Tensor& loss, const torch::Tensor& gradient_norm,

@@ -81,8 +81,8 @@ Json tokenizer_json(std::string_view bytes, const std::string& path) {
           {"bytes", bytes.size()}};
 }
 
-/// Names of the weights with NaN or infinite values. Where weights are whole numbers, their scales
-/// are checked.
+/// Names of the weights with NaN or infinite values. If weights are whole numbers, their scales are
+/// checked.
 std::vector<std::string> broken_weights(const ModelFileReader& model, int threads) {
   const auto& tensors = model.tensors();
   std::vector<std::string> broken(tensors.size());

@@ -38,11 +38,12 @@ class TracedSearch {
     while (!search().finished()) step();
     Hypothesis translation = search().best().front();
     const std::int32_t best = find(translation);
-    std::vector<bool> goes_on(nodes_.size());
+    std::vector<bool> continued(nodes_.size());
     for (const SearchNode& node : nodes_)
-      if (node.parent >= 0) goes_on[static_cast<std::size_t>(node.parent)] = true;
+      if (node.parent >= 0) continued[static_cast<std::size_t>(node.parent)] = true;
     for (std::size_t n = 0; n < nodes_.size(); ++n)
-      if (nodes_[n].state == NodeState::Alive && !goes_on[n]) nodes_[n].state = NodeState::Dropped;
+      if (nodes_[n].state == NodeState::Alive && !continued[n])
+        nodes_[n].state = NodeState::Dropped;
     nodes_[static_cast<std::size_t>(best)].state = NodeState::Best;
     return {.nodes = std::move(nodes_), .best = best, .translation = std::move(translation)};
   }

@@ -153,8 +153,8 @@ std::string their_name(std::span<const NamePair> table, std::string_view ours, i
 void take_parameters(ForeignModel& model, ForeignTensors& tensors, std::span<const NamePair> table);
 
 /// ModelConfig::check() for a configuration of another system's file. Throws Error that begins with
-/// the file's name; where check() names our flags, it names the keys of the file. `keys`: flags
-/// without dashes, and keys.
+/// the file's name, and names the keys of the file instead of our flags. `keys`: flags without
+/// dashes, and keys.
 void check_config(const ModelConfig& config, const std::string& file,
                   std::span<const NamePair> keys);
 void check_config(const ModelConfig& config, const ForeignOptions& options,

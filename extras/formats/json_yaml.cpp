@@ -131,7 +131,7 @@ class MapHandler : public YAML::EventHandler {
   }
   void OnMapEnd() override {
     prefixes_.pop_back();
-    state_ = prefixes_.empty() ? State::Behind : State::Name;
+    state_ = prefixes_.empty() ? State::After : State::Name;
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
                        YAML::EmitterStyle::value) override {
@@ -146,17 +146,17 @@ class MapHandler : public YAML::EventHandler {
                 const std::string& value) override {
     add(mark, value);
   }
-  bool is_complete() const { return state_ == State::Behind; }
+  bool is_complete() const { return state_ == State::After; }
 
  private:
-  enum class State { Before, Name, Value, Item, Behind };
+  enum class State { Before, Name, Value, Item, After };
 
   void add(const YAML::Mark& mark, const std::string& value) {
     // yaml-cpp turns the escapes \N and \_ into single bytes.
     if (find_invalid_utf8(value) != value.npos) fail(mark, "an escape that makes no UTF-8");
     switch (state_) {
       case State::Before:
-      case State::Behind:
+      case State::After:
         fail(mark, "not a map of names");
       case State::Name:
         entries.push_back(

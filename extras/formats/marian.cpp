@@ -214,7 +214,7 @@ std::string steps_of(const ForeignOptions& options, const char* name, const char
 }
 
 /// Version 1.12 also normalises the keys and values of self-attention in training and in the
-/// encoder, where it has all of them at once. Versions 1.9 and 1.10 do not (LayerAttention in
+/// encoder, which have all of them at once. Versions 1.9 and 1.10 do not (LayerAttention in
 /// models/transformer.h).
 NormPosition norm_before(const ForeignOptions& options) {
   const std::string version = options.text("version", "");
@@ -228,10 +228,10 @@ NormPosition norm_before(const ForeignOptions& options) {
 
 NormPosition norm_of(const ForeignOptions& options) {
   const std::string before = steps_of(options, "transformer-preprocess", ""),
-                    behind = steps_of(options, "transformer-postprocess", "dan"),
+                    after = steps_of(options, "transformer-postprocess", "dan"),
                     top = steps_of(options, "transformer-postprocess-top", "");
-  if (before.empty() && behind == "an" && top.empty()) return NormPosition::After;
-  if (before == "n" && behind == "a" && top == "n") return norm_before(options);
+  if (before.empty() && after == "an" && top.empty()) return NormPosition::After;
+  if (before == "n" && after == "a" && top == "n") return norm_before(options);
   throw Error(options.file(), ": transformer-preprocess \"",
               options.text("transformer-preprocess", ""), "\", transformer-postprocess \"",
               options.text("transformer-postprocess", "dan"), "\", transformer-postprocess-top \"",

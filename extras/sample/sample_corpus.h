@@ -44,12 +44,12 @@ struct SampleCorpus {
 };
 
 /// Makes exactly the sizes asked for. No line of valid and test, English or German, stands in
-/// another part, or twice in its own. Short lines repeat in train. Throws Error where the grammar
-/// does not give that many different sentences.
+/// another part, or twice in its own. Short lines repeat in train. Throws Error if the grammar does
+/// not give that many different sentences.
 SampleCorpus make_sample_corpus(const SampleConfig& config);
 
 /// Writes train.en, train.de, valid.en, valid.de, test.en, test.de, and .sample, which lists their
-/// hashes. Creates the folder. Throws Error where one of these files exists and no earlier call has
+/// hashes. Creates the folder. Throws Error if one of these files exists and no earlier call has
 /// written it.
 void write_sample_corpus(const SampleCorpus& corpus, const std::filesystem::path& folder);
 

@@ -34,7 +34,7 @@ class TokenChoice {
 
   void add_exponentials(std::int64_t row, const float* logits, std::int64_t count);
   void list_named(const StepRequest& step);
-  /// In the logits of tokens [begin, end): notes those of named tokens. Sets to minus infinity
+  /// Reads the logits of tokens [begin, end). Notes those of named tokens. Sets to minus infinity
   /// those that are adjusted, which insert() adds later, and those that are never emitted.
   void take_out(std::int64_t rows, std::int64_t begin, std::int64_t end, float* logits);
   void answer_named(const StepRequest& step) const;

@@ -139,7 +139,7 @@ std::vector<SourceSentence> DeviceScheduler::take_ended() {
   };
   std::vector<Active> ended;
   for (const Active& active : active_)
-    if (end_of(active) != DeviceSearch::kGoesOn) ended.push_back(active);
+    if (end_of(active) != DeviceSearch::kContinues) ended.push_back(active);
   if (ended.empty()) return {};
   std::ranges::stable_sort(ended, {}, end_of);
   std::vector<std::int64_t> groups;

@@ -72,7 +72,7 @@ DeviceSearch::DeviceSearch(const SearchSettings& settings, const DeviceModel& mo
   const std::vector<std::int64_t> by_group = {groups_}, by_row = {groups_, width_};
   for (auto* tensor : {&length_, &max_length_, &prefix_length_, &source_length_, &beam_left_})
     *tensor = torch::zeros(by_group, integers_);
-  end_ = torch::full(by_group, kGoesOn, integers_);
+  end_ = torch::full(by_group, kContinues, integers_);
   prefix_ends_word_ = torch::zeros(by_group, bools);
   prefix_ = torch::zeros({groups_, 0}, integers_);
   open_ = torch::zeros(by_row, bools);
@@ -140,11 +140,11 @@ torch::Tensor DeviceSearch::of_rows(const torch::Tensor& of_groups) const {
 }
 
 torch::Tensor DeviceSearch::adjusted(const torch::Tensor& log_probabilities) const {
-  const auto behind_prefix = prefix_ends_word_ & length_.gt(0) & length_.eq(prefix_length_);
+  const auto after_prefix = prefix_ends_word_ & length_.gt(0) & length_.eq(prefix_length_);
   return rules_.adjust(log_probabilities,
                        {.history = rules_.looks_back() ? history_.flatten(0, 1) : torch::Tensor(),
                         .length = of_rows(length_).reshape(-1),
-                        .must_begin_word = of_rows(behind_prefix).reshape(-1)});
+                        .must_begin_word = of_rows(after_prefix).reshape(-1)});
 }
 
 DeviceSearch::Candidates DeviceSearch::list_candidates(
@@ -464,7 +464,7 @@ torch::Tensor DeviceSearch::uniforms_of(std::span<const DeviceSentence> sentence
 
 void DeviceSearch::open_at_start(const torch::Tensor& groups) {
   length_.index_fill_(0, groups, 0);
-  end_.index_fill_(0, groups, kGoesOn);
+  end_.index_fill_(0, groups, kContinues);
   open_.index_fill_(0, groups, false);
   for (std::int64_t row = 0; row < starts(); ++row)
     open_.select(1, row).index_fill_(0, groups, true);

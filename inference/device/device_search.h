@@ -162,9 +162,9 @@ class DeviceSearch {
   /// Takes the results of that step, and extends the hypotheses.
   void advance(const DeviceStepResults& results);
 
-  static constexpr std::int64_t kGoesOn = -1, kNotANumber = -2;
-  /// For each group: the number of the step at which its search ended, kGoesOn, or kNotANumber if a
-  /// log-probability was none. The host asks every few steps.
+  static constexpr std::int64_t kContinues = -1, kNotANumber = -2;
+  /// For each group: the number of the step at which its search ended, kContinues, or kNotANumber
+  /// if a log-probability was none. The host asks every few steps.
   std::vector<std::int64_t> ends() const;
   /// SentenceSearch::best() for groups whose search has ended.
   std::vector<std::vector<Hypothesis>> best(std::span<const std::int64_t> groups) const;

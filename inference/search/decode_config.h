@@ -61,7 +61,7 @@ constexpr std::array<std::string_view, 2> names_of(UnknownWords) { return {"copy
 struct SettingRange {
   double least, most;
 };
-/// Found by the name of the flag; if there is none, any number is allowed.
+/// The range of a flag, by its name; if there is none, any number is allowed.
 std::optional<SettingRange> setting_range(std::string_view flag);
 
 struct DecodeConfig {

@@ -147,7 +147,7 @@ bool PhraseBeam::may_begin(const PhraseRow& row, const RequiredPhrase& phrase,
     return std::ranges::none_of(phrase.spellings, [](const PhraseSpelling& spelling) {
       return spelling.start == PhraseStart::Sentence;
     });
-  // Not within a word, as far as the model sees one.
+  // It does not begin within a word, as far as the model sees one.
   return !lengthens_word(likeliest(row));
 }
 

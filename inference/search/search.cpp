@@ -90,9 +90,9 @@ void SentenceSearch::prepare_step(std::int32_t first_row, std::vector<Adjustment
     beam.append_reported(row.progress, number, reported_);
     append_adjustments({.number = first_row + number,
                         .history = looks_back ? history(row.node) : std::vector<TokenId>(),
-                        .must_go_on = is_too_short()},
+                        .must_continue = is_too_short()},
                        *config_, *tokens_, adjustments);
-    if (is_behind_prefix() && required_.prefix.ends_word)
+    if (is_after_prefix() && required_.prefix.ends_word)
       exclude_longer_word(first_row + number, *tokens_, adjustments);
   }
   for (const RowToken& token : reported_) reported.push_back({first_row + token.row, token.token});

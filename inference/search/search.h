@@ -177,9 +177,9 @@ class SentenceSearch {
     return static_cast<std::int64_t>(required_.prefix.tokens.size());
   }
   bool is_in_prefix() const { return length_ < prefix_length(); }
-  bool is_behind_prefix() const { return length_ > 0 && length_ == prefix_length(); }
-  /// Whether this is the last step of a beam search, and config.stop is `stop`: one of those that
-  /// end all rows then (Fairseq by </s> at its cost, Hf without cost).
+  bool is_after_prefix() const { return length_ > 0 && length_ == prefix_length(); }
+  /// Whether this is the last step of a beam search with the rule `stop`. By two rules all rows end
+  /// then: by Fairseq with </s> at its cost, by Hf at no cost.
   bool must_end(Stop stop) const {
     return config_->stop == stop && length_ + 1 == max_length_ && !is_in_prefix() &&
            !config_->sampling && required_.phrases.empty();

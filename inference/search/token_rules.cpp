@@ -83,7 +83,7 @@ void append_adjustments(const RuledRow& row, const DecodeConfig& config, const T
   const auto first = static_cast<std::ptrdiff_t>(adjustments.size());
   const auto exclude = [&](TokenId token) { adjustments.push_back({row.number, token, kExclude}); };
   for (const TokenId token : tokens.suppressed) exclude(token);
-  if (row.must_go_on) exclude(tokens.eos);
+  if (row.must_continue) exclude(tokens.eos);
   find_repeats(row.history, config.no_repeat_ngram_size, exclude);
   for (const std::vector<TokenId>& sequence : tokens.avoided)
     if (ends_with(row.history, std::span(sequence).first(sequence.size() - 1)))

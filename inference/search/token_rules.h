@@ -46,7 +46,7 @@ bool has_excluded(std::span<const TokenId> tokens, const TargetTokens& rules);
 struct RuledRow {
   std::int32_t number;
   std::span<const TokenId> history;  ///< tokens that it has produced
-  bool must_go_on = false;           ///< </s> is excluded
+  bool must_continue = false;        ///< </s> is excluded
 };
 
 /// Whether append_adjustments() reads RuledRow::history.

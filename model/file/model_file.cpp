@@ -230,7 +230,7 @@ std::optional<SeenCharacters> joined_characters(const std::optional<SeenCharacte
 
 TextRecord common_record(const TextRecord& one, const TextRecord& other) {
   TextRecord common = one;
-  // A model without a fraction splits lines, as one with the smallest does.
+  // A model without a fraction splits lines, like a model with the smallest one.
   common.several_sentences = std::min(one.several_sentences, other.several_sentences);
   for (const auto& [kind, fraction] : other.copied_fractions) {
     const auto [known, is_new] = common.copied_fractions.emplace(kind, fraction);

@@ -45,8 +45,8 @@ struct PackedLayout {
                                   std::int64_t least_longest = 0);
   /// Turns dropout on: one key per token (kernels/kernels.h, DropoutRule), [tokens].
   void set_row_keys(std::span<const std::int32_t> keys);
-  /// The first call makes it, as the attention kernel needs none. To be called by one thread at a
-  /// time.
+  /// The first call makes it, as the attention kernel needs none. Only one thread at a time may
+  /// call it.
   const PaddedLayout& padded() const;
 };
 

@@ -70,7 +70,7 @@ TEST(PlaceCopies, AWordTakesThePlaceOfItsStandIn) {
 TEST(PlaceCopies, AWordTakesThePlaceOfTheWordThatLooksAtItsStandIn) {
   EXPECT_EQ(placed("one \u041C\u043E two", "two three, one", {2, 1, 0}), "two \u041C\u043E, one");
   EXPECT_EQ(placed("one \u041C\u043E two", "two one", {2, 0}), "two one \u041C\u043E")
-      << "no word looks at it most: it stands behind its neighbour";
+      << "no word looks at it most: it stands after its neighbour";
   EXPECT_EQ(placed("\u041C\u043E two", "one three, two", {0, 0, 1}), "\u041C\u043E, two")
       << "and of its article";
 }
@@ -81,7 +81,7 @@ TEST(PlaceCopies, WhatTouchesAStandInStays) {
   EXPECT_EQ(placed("\u041C one \u0391", "one (X)Y", {1, 0}), "one (\u041C)\u0391");
 }
 
-TEST(PlaceCopies, ASignStandsBehindTheTranslationOfTheWordBeforeIt) {
+TEST(PlaceCopies, ASignStandsAfterTheTranslationOfTheWordBeforeIt) {
   EXPECT_EQ(placed("one \U0001F355 two three", "three one two", {2, 0, 1}),
             "three one \U0001F355 two");
   EXPECT_EQ(placed("one \U0001F355, two", "one, two", {0, 1}), "one \U0001F355, two");
@@ -319,7 +319,7 @@ TEST(AssembleTranslation, TheWordsAreThoseOfTheTextWithItsExactTexts) {
   }
 }
 
-TEST(AssembleTranslation, TheBestAloneHasWordsWhereNoOthersAreAskedFor) {
+TEST(AssembleTranslation, TheBestAloneHasWordsIfNoOthersAreAskedFor) {
   for (const bool alone : {false, true}) {
     Line line;
     PreparedRequest request = *line.request;

@@ -32,7 +32,7 @@ def train(program, corpus, run, *more):
             *SETTINGS, *more]
 
 
-def kill_behind_a_checkpoint(command, run, update):
+def kill_after_a_checkpoint(command, run, update):
     """SIGKILL when the log tells of an update that no checkpoint holds."""
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     log = run / "log.jsonl"
@@ -138,7 +138,7 @@ def main():
         corpus, run = pathlib.Path(folder) / "corpus", pathlib.Path(folder) / "run"
         subprocess.run([program, "sample", "-o", str(corpus), "--train-size", "1500", "--valid-size", "30",
                         "--test-size", "1", "--quiet"], check=True)
-        kill_behind_a_checkpoint(train(program, corpus, run, "--max-updates", "10000"), run, 35)
+        kill_after_a_checkpoint(train(program, corpus, run, "--max-updates", "10000"), run, 35)
         subprocess.run(train(program, corpus, run, "--max-updates", "60", "--quiet"), check=True)
         events = run / "tensorboard"
         assert len(list(events.iterdir())) == 2, "a file for each start"

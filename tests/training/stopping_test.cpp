@@ -30,7 +30,7 @@ TEST(StopReason, WithoutALimitNothingEndsTheRun) {
   EXPECT_EQ(reached_limit(without_limits(), far_on(), 1e9), std::nullopt);
 }
 
-TEST(StopReason, EachLimitEndsTheRunWhereItIsReached) {
+TEST(StopReason, EachLimitEndsTheRunWhenItIsReached) {
   TrainConfig config = without_limits();
   config.max_updates = 1001;
   config.max_epochs = 11;
@@ -92,7 +92,7 @@ TEST(Patience, OneLuckyScoreNeitherHidesARiseNorMakesOne) {
   EXPECT_EQ(after({30, 30, 30, 30.15, 30, 30, 30}, 0.7).without_gain, 6);
 }
 
-TEST(Patience, TheLossDecidesWhereTheScoreSaysNothing) {
+TEST(Patience, TheLossDecidesIfTheScoreSaysNothing) {
   PatienceState state;
   for (int i = 0; i < 10; ++i) note_validation(state, {.loss = 7 - 0.1 * i});
   EXPECT_EQ(state.without_gain, 0);
@@ -134,7 +134,7 @@ TEST(Cooldown, ACooldownBeginsWhenTheStablePhaseIsOver) {
             (Cooldown{800, 1000, StopReason::MaxUpdates, 1000}));
 }
 
-TEST(Cooldown, ACooldownTakesItsFractionOfAllUpdatesWhereAnotherLimitEndsTheRun) {
+TEST(Cooldown, ACooldownTakesItsFractionOfAllUpdatesIfAnotherLimitEndsTheRun) {
   TrainConfig config = wsd();
   config.patience = 5;
   EXPECT_EQ(due_cooldown(config, {.update = 400, .without_gain = 4}), std::nullopt);
@@ -173,40 +173,40 @@ TEST(Cooldown, NoCooldownIsDueBeforeTheFirstUpdate) {
   EXPECT_EQ(due_cooldown(config, {.update = 0}), std::nullopt);
 }
 
-TEST(Cooldown, ACooldownGoesOnUnlessItsLimitIsRaised) {
+TEST(Cooldown, ACooldownContinuesUnlessItsLimitIsRaised) {
   TrainConfig config = wsd();
   config.max_updates = 1000;
   const Cooldown by_updates = due_cooldown(config, {.update = 800}).value();
-  EXPECT_TRUE(goes_on(by_updates, config));
+  EXPECT_TRUE(continues(by_updates, config));
   config.max_updates = 1001;
-  EXPECT_FALSE(goes_on(by_updates, config));
+  EXPECT_FALSE(continues(by_updates, config));
   config.max_updates = 0;
-  EXPECT_FALSE(goes_on(by_updates, config));
+  EXPECT_FALSE(continues(by_updates, config));
 
   config.patience = 5;
   const Cooldown by_patience = due_cooldown(config, {.update = 400, .without_gain = 5}).value();
-  EXPECT_TRUE(goes_on(by_patience, config)) << "a gain while the rate falls does not end it";
+  EXPECT_TRUE(continues(by_patience, config)) << "a gain while the rate falls does not end it";
   config.patience = 4;
-  EXPECT_TRUE(goes_on(by_patience, config));
+  EXPECT_TRUE(continues(by_patience, config));
   config.patience = 6;
-  EXPECT_FALSE(goes_on(by_patience, config));
+  EXPECT_FALSE(continues(by_patience, config));
 
   config.patience = 0;
   config.max_time = "100s";
   const Cooldown by_time = due_cooldown(config, {.update = 400, .seconds = 80}).value();
-  EXPECT_TRUE(goes_on(by_time, config));
+  EXPECT_TRUE(continues(by_time, config));
   config.max_time = "105s";  // its last fraction has begun all the same
-  EXPECT_FALSE(goes_on(by_time, config));
+  EXPECT_FALSE(continues(by_time, config));
 
   config.max_time = "";
   config.max_epochs = 10;
   const Cooldown by_epochs = due_cooldown(config, {.update = 400, .epochs = 8}).value();
-  EXPECT_TRUE(goes_on(by_epochs, config));
+  EXPECT_TRUE(continues(by_epochs, config));
   config.max_epochs = 11;
-  EXPECT_FALSE(goes_on(by_epochs, config));
+  EXPECT_FALSE(continues(by_epochs, config));
 }
 
-TEST(Cooldown, PatienceBeginsAnewWithACancelledCooldown) {
+TEST(Cooldown, PatienceBeginsAgainWithACancelledCooldown) {
   TrainConfig config = wsd();
   config.max_updates = 1000;
   ProgressRecord progress;

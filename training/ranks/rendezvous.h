@@ -67,7 +67,7 @@ class Rendezvous : public std::enable_shared_from_this<Rendezvous> {
   /// Waits until all ranks have come, ten times `silence` at most. Throws Error naming the ranks
   /// that have not come or do not fit.
   void join();
-  /// To be called once after join(). Tells the others that this rank has done its work (empty
+  /// Call it once, after join(). Tells the others that this rank has done its work (empty
   /// reason) or cannot continue. Rank 0 waits until the others have read it, because they need
   /// its store.
   void leave(const std::string& reason);

@@ -163,7 +163,7 @@ void doubt_times(const TrainConfig& config, const RunPace& pace, Doubts& doubts)
   const double validation =
       pace.seconds_per_update > 0 ? pace.seconds_per_validation / pace.seconds_per_update : 0;
   const double validations = RunLength{updates, validation}.validations();
-  // Up to 1.5 times the choice that would be made here, a value is near enough.
+  // A value up to 1.5 times the choice that would be made here is near enough.
   const bool is_late = every > 1.5 * updates / validations;
   if (updates > 0 && updates < 2) {
     doubts.push_back(

@@ -1,6 +1,6 @@
 // The settings that a run chooses if its command leaves them open (--preset auto): size of the
-// model, vocabulary, batch, rate, dropout, length, validation and patience. They follow from the
-// corpus and the speed of the machine. Pure functions. docs/experiments/automatic-settings.md has
+// model, vocabulary, batch, rate, dropout, length, validation and patience. They are pure
+// functions of the corpus and the speed of the machine. docs/experiments/automatic-settings.md has
 // the measurements that the numbers come from.
 #pragma once
 

@@ -64,7 +64,7 @@ class Translator:
         return f"dragoman.Translator({', '.join(map(repr, self._models))})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled it is the names of its files: another process opens them anew."""
+        """Pickled it is the names of its files: another process opens them again."""
         return (_open, (self._models, self._options))
 
     # A str is an iterable of str, too: the first signature that fits counts.

@@ -14,7 +14,7 @@ const sides = () => (isPair ? ['a', 'b'] : ['a']);
 const nameOf = side => data.systems[systemOf(side)].name;
 const metric = () => data.metrics[view.metric];
 const sentenceScore = (line, side) => metric().sentences[systemOf(side)][line];
-// Above 0 where B is better, also for metrics whose lower scores are better.
+// Above 0 if B is better, also for metrics whose lower scores are better.
 const gainOf = line => {
   const gain = Math.round(10 * (sentenceScore(line, 'b') - sentenceScore(line, 'a'))) / 10;
   return metric().lower ? -gain : gain;

@@ -14,7 +14,7 @@ const roundTicks = most => {
 
 const tickText = value => count(+value.toPrecision(6));
 
-// The left edge of the bars: behind the longest number of the axis.
+// The left edge of the bars, to the right of the longest number of the axis.
 const leftOf = ticks => 8 + kCharacter * Math.max(...ticks.map(value => tickText(value).length));
 
 const gridOf = (ticks, left, rowOf) =>
@@ -31,7 +31,7 @@ const gridOf = (ticks, left, rowOf) =>
     ]),
   );
 
-// Names below the groups: every one, or every second, third, ... where there is no room.
+// Names below the groups: every one, or every second, third, ... if there is no room.
 const namesBelow = (groups, left, width) => {
   const names = groups.map(group => group.short || group.name);
   const longest = Math.max(...names.map(name => name.length));
@@ -55,7 +55,7 @@ const namesBelow = (groups, left, width) => {
 };
 
 // groups: [{ name, short (below the bars), detail }]; series: [{ side, values: [number or null for
-// each group] }], or with sides: [class for each group]. choose(group, series) is called where bars
+// each group] }], or with sides: [class for each group]. choose(group, series) is called if bars
 // can be chosen.
 const barDrawing = ({ title, axis, groups, series, textOf, choose }) => {
   const { width, height, right, top, bottom } = kChart;

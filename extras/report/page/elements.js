@@ -13,7 +13,7 @@ const element = (tag, properties, ...children) => {
   return made;
 };
 
-// A name that may be broken behind its full stops and the like.
+// A name that may be broken after its full stops and the like.
 const breakable = name =>
   name.split(/(?<=[._/])/).flatMap((part, i) => (i ? [element('wbr'), part] : [part]));
 

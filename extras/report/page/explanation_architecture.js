@@ -89,7 +89,7 @@ const arrows = (boxes, x, height) =>
     });
   });
 
-// The way around a sub-layer: from below it (and below its norm, where that comes first) to the sum.
+// The way around a sub-layer: from below it (and below its norm, if that comes first) to the sum.
 const residuals = (boxes, x, height, side) =>
   boxes.flatMap((box, i) => {
     if (!box.sublayer) return [];

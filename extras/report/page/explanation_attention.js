@@ -82,7 +82,7 @@ const measuresOf = (kind, layer, head) => {
   const block = blockOf(kind, layer);
   const { queries, keys } = block;
   const places = kPlaces[kind].map(([name, offset]) => ({ name, offset, sum: 0 }));
-  // Some models read no end mark behind the source.
+  // Some models read no end mark after the source.
   const { source_tokens: source } = sentence();
   const hasEndMark = kind !== 'decoder' && isMark(source[source.length - 1]);
   const ends = [

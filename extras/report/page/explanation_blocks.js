@@ -35,7 +35,7 @@ const writeSoftmax = (scores, weights) => {
   for (let k = 0; k < scores.length; ++k) weights[k] /= sum;
 };
 
-// The scores of a layer (-Infinity where a key is masked) and the weights that follow from them
+// The scores of a layer (-Infinity if a key is masked) and the weights that follow from them
 // (equation 1), [heads, queries, keys].
 const attentionBlock = block =>
   readOnce(block, ({ shape: [heads, queries, keys], causal, scales, data }) => {

@@ -5,7 +5,7 @@
 //   kind: its colour
 //   attention: the kind of attention that it opens
 //   frame: whether each layer repeats it
-//   sublayer: whether it is a sub-layer, around which the vectors go on
+//   sublayer: whether it is a sub-layer, which the vectors also pass by
 
 const kActivations = {
   relu: 'max(0, x)',

@@ -59,7 +59,7 @@ const kChosenByName = {
   marked: ['source', 'output'],
 };
 
-// What the address asks for, where this page has it.
+// What the address asks for, if this page has it.
 const readAddress = () => {
   const asked = new URLSearchParams(location.hash.slice(1));
   const number = Number(asked.get('sentence'));
@@ -150,7 +150,7 @@ const showHeadButtons = () => {
   );
 };
 
-// Keeps the focus on a button that is drawn anew.
+// Keeps the focus on a button that is drawn again.
 const keepingFocus = draw => () => {
   const focused = document.activeElement;
   const parent = focused && focused.parentElement;

@@ -13,7 +13,7 @@ const place = (axis, x) => {
 };
 const value = y => y.toLocaleString('en', { maximumSignificantDigits: 5 });
 
-// The point of a run that is nearest to x; -1 where it has none.
+// The point of a run that is nearest to x; -1 if it has none.
 const nearest = (points, axis, name, x) => {
   let best = -1;
   points[axis].forEach((at, i) => {

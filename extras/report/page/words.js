@@ -76,7 +76,7 @@ const nearestOf = (references, text) =>
 const literally = text => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 
 // The text of a search field as a global pattern: words in any case, or /a pattern/. Throws
-// SyntaxError where the pattern is invalid.
+// SyntaxError if the pattern is invalid.
 const searchPattern = query => {
   const pattern = /^\/(.+)\/$/.exec(query);
   return new RegExp(pattern ? pattern[1] : literally(query.trim()), 'giu');

@@ -21,7 +21,7 @@ let known = []; // the languages and their targets
 let translation = '';
 let running = null;
 
-// Where the browser keeps nothing, nothing is remembered.
+// If the browser keeps nothing, nothing is remembered.
 const remembered = (storage, name) => {
   try {
     return window[storage].getItem(`dragoman.${name}`);

@@ -41,7 +41,7 @@ export class Words {
     result.addEventListener('blur', () => this.mark(null));
   }
 
-  // The mirror gives the field its height; a line end at the end needs a character behind it.
+  // The mirror gives the field its height; a line end at the end needs a character after it.
   copyField() {
     this.mirror.replaceChildren(this.field.value + '\u200b');
     this.links = [];

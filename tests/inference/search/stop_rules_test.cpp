@@ -37,8 +37,8 @@ class TransformersSearch {
     running_.assign(beams, {.tokens = {}, .sum = kFar});
     running_[0].sum = 0;
     finished_.assign(beams, {});
-    bool goes_on = true;
-    for (std::int64_t length = 1; goes_on; ++length) {
+    bool continues = true;
+    for (std::int64_t length = 1; continues; ++length) {
       std::vector<Sequence> candidates = extend(length);
       sort_down(candidates, [](const Sequence& s) { return s.sum; });
       candidates.resize(2 * beams);
@@ -52,7 +52,7 @@ class TransformersSearch {
       const double worst = all_finished ? finished_.back().score : kFar;
       // Its length without the first token is now `length`.
       const double best = running_[0].sum / std::pow(length, config_.length_penalty);
-      goes_on = best > worst && !std::ranges::all_of(candidates, &Sequence::is_finished);
+      continues = best > worst && !std::ranges::all_of(candidates, &Sequence::is_finished);
     }
     return finished_;
   }

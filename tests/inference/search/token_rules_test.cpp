@@ -19,7 +19,8 @@ constexpr std::int64_t kMany = 8;  // tokens
 std::map<TokenId, float> adjustments(const Tokens& history, const DecodeConfig& config,
                                      const TargetTokens& tokens = {kEos}, bool no_eos = false) {
   std::vector<Adjustment> list;
-  append_adjustments({.number = 5, .history = history, .must_go_on = no_eos}, config, tokens, list);
+  append_adjustments({.number = 5, .history = history, .must_continue = no_eos}, config, tokens,
+                     list);
   std::map<TokenId, float> factors;
   for (const Adjustment& adjustment : list) {
     EXPECT_EQ(adjustment.row, 5);
@@ -28,7 +29,7 @@ std::map<TokenId, float> adjustments(const Tokens& history, const DecodeConfig& 
   return factors;
 }
 
-TEST(TokenRules, NothingIsAdjustedWhereNothingIsAskedFor) {
+TEST(TokenRules, NothingIsAdjustedIfNothingIsAskedFor) {
   EXPECT_THAT(adjustments({3, 4, 3, 4}, {}), IsEmpty());
 }
 

@@ -214,7 +214,7 @@ TEST(TorchDeviceModel, ASentenceWithoutNumbersLeavesNoneToTheNextOne) {
     device_model.admit(sentence, groups);
     const DeviceSentence begun{.group = 0, .max_length = 12, .key = 1, .source_length = 3};
     search.begin({&begun, 1}, device_model.source_capacity());
-    while (search.ends()[0] == DeviceSearch::kGoesOn)
+    while (search.ends()[0] == DeviceSearch::kContinues)
       search.advance(device_model.step(search.next_step()));
     return search.ends()[0];
   };
