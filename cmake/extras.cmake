@@ -28,8 +28,8 @@ list(SORT BUILT_EXTRAS)
 set(DECLARED "")
 set(CALLED "")
 foreach(EXTRA ${BUILT_EXTRAS})
-  string(APPEND DECLARED "Extra ${EXTRA}_extra(const DeviceEngine& device_engine);\n")
-  string(APPEND CALLED "\n      ${EXTRA}_extra(device_engine),")
+  string(APPEND DECLARED "Extra ${EXTRA}_extra(const MakeDeviceEngine& make_device_engine);\n")
+  string(APPEND CALLED "\n      ${EXTRA}_extra(make_device_engine),")
 endforeach()
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/extras.cpp CONTENT "// Made by cmake/extras.cmake.
 #include \"app/commands/commands.h\"
@@ -37,7 +37,7 @@ file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/extras.cpp CONTENT "// Made by cmake/e
 namespace dragoman {
 
 ${DECLARED}
-std::vector<Extra> built_extras([[maybe_unused]] const DeviceEngine& device_engine) {
+std::vector<Extra> built_extras([[maybe_unused]] const MakeDeviceEngine& make_device_engine) {
   return {${CALLED}
   };
 }

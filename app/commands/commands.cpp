@@ -4,8 +4,8 @@
 
 namespace dragoman {
 
-std::vector<Command> common_commands(const DeviceEngine& device_engine, OpenScorer open_scorer,
-                                     const std::vector<Extra>& extras) {
+std::vector<Command> common_commands(const MakeDeviceEngine& make_device_engine,
+                                     OpenScorer open_scorer, const std::vector<Extra>& extras) {
   std::vector<Command> commands;
   std::vector<DocumentInput> documents;
   std::vector<EvaluationPage> pages;
@@ -14,8 +14,8 @@ std::vector<Command> common_commands(const DeviceEngine& device_engine, OpenScor
     documents.insert(documents.end(), extra.documents.begin(), extra.documents.end());
     pages.insert(pages.end(), extra.pages.begin(), extra.pages.end());
   }
-  std::vector<Command> all = {translate_command(device_engine, std::move(documents)),
-                              evaluate_command(device_engine, std::move(pages)),
+  std::vector<Command> all = {translate_command(make_device_engine, std::move(documents)),
+                              evaluate_command(make_device_engine, std::move(pages)),
                               score_command(std::move(open_scorer)),
                               average_command(),
                               quantize_command(),

@@ -1,8 +1,8 @@
 // The subcommands that need no LibTorch, each with a file of its own, and what an extra adds to the
 // programs. An extra is a folder of extras/ that the core does not know. Its folder commands/ has
 // its commands, its flags of the core's commands, and the one function that registers them,
-// `Extra NAME_extra(const DeviceEngine&)`. CMake writes built_extras() of the extras that are built
-// (cmake/extras.cmake).
+// `Extra NAME_extra(const MakeDeviceEngine&)`. CMake writes built_extras() of the extras that are
+// built (cmake/extras.cmake).
 #pragma once
 
 #include <functional>
@@ -65,17 +65,18 @@ struct Extra {
 };
 
 /// The extras that are built, in the order of their names.
-std::vector<Extra> built_extras(const DeviceEngine& device_engine);
+std::vector<Extra> built_extras(const MakeDeviceEngine& make_device_engine);
 
-Command translate_command(DeviceEngine device_engine, std::vector<DocumentInput> documents);
-Command evaluate_command(DeviceEngine device_engine, std::vector<EvaluationPage> pages);
+Command translate_command(MakeDeviceEngine make_device_engine,
+                          std::vector<DocumentInput> documents);
+Command evaluate_command(MakeDeviceEngine make_device_engine, std::vector<EvaluationPage> pages);
 Command score_command(OpenScorer open_scorer);
 Command average_command();
 Command quantize_command();
 Command inspect_command();
 
 /// The commands that both programs have: those of the core, then those of the extras.
-std::vector<Command> common_commands(const DeviceEngine& device_engine, OpenScorer open_scorer,
-                                     const std::vector<Extra>& extras);
+std::vector<Command> common_commands(const MakeDeviceEngine& make_device_engine,
+                                     OpenScorer open_scorer, const std::vector<Extra>& extras);
 
 }  // namespace dragoman

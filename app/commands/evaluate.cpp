@@ -203,10 +203,10 @@ DecodeDefaults defaults_of(DecodeConfig search, const Origins& origins, DecodeDe
 
 /// Adds each model's translation of the source. Returns false if the user wants to stop.
 bool add_translations(EvaluatedTexts& texts, const EvaluateOptions& options, const Origins& origins,
-                      const DeviceEngine& device_engine) {
+                      const MakeDeviceEngine& make_device_engine) {
   for (const std::string& path : options.files.models) {
     if (options.files.models.size() > 1) log_info("translating with " + path);
-    const OpenedTranslator model = open_translator({path}, options.hardware, device_engine);
+    const OpenedTranslator model = open_translator({path}, options.hardware, make_device_engine);
     if (!options.files.force) {
       warn_of_case(*model.tokenizers.target, options.metrics, path);
       warn_of_references(*model.tokenizers.target, texts, path);
@@ -227,7 +227,7 @@ bool add_translations(EvaluatedTexts& texts, const EvaluateOptions& options, con
 /// own search first. Writes the best search, by the first metric, into the model's file. Returns
 /// false if the user wants to stop; nothing is written then.
 bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& options,
-                            const Origins& origins, const DeviceEngine& device_engine) {
+                            const Origins& origins, const MakeDeviceEngine& make_device_engine) {
   const std::string& path = options.files.models.front();
   const std::filesystem::path file = resolve_model_path(path);
   { const AtomicFile tried(file); }  // throws if the file cannot be written
@@ -236,7 +236,7 @@ bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& option
   std::optional<FolderLock> no_training;
   if (const RunFolder run{folder_of(file)}; std::filesystem::exists(run.checkpoints()))
     no_training.emplace(run.root, ": a training is at work here; tune its model when it has ended");
-  const OpenedTranslator model = open_translator({path}, options.hardware, device_engine);
+  const OpenedTranslator model = open_translator({path}, options.hardware, make_device_engine);
   if (!options.files.force) {
     warn_of_case(*model.tokenizers.target, options.metrics, path);
     warn_of_trained(texts, path);
@@ -266,7 +266,7 @@ bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& option
 }
 
 int run_evaluate(const EvaluateOptions& options, const Origins& origins,
-                 const DeviceEngine& device_engine) {
+                 const MakeDeviceEngine& make_device_engine) {
   const std::vector<const EvaluationPage*> pages = options.check(origins);
   limit_cores(threads_to_use(options.hardware.threads));
   const EvaluateFiles& files = options.files;
@@ -274,8 +274,9 @@ int run_evaluate(const EvaluateOptions& options, const Origins& origins,
   EvaluatedTexts texts = read_texts(files);
   for (const std::string& model : files.models)
     const ModelFileReader tried(resolve_model_path(model), Verify::Header);
-  const bool whole = files.tune ? add_tuned_translations(texts, options, origins, device_engine)
-                                : add_translations(texts, options, origins, device_engine);
+  const bool whole = files.tune
+                         ? add_tuned_translations(texts, options, origins, make_device_engine)
+                         : add_translations(texts, options, origins, make_device_engine);
   if (!whole) return 1;  // main turns it into the signal's code
   const std::stop_token stop = listen_for_stop();
   const auto width = static_cast<int>(options.metrics.width);
@@ -301,7 +302,7 @@ int run_evaluate(const EvaluateOptions& options, const Origins& origins,
 
 }  // namespace
 
-Command evaluate_command(DeviceEngine device_engine, std::vector<EvaluationPage> pages) {
+Command evaluate_command(MakeDeviceEngine make_device_engine, std::vector<EvaluationPage> pages) {
   const auto options = std::make_shared<EvaluateOptions>();
   options->pages = std::move(pages);
   std::vector<std::string> examples = {
@@ -318,8 +319,8 @@ Command evaluate_command(DeviceEngine device_engine, std::vector<EvaluationPage>
           .short_flags =
               {{"i", "hyp"}, {"m", "model"}, {"b", "beam-size"}, {"w", "width"}, {"f", "format"}},
           .run =
-              [options, invocation, device_engine = std::move(device_engine)] {
-                return run_evaluate(*options, invocation->origins, device_engine);
+              [options, invocation, make_device_engine = std::move(make_device_engine)] {
+                return run_evaluate(*options, invocation->origins, make_device_engine);
               },
           .examples = std::move(examples),
           .invocation = invocation};

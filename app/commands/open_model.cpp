@@ -36,7 +36,7 @@ std::unique_ptr<Engine> no_device_engine(const EngineChoice& choice, const Model
 }
 
 OpenedTranslator open_translator(const std::vector<std::string>& models, const EngineChoice& choice,
-                                 const DeviceEngine& device_engine) {
+                                 const MakeDeviceEngine& make_device_engine) {
   OpenedTranslator opened;
   std::vector<std::vector<std::unique_ptr<Engine>>> engines;  // of each model
   for (const std::string& model : models) {
@@ -55,7 +55,7 @@ OpenedTranslator open_translator(const std::vector<std::string>& models, const E
     require_same(opened.tokenizers, tokenizers, models.front(), model);
     opened.record = common_record(opened.record, file.provenance());
     std::vector<std::unique_ptr<Engine>>& its_engines = engines.emplace_back();
-    if (auto engine = device_engine(choice, file, never_emitted)) {
+    if (auto engine = make_device_engine(choice, file, never_emitted)) {
       opened.is_on_gpu = true;
       its_engines.push_back(std::move(engine));
     } else {

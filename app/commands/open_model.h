@@ -82,11 +82,11 @@ struct OpenedTranslator {
 /// Makes a model's engine on the device that `choice` names; null if that is the CPU. Each program
 /// has its own. Throws UsageError for other texts and for a number type that the device lacks, and
 /// Error for a device that is missing in this machine or this program.
-using DeviceEngine =
+using MakeDeviceEngine =
     std::function<std::unique_ptr<Engine>(const EngineChoice& choice, const ModelFileReader& file,
                                           const std::vector<TokenId>& never_emitted)>;
 
-/// The DeviceEngine of a program that knows the CPU alone.
+/// The MakeDeviceEngine of a program that knows the CPU alone.
 std::unique_ptr<Engine> no_device_engine(const EngineChoice& choice, const ModelFileReader& file,
                                          const std::vector<TokenId>& never_emitted);
 
@@ -96,9 +96,9 @@ std::string host_search_notice(const OpenedTranslator& opened, std::size_t model
                                const Demands& demands);
 
 /// Opens one model, or several as an ensemble. Throws Error if a file is damaged or the models'
-/// tokenizers differ, and the errors of `device_engine`.
+/// tokenizers differ, and the errors of `make_device_engine`.
 OpenedTranslator open_translator(const std::vector<std::string>& models, const EngineChoice& choice,
-                                 const DeviceEngine& device_engine);
+                                 const MakeDeviceEngine& make_device_engine);
 
 /// The hardware, --model, and how much is computed together.
 struct ScorerChoice : HardwareChoice {

@@ -304,8 +304,8 @@ ReadLine prefix_reader(const Prefixes& prefixes, const std::string& path) {
 }
 
 /// Turns a line of input into a request, as the flags say.
-ReadLine line_reader(const TranslateFiles& files, JsonRequests& requests,
-                     const Prefixes& prefixes) {
+ReadLine request_reader(const TranslateFiles& files, JsonRequests& requests,
+                        const Prefixes& prefixes) {
   if (files.json)
     return [&requests](std::string line, std::int64_t) { return requests.read(std::move(line)); };
   return text_reader(prefixes ? prefix_reader(prefixes, files.prefix_file) : nullptr);
@@ -373,8 +373,8 @@ TranslateDocument read_document(const DocumentInput& document, const TranslateFi
 /// The model, the request that the flags make of it, and the service that translates with it.
 struct TranslationSession {
   TranslationSession(const TranslateConfig& config, const Origins& origins, Demands demands,
-                     const DeviceEngine& device_engine)
-      : model(open_translator(config.files.models, config.hardware, device_engine)),
+                     const MakeDeviceEngine& make_device_engine)
+      : model(open_translator(config.files.models, config.hardware, make_device_engine)),
         request(request_of(config, model, origins, std::move(demands))),
         service(model.service({.rows = request.config.batch_size})) {
     const std::string notice =
@@ -404,7 +404,7 @@ std::int64_t translate_input(TranslationSession& session, const TranslateFiles& 
                          .word_scores = files.word_scores,
                          .alignment = files.alignment});
   const StreamRequest stream{.request = prepare(session.request),
-                             .read_line = line_reader(files, requests, input.prefixes)};
+                             .read_line = request_reader(files, requests, input.prefixes)};
   WrittenTranslations written = written_to(output, requests, files, session.request.config);
 
   const std::stop_token stop = listen_for_stop();
@@ -433,7 +433,7 @@ std::int64_t translate_input(TranslationSession& session, const TranslateFiles& 
 }
 
 int run_translate(TranslateConfig config, const Invocation& call,
-                  const DeviceEngine& device_engine) {
+                  const MakeDeviceEngine& make_device_engine) {
   take_text_from_models(config.files);
   const TranslateFiles& files = config.files;
   const DocumentInput* const document = config.check();
@@ -442,7 +442,7 @@ int run_translate(TranslateConfig config, const Invocation& call,
   refuse_own_input(config, call, input);
   if (document) {
     const TranslateDocument translate = read_document(*document, files, input);
-    TranslationSession session(config, call.origins, std::move(demands), device_engine);
+    TranslationSession session(config, call.origins, std::move(demands), make_device_engine);
     translate(session.service, session.request, files.output);
     return 0;
   }
@@ -453,14 +453,15 @@ int run_translate(TranslateConfig config, const Invocation& call,
   const Prefixes prefixes = read_prefixes(files.prefix_file, lines);
   const std::unique_ptr<Output> output = open_output(config);
   const std::int64_t failed_before = files.json ? failed_answers(output->kept()) : 0;
-  TranslationSession session(config, call.origins, std::move(demands), device_engine);
+  TranslationSession session(config, call.origins, std::move(demands), make_device_engine);
   const std::int64_t failed = translate_input(session, files, {input, lines, prefixes}, *output);
   return failed_before + failed > 0 ? 1 : 0;
 }
 
 }  // namespace
 
-Command translate_command(DeviceEngine device_engine, std::vector<DocumentInput> documents) {
+Command translate_command(MakeDeviceEngine make_device_engine,
+                          std::vector<DocumentInput> documents) {
   const auto config = std::make_shared<TranslateConfig>();
   config->documents = std::move(documents);
   std::vector<std::string> examples = {
@@ -476,8 +477,8 @@ Command translate_command(DeviceEngine device_engine, std::vector<DocumentInput>
           .positionals = {"text"},
           .short_flags = {{"m", "model"}, {"i", "input"}, {"o", "output"}, {"b", "beam-size"}},
           .run =
-              [config, invocation, device_engine = std::move(device_engine)] {
-                return run_translate(*config, *invocation, device_engine);
+              [config, invocation, make_device_engine = std::move(make_device_engine)] {
+                return run_translate(*config, *invocation, make_device_engine);
               },
           .examples = std::move(examples),
           .invocation = invocation};

@@ -82,8 +82,8 @@ torch::ScalarType type_on_gpu(ComputeType type) {
   return torch::kBFloat16;
 }
 
-std::unique_ptr<Engine> torch_engine(const EngineChoice& choice, const ModelFileReader& file,
-                                     const std::vector<TokenId>& never_emitted) {
+std::unique_ptr<Engine> make_torch_engine(const EngineChoice& choice, const ModelFileReader& file,
+                                          const std::vector<TokenId>& never_emitted) {
   const torch::Device chosen = chosen_device(choice.device);
   if (chosen.is_cpu()) return nullptr;
   const torch::ScalarType type = type_on_gpu(choice.compute_type);
@@ -112,7 +112,7 @@ OpenedScorer open_torch_scorer(const ScorerChoice& choice) {
 
 std::vector<Command> commands() {
   std::vector<Command> all =
-      common_commands(torch_engine, open_torch_scorer, built_extras(torch_engine));
+      common_commands(make_torch_engine, open_torch_scorer, built_extras(make_torch_engine));
   all.insert(all.begin(), train_command());
   return all;
 }

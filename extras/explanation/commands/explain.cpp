@@ -289,6 +289,6 @@ Command explain_command() {
 
 }  // namespace
 
-Extra explanation_extra(const DeviceEngine&) { return {.commands = {explain_command()}}; }
+Extra explanation_extra(const MakeDeviceEngine&) { return {.commands = {explain_command()}}; }
 
 }  // namespace dragoman

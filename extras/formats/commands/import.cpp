@@ -98,7 +98,7 @@ Command import_command() {
 
 Command export_command();  // export.cpp
 
-Extra formats_extra(const DeviceEngine&) {
+Extra formats_extra(const MakeDeviceEngine&) {
   return {.commands = {export_command(), import_command()}};
 }
 

@@ -204,7 +204,7 @@ void translate_document(const MarkupDocument& document, TranslationService& serv
   log_summary(translations.facts(), 0, 0, watch.seconds());
 }
 
-Extra markup_extra(const DeviceEngine&) {
+Extra markup_extra(const MakeDeviceEngine&) {
   const auto markup = std::make_shared<MarkupFiles>();
   const auto read = [markup](int input, const std::string& name) -> TranslateDocument {
     const auto document =

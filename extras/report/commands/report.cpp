@@ -410,7 +410,7 @@ EvaluationPage html_page() {
 
 }  // namespace
 
-Extra report_extra(const DeviceEngine&) {
+Extra report_extra(const MakeDeviceEngine&) {
   return {.commands = {plot_command()}, .pages = {html_page()}};
 }
 

@@ -52,6 +52,6 @@ Command sample_command() {
 
 }  // namespace
 
-Extra sample_extra(const DeviceEngine&) { return {.commands = {sample_command()}}; }
+Extra sample_extra(const MakeDeviceEngine&) { return {.commands = {sample_command()}}; }
 
 }  // namespace dragoman

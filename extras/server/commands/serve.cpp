@@ -47,7 +47,7 @@ struct ResidentModel {
 /// The model files that --model names, and the models that are loaded from them.
 class ModelFiles {
  public:
-  ModelFiles(const ServeConfig& config, const Invocation& call, DeviceEngine device_engine)
+  ModelFiles(const ServeConfig& config, const Invocation& call, MakeDeviceEngine device_engine)
       : config_(config), call_(call), device_engine_(std::move(device_engine)) {
     for (const NamedModel& model : config.models()) {
       if (config.flags.load_on_demand)
@@ -144,7 +144,7 @@ class ModelFiles {
 
   const ServeConfig& config_;
   const Invocation& call_;
-  const DeviceEngine device_engine_;
+  const MakeDeviceEngine device_engine_;
   Mutex loading_;  ///< one model after the other, so that a SIGHUP finds each loaded or not begun
   ServedModels served_;
 };
@@ -221,7 +221,7 @@ void reload(ApiKeys& keys) {
 }
 
 int run_serve(const ServeConfig& config, const Invocation& call,
-              const DeviceEngine& device_engine) {
+              const MakeDeviceEngine& device_engine) {
   const Clock::time_point begin = Clock::now();
   config.check();
   raise_open_files();
@@ -253,7 +253,7 @@ int run_serve(const ServeConfig& config, const Invocation& call,
   return 0;
 }
 
-Command serve_command(DeviceEngine device_engine) {
+Command serve_command(MakeDeviceEngine device_engine) {
   const auto config = std::make_shared<ServeConfig>();
   const auto invocation = std::make_shared<Invocation>();
   return {
@@ -273,7 +273,7 @@ Command serve_command(DeviceEngine device_engine) {
 
 }  // namespace
 
-Extra server_extra(const DeviceEngine& device_engine) {
+Extra server_extra(const MakeDeviceEngine& device_engine) {
   return {.commands = {serve_command(device_engine)}};
 }
 

@@ -55,8 +55,8 @@ std::string with_codes_in_lower_case(const std::string& value) {
 void check_origin(const std::string& origin) {
   if (origin != "*" && !is_web_origin(origin))
     throw UsageError("--cors-origins: '", origin, "' is no origin as browsers send it: scheme and ",
-                     "host in lower case, the port where it is not the scheme's own, and nothing ",
-                     "behind, as https://example.org or https://example.org:8443; * lets all ",
+                     "host in lower case, the port if it is not the scheme's own, and nothing ",
+                     "after it, as https://example.org or https://example.org:8443; * lets all ",
                      "pages ask");
 }
 

@@ -137,7 +137,7 @@ TEST(HttpServer, AClientThatSendsSomewhatTooMuchSeesThe413) {
     client.send(request.substr(at, 1000));
   }
   EXPECT_EQ(client.receive().status, 413);
-  EXPECT_EQ(client.ask(HttpClient::post("/a", "b")).body, "POST/ab") << "the connection goes on";
+  EXPECT_EQ(client.ask(HttpClient::post("/a", "b")).body, "POST/ab") << "the connection continues";
 }
 
 TEST(HttpServer, AClientThatWaitsForLeaveToSendTooMuchGets413AtOnce) {

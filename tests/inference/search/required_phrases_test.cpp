@@ -189,7 +189,7 @@ TEST(PhraseBeam, APhraseBeginsBetweenWordsOnly) {
   row.candidates = end;
   EXPECT_THAT(extended(row, required, tokens, PhrasePolicy::Fluent),
               ElementsAre(Pair(0, 7), Pair(0, 6)))
-      << "the word goes on";
+      << "the word continues";
 }
 
 TEST(PhraseBeam, AnAttachedSpellingStandsAtOpeningPunctuation) {
