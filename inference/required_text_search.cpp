@@ -80,7 +80,7 @@ struct AttendedWord {
 
 /// The word of the hypothesis that stands for the phrase's source positions: the longest of the
 /// words that begin while these get about the most attention, because an article attends to its
-/// noun, too. None without attention.
+/// noun, too. There is none without attention.
 std::optional<AttendedWord> word_instead_of(const RequiredPhrase& phrase,
                                             const Hypothesis& hypothesis,
                                             const Tokenizer& tokenizer) {

@@ -24,8 +24,8 @@ class TranslationJob : public SentenceReceiver,
   TranslationJob(const LinePreparer& preparer, const RequiredTextSearch& required_texts,
                  SentenceCache& cache, const Tokenizer& target);
 
-  /// Prepares the lines and returns their sentences, without those that the cache has. Called once,
-  /// before any other function.
+  /// Prepares the lines and returns their sentences, without those that the cache has. Call it
+  /// once, before any other function.
   std::vector<SourceSentence> begin(Submission submission);
 
   std::optional<SourceSentence> finish(SourceSentence sentence) override;

@@ -57,9 +57,9 @@ struct Submission {
   std::function<void()> on_progress = {};
 };
 
-/// The translations of a submission, as they are finished. For one thread at a time. The destructor
-/// stops the work on lines that are not finished. The service may be destroyed before the answers,
-/// but its tokenizers must outlive them.
+/// The translations of a submission, as they are finished. One thread at a time may use them. The
+/// destructor stops the work on lines that are not finished. The service may be destroyed before
+/// the answers, but its tokenizers must outlive them.
 class TranslationAnswers {
  public:
   explicit TranslationAnswers(std::shared_ptr<TranslationJob> job);

@@ -43,8 +43,8 @@ void note_diverged(LossHistory& history);
 /// 0.5), or kMostLeftOutInARow updates in a row were left out.
 bool has_diverged(const LossHistory& history);
 /// Whether a rollback may return to a checkpoint, as far as was known when it was made: the last
-/// update was not left out, and the loss was about its lowest. True for the state before the first
-/// update.
+/// update was not left out, and the loss was about its lowest. It may always return to the state
+/// before the first update.
 bool is_sound_in_itself(const LossHistory& history);
 /// Whether a rollback should return to a checkpoint that is `updates_before` the divergence: it is
 /// sound in itself, and either far enough back, so that the trouble had not begun, or the state

@@ -64,8 +64,8 @@ class Trainer {
  private:
   void begin();
   StopReason make_updates(const std::stop_token& stop);
-  /// Ends the run at a limit, after its last validation: makes the average and the model. On rank
-  /// 0. Returns false if a stop was requested meanwhile.
+  /// Ends the run at a limit, after its last validation, on rank 0: makes the average and the
+  /// model. Returns false if a stop was requested meanwhile.
   bool finish(const std::stop_token& stop);
   void save_stopped();
 

@@ -93,8 +93,8 @@ class TrainingModel {
 
   /// From now on `take` gets each update's gradient, in slices of gradient() of at least
   /// `elements`. It gets them from the end of the buffer to its beginning, the first ones while the
-  /// last backward pass is still under way. After that nothing writes to a slice until step(). To
-  /// be called once.
+  /// last backward pass is still under way. After that nothing writes to a slice until step().
+  /// Call this function once.
   void hand_over_slices(std::int64_t elements, std::function<void(const torch::Tensor&)> take);
   /// Hands over the slices that are left. Call it once in an update, before step().
   void hand_over_rest();

@@ -47,8 +47,8 @@ class Communicator {
   /// Copies rank 0's tensor to all ranks.
   void broadcast(torch::Tensor& tensor);
   std::string broadcast(const std::string& text);
-  /// The texts of all ranks, in the order of the ranks, on every rank. At most 8 MiB each. Numbers
-  /// are concatenated in the order of the ranks.
+  /// The texts of all ranks, in the order of the ranks, on every rank. Each has at most 8 MiB.
+  /// Numbers are concatenated in the order of the ranks.
   std::vector<std::string> gather(const std::string& text);
   std::vector<std::int64_t> gather(const std::vector<std::int64_t>& numbers);
   void wait_for_all() { gather(std::string()); }
