@@ -3,7 +3,7 @@
 //
 // A configuration struct names its fields in a member template:
 //
-//   template <class Visit> void for_each_field(Visit&& visit) {
+//   void for_each_field(const auto& visit) {
 //     const auto field = fields_under("Batches", visit);
 //     field("max-tokens", max_tokens, "...", {.aliases = "mini-batch-words"});
 //   }
@@ -51,7 +51,7 @@ struct FieldInfo {
 
 /// Visits fields that stand below one heading in --help: field(name, value, help, more).
 template <class Visit>
-auto fields_under(std::string_view heading, Visit& visit) {
+auto fields_under(std::string_view heading, const Visit& visit) {
   return [heading, &visit](std::string_view name, auto& value, std::string_view help,
                            FieldInfo more = {}) {
     more.name = name;

@@ -78,8 +78,7 @@ struct DataConfig {
   std::vector<std::string> tags() const;
 
   /// Text files may have other names on resume. The hash of their contents decides.
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
+  void for_each_field(const auto& visit) {
     text_fields(visit);
     filter_fields(visit);
     augmentation_fields(visit);

@@ -57,20 +57,17 @@ struct EvaluateConfig {
   /// Throws UsageError naming the flag, or Error if BLEU's tokenizer cannot be loaded.
   void check() const;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    metric_fields(visit);
-    bleu_fields(visit);
-    chrf_fields(visit);
-    ter_fields(visit);
-    significance_fields(visit);
-    output_fields(visit);
+  void for_each_field(const auto& visit) {
+    metric_fields(fields_under("Metrics", visit));
+    bleu_fields(fields_under("BLEU", visit));
+    chrf_fields(fields_under("chrF and chrF++", visit));
+    ter_fields(fields_under("TER", visit));
+    significance_fields(fields_under("Significance", visit));
+    output_fields(fields_under("Output of scores", visit));
   }
 
  private:
-  template <class Visit>
-  void metric_fields(Visit& visit) {
-    const auto field = fields_under("Metrics", visit);
+  void metric_fields(const auto& field) {
     field("metrics", metrics,
           "bleu, chrf, chrf++, ter; bleu-tokenized and bleu-compound-split: the figures of older "
           "papers, which are not comparable with bleu");
@@ -81,9 +78,7 @@ struct EvaluateConfig {
     field("sentence-level", sentence_level, "score each line by itself", {.aliases = "sl"});
   }
 
-  template <class Visit>
-  void bleu_fields(Visit& visit) {
-    const auto field = fields_under("BLEU", visit);
+  void bleu_fields(const auto& field) {
     field("tokenize", tokenize,
           "tokenizer of BLEU; auto: zh, ja-mecab or ko-mecab by --target-language, otherwise 13a",
           {.aliases = "tok"});
@@ -104,9 +99,7 @@ struct EvaluateConfig {
           "leave out orders longer than the line, for --sentence-level");
   }
 
-  template <class Visit>
-  void chrf_fields(Visit& visit) {
-    const auto field = fields_under("chrF and chrF++", visit);
+  void chrf_fields(const auto& field) {
     field("chrf-char-order", chrf.char_order, "longest n-gram of characters", {.aliases = "cc"});
     field("chrf-word-order", chrf.word_order, "longest n-gram of words for chrf (chrf++ has 2)",
           {.aliases = "cw"});
@@ -117,9 +110,7 @@ struct EvaluateConfig {
           "smooth as chrF++.py, NLTK and Moses do, instead of by effective order");
   }
 
-  template <class Visit>
-  void ter_fields(Visit& visit) {
-    const auto field = fields_under("TER", visit);
+  void ter_fields(const auto& field) {
     field("ter-normalized", ter.normalized,
           "treat punctuation as words of its own, as Tercom does");
     field("ter-no-punct", ter.no_punct, "leave out punctuation");
@@ -128,9 +119,7 @@ struct EvaluateConfig {
     field("ter-case-sensitive", ter.case_sensitive, "TER distinguishes upper and lower case");
   }
 
-  template <class Visit>
-  void significance_fields(Visit& visit) {
-    const auto field = fields_under("Significance", visit);
+  void significance_fields(const auto& field) {
     field("confidence", confidence,
           "95 % intervals of each system's scores, by bootstrap resampling", {.aliases = "ci"});
     field("confidence-n", confidence_n, "resampled corpora of --confidence", {.aliases = "cin"});
@@ -147,9 +136,7 @@ struct EvaluateConfig {
           "exchanges of --paired-approximate-randomization", {.aliases = "paired-ar-n,parn"});
   }
 
-  template <class Visit>
-  void output_fields(Visit& visit) {
-    const auto field = fields_under("Output of scores", visit);
+  void output_fields(const auto& field) {
     field("format", format, "how scores are printed");
     field("width", width, "decimals of a score");
   }

@@ -43,8 +43,7 @@ struct TokenizerConfig {
   void check() const;
 
   /// Tokenizers may have other names on resume: they are compared with those of the checkpoint.
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
+  void for_each_field(const auto& visit) {
     const auto field = fields_under("Tokenizer", visit);
     field(
         "vocab-size", vocab_size,

@@ -96,8 +96,7 @@ struct TrainConfig {
   /// --max-time in seconds; 0: no limit.
   double max_seconds() const;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
+  void for_each_field(const auto& visit) {
     run_fields(fields_under("Run", visit));
     batch_fields(fields_under("Batches", visit));
     optimizer_fields(fields_under("Optimizer", visit));

@@ -21,8 +21,7 @@ struct AverageConfig {
   std::string output;
   std::int64_t last = 5;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
+  void for_each_field(const auto& visit) {
     const auto field = fields_under("Average", visit);
     field("models", models, "model files, or one run folder for its newest checkpoints",
           {.aliases = "inputs", .placeholder = "FILE"});

@@ -23,8 +23,7 @@ struct EvaluateFiles {
   bool force = false;
   bool tune = false;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
+  void for_each_field(const auto& visit) {
     const auto field = fields_under("Files", visit);
     field("hyp", hypotheses,
           "translations to score, one per line; one file for each system, the first of which is "

@@ -32,8 +32,7 @@ struct InspectConfig {
   bool check = false;
   std::int64_t threads = 0;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
+  void for_each_field(const auto& visit) {
     const auto field = fields_under("Inspect", visit);
     field("model", model, "run folder or model file", {.placeholder = "FILE"});
     field("format", format, "output for people or for programs");

@@ -26,8 +26,7 @@ struct HardwareChoice {
   std::string device = "auto";
   std::int64_t threads = 0;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
+  void for_each_field(const auto& visit) {
     const auto field = fields_under("Hardware", visit);
     field("device", device, "device to compute on: auto, cpu, cuda or cuda:N");
     field("threads", threads, "threads on the CPU; 0: all cores that this process may use",
@@ -39,8 +38,7 @@ struct HardwareChoice {
 struct EngineChoice : HardwareChoice {
   ComputeType compute_type = ComputeType::Auto;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
+  void for_each_field(const auto& visit) {
     HardwareChoice::for_each_field(visit);
     const auto field = fields_under("Hardware", visit);
     field("compute-type", compute_type,
@@ -111,8 +109,7 @@ struct ScorerChoice : HardwareChoice {
     if (max_tokens < 1) throw UsageError("--max-tokens: must be at least 1");
   }
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
+  void for_each_field(const auto& visit) {
     fields_under("Files", visit)("model", model, "run folder or model file",
                                  {.placeholder = "FILE"});
     HardwareChoice::for_each_field(visit);

@@ -31,8 +31,7 @@ struct QuantizeConfig {
   double max_loss = 0.1;
   std::int64_t threads = 0;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
+  void for_each_field(const auto& visit) {
     const auto field = fields_under("Quantize", visit);
     field("model", model, "run folder or model file", {.placeholder = "FILE"});
     field("output", output, "the model file to write", {.placeholder = "FILE"});

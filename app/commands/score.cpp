@@ -40,40 +40,25 @@ struct ScoreConfig {
   SplitSentences split_sentences = SplitSentences::Auto;
   std::int64_t max_length = 2'048;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    constexpr std::string_view kFiles = "Files", kScores = "Scores", kHardware = "Hardware";
+  void for_each_field(const auto& visit) {
     model.for_each_field(visit);
-    visit({.name = "src",
-           .help = "sentences, one a line; - for standard input",
-           .group = kFiles,
-           .aliases = "source",
-           .placeholder = "FILE"},
-          source);
-    visit({.name = "tgt",
-           .help = "their translations, line for line; - for standard input",
-           .group = kFiles,
-           .aliases = "target,trg,hyp",
-           .placeholder = "FILE"},
-          target);
-    visit({.name = "normalize",
-           .help = "divide each line's log-probability by its number of pieces, </s> included",
-           .group = kScores},
-          normalize);
-    visit({.name = "per-token",
-           .help = "add a tab and the log-probability of each piece, </s> as the last",
-           .group = kScores,
-           .aliases = "with-tokens-score"},
-          per_token);
-    visit({.name = "split-sentences",
-           .help = "score the sentences of a line one by one, if both sides have the same number "
-                   "of them; auto: only if the model was trained on single sentences",
-           .group = kScores},
-          split_sentences);
-    visit({.name = "max-length",
-           .help = "longest line, in pieces; attention's memory grows with its square",
-           .group = kHardware},
-          max_length);
+    const auto field = fields_under("Files", visit);
+    field("src", source, "sentences, one a line; - for standard input",
+          {.aliases = "source", .placeholder = "FILE"});
+    field("tgt", target, "their translations, line for line; - for standard input",
+          {.aliases = "target,trg,hyp", .placeholder = "FILE"});
+    const auto scoring = fields_under("Scores", visit);
+    scoring("normalize", normalize,
+            "divide each line's log-probability by its number of pieces, </s> included");
+    scoring("per-token", per_token,
+            "add a tab and the log-probability of each piece, </s> as the last",
+            {.aliases = "with-tokens-score"});
+    scoring("split-sentences", split_sentences,
+            "score the sentences of a line one by one, if both sides have the same number of them; "
+            "auto: only if the model was trained on single sentences");
+    fields_under("Hardware", visit)(
+        "max-length", max_length,
+        "longest line, in pieces; attention's memory grows with its square");
   }
 
   void check() const {

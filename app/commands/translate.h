@@ -25,8 +25,7 @@ struct TranslateFiles {
   bool word_scores = false;
   AlignmentFormat alignment = AlignmentFormat::None;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
+  void for_each_field(const auto& visit) {
     const auto field = fields_under("Files", visit);
     field("model", models,
           "run folder or model file; several models with the same tokenizer translate "
@@ -72,8 +71,7 @@ struct DemandFiles {
   bool terms_force = false;
   std::string number_format;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
+  void for_each_field(const auto& visit) {
     const auto field = fields_under("Demands", visit);
     field("terms", terms,
           "glossary with lines of \"source term<tab>target term\": if the source has a "

@@ -68,21 +68,14 @@ struct CommonConfig {
   LogFormat log_format = LogFormat::Text;
   bool help = false;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    visit({.name = "config",
-           .help = "TOML file with values for flags; flags on the command line override it",
-           .group = "Common",
-           .aliases = "c",
-           .placeholder = "FILE"},
-          config);
-    visit({.name = "quiet", .help = "only warnings and errors on stderr", .group = "Common"},
-          quiet);
-    visit({.name = "log-format",
-           .help = "messages as text for people, or as one JSON object per line",
-           .group = "Common"},
-          log_format);
-    visit({.name = "help", .help = "this text", .group = "Common", .aliases = "h"}, help);
+  void for_each_field(const auto& visit) {
+    const auto field = fields_under("Common", visit);
+    field("config", config,
+          "TOML file with values for flags; flags on the command line override it",
+          {.aliases = "c", .placeholder = "FILE"});
+    field("quiet", quiet, "only warnings and errors on stderr");
+    field("log-format", log_format, "messages as text for people, or as one JSON object per line");
+    field("help", help, "this text", {.aliases = "h"});
   }
 };
 

@@ -14,14 +14,12 @@ namespace dragoman {
 struct RunMode {
   bool plan = false;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    visit({.name = "plan",
-           .help = "print the memory, speed, time and disk space that the run would take, and do "
-                   "nothing else",
-           .group = "Run",
-           .aliases = "dry-run"},
-          plan);
+  void for_each_field(const auto& visit) {
+    const auto field = fields_under("Run", visit);
+    field(
+        "plan", plan,
+        "print the memory, speed, time and disk space that the run would take, and do nothing else",
+        {.aliases = "dry-run"});
   }
 };
 

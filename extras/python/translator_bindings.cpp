@@ -53,13 +53,12 @@ struct ResidentConfig {
   ComputeType compute_type = ComputeType::Auto;
   std::int64_t batch_size = 0;  ///< Workers::Limits::rows
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    visit({.name = "threads", .help = "threads; 0: all cores that this process may use"}, threads);
-    visit({.name = "compute-type", .help = "number type of the arithmetic"}, compute_type);
-    visit({.name = "batch-size",
-           .help = "hypotheses that are computed together; 0: as suits the processor"},
-          batch_size);
+  void for_each_field(const auto& visit) {
+    const auto field = fields_under("", visit);
+    field("threads", threads, "threads; 0: all cores that this process may use");
+    field("compute-type", compute_type, "number type of the arithmetic");
+    field("batch-size", batch_size,
+          "hypotheses that are computed together; 0: as suits the processor");
   }
 };
 
@@ -181,15 +180,15 @@ struct DemandConfig {
   bool word_scores = false;
   bool alignment = false;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    visit({.name = "terms-file", .help = "glossary"}, terms_file);
-    visit({.name = "avoid", .help = "texts that no translation may have"}, avoid);
-    visit({.name = "protect", .help = "copy numbers, addresses and placeholders"}, protect);
-    visit({.name = "terms-force", .help = "write every required text"}, terms_force);
-    visit({.name = "number-format", .help = "two languages: en-de"}, number_format);
-    visit({.name = "word-scores", .help = "report words"}, word_scores);
-    visit({.name = "alignment", .help = "report attention"}, alignment);
+  void for_each_field(const auto& visit) {
+    const auto field = fields_under("", visit);
+    field("terms-file", terms_file, "glossary");
+    field("avoid", avoid, "texts that no translation may have");
+    field("protect", protect, "copy numbers, addresses and placeholders");
+    field("terms-force", terms_force, "write every required text");
+    field("number-format", number_format, "two languages: en-de");
+    field("word-scores", word_scores, "report words");
+    field("alignment", alignment, "report attention");
   }
 };
 

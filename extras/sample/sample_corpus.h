@@ -20,15 +20,12 @@ struct SampleConfig {
   /// Throws UsageError naming the flag.
   void check() const;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    visit({.name = "seed", .help = "another seed gives another corpus", .group = "Sample"}, seed);
-    visit({.name = "train-size", .help = "pairs of train.en and train.de", .group = "Sample"},
-          train_pairs);
-    visit({.name = "valid-size", .help = "pairs of valid.en and valid.de", .group = "Sample"},
-          valid_pairs);
-    visit({.name = "test-size", .help = "pairs of test.en and test.de", .group = "Sample"},
-          test_pairs);
+  void for_each_field(const auto& visit) {
+    const auto field = fields_under("Sample", visit);
+    field("seed", seed, "another seed gives another corpus");
+    field("train-size", train_pairs, "pairs of train.en and train.de");
+    field("valid-size", valid_pairs, "pairs of valid.en and valid.de");
+    field("test-size", test_pairs, "pairs of test.en and test.de");
   }
 };
 

@@ -103,164 +103,91 @@ struct DecodeConfig {
   /// The most tokens, </s> included, of the translation of a sentence of `source_pieces`.
   std::int64_t max_target_length(std::int64_t source_pieces) const;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    score_fields(visit);
-    length_fields(visit);
-    attention_fields(visit);
-    sampling_fields(visit);
-    speed_fields(visit);
+  void for_each_field(const auto& visit) {
+    const auto field = fields_under("Search", visit);
+    score_fields(field);
+    length_fields(field);
+    attention_fields(field);
+    sampling_fields(fields_under("Sampling", visit));
+    field("batch-size", batch_size,
+          "hypotheses to compute together; 0: as suits the device; changes speed and memory, not "
+          "the output",
+          {.aliases = "max-rows,mini-batch"});
   }
 
  private:
-  static constexpr std::string_view kSearch = "Search";
-
-  template <class Visit>
-  void score_fields(Visit& visit) {
-    visit({.name = "beam-size",
-           .help = "hypotheses kept open at each step; 1 is greedy",
-           .group = kSearch,
-           .aliases = "beam,num-beams"},
-          beam_size);
-    visit({.name = "n-best",
-           .help = "translations of each line, best first",
-           .group = kSearch,
-           .aliases = "nbest,num-hypotheses"},
-          n_best);
-    visit({.name = "length-penalty",
-           .help = "alpha: scores are divided by length^alpha; 0 prefers short translations",
-           .group = kSearch,
-           .aliases = "lenpen,normalize,alpha"},
-          length_penalty);
-    visit({.name = "length-penalty-kind",
-           .help = "divide by length^alpha or by GNMT's ((5 + length) / 6)^alpha",
-           .group = kSearch},
-          length_penalty_kind);
-    visit({.name = "word-penalty",
-           .help = "number to subtract from the log-probability of a translation for each of its "
-                   "pieces",
-           .group = kSearch},
-          word_penalty);
-    visit({.name = "coverage-penalty",
-           .help = "beta of GNMT's penalty for source pieces that get little attention; 0: none",
-           .group = kSearch},
-          coverage_penalty);
-    visit(
-        {.name = "repetition-penalty",
-         .help =
-             "factor for the log-probabilities of pieces that the translation already has; 1: none",
-         .group = kSearch},
-        repetition_penalty);
-    visit({.name = "no-repeat-ngram-size",
-           .help = "no translation repeats a sequence of N pieces; 0: no such rule",
-           .group = kSearch},
-          no_repeat_ngram_size);
-    visit({.name = "suppress",
-           .help = "pieces that are never produced",
-           .group = kSearch,
-           .aliases = "suppress-tokens"},
-          suppress);
+  void score_fields(const auto& field) {
+    field("beam-size", beam_size, "hypotheses kept open at each step; 1 is greedy",
+          {.aliases = "beam,num-beams"});
+    field("n-best", n_best, "translations of each line, best first",
+          {.aliases = "nbest,num-hypotheses"});
+    field("length-penalty", length_penalty,
+          "alpha: scores are divided by length^alpha; 0 prefers short translations",
+          {.aliases = "lenpen,normalize,alpha"});
+    field("length-penalty-kind", length_penalty_kind,
+          "divide by length^alpha or by GNMT's ((5 + length) / 6)^alpha");
+    field("word-penalty", word_penalty,
+          "number to subtract from the log-probability of a translation for each of its pieces");
+    field("coverage-penalty", coverage_penalty,
+          "beta of GNMT's penalty for source pieces that get little attention; 0: none");
+    field("repetition-penalty", repetition_penalty,
+          "factor for the log-probabilities of pieces that the translation already has; 1: none");
+    field("no-repeat-ngram-size", no_repeat_ngram_size,
+          "no translation repeats a sequence of N pieces; 0: no such rule");
+    field("suppress", suppress, "pieces that are never produced", {.aliases = "suppress-tokens"});
   }
 
-  template <class Visit>
-  void length_fields(Visit& visit) {
-    visit({.name = "stop",
-           .help = "when the search of a sentence ends; full: --beam-size translations are "
-                   "finished; exact: no unfinished one can still become one of the best; hf: as "
-                   "Hugging Face's rule says; marian: each finished translation has made the beam "
-                   "one narrower, and none is left; fairseq: as full, but translations that are "
-                   "unfinished at the maximum length end with </s>; opennmt: the best one of a "
-                   "step is finished",
-           .group = kSearch},
-          stop);
-    visit({.name = "min-length",
-           .help = "minimum number of pieces in a translation, not counting its end </s>",
-           .group = kSearch,
-           .aliases = "min-len,min-decoding-length"},
-          min_length);
-    visit({.name = "max-length",
-           .help = "maximum number of pieces in a translation, counting its end </s>; 0: only "
-                   "--max-length-ratio applies",
-           .group = kSearch,
-           .aliases = "max-len,max-decoding-length"},
-          max_length);
-    visit({.name = "max-length-ratio",
-           .help = "maximum number of pieces in a translation for each source piece; 50 are "
-                   "always allowed",
-           .group = kSearch,
-           .aliases = "max-length-factor,max-len-a"},
-          max_length_ratio);
-    visit({.name = "split-sentences",
-           .help = "translate the sentences of a line one by one; auto: if the model was trained "
-                   "on single sentences",
-           .group = kSearch},
-          split_sentences);
-    visit({.name = "split-length",
-           .help = "maximum number of source pieces to translate at once; longer lines are split "
-                   "at sentence ends, then at clauses, then between words",
-           .group = kSearch},
-          split_length);
-    visit({.name = "translate-all",
-           .help = "also translate what is otherwise copied: lines and sentences that have only "
-                   "signs, numbers, addresses, placeholders or identifiers, and the signs at the "
-                   "ends of others",
-           .group = kSearch},
-          translate_all);
-    visit({.name = "unknown-words",
-           .help = "what to do with text in characters that the training text did not have; "
-                   "copying needs a model with a record of them (dragoman inspect shows it)",
-           .group = kSearch},
-          unknown_words);
+  void length_fields(const auto& field) {
+    field("stop", stop,
+          "when the search of a sentence ends; full: --beam-size translations are finished; exact: "
+          "no unfinished one can still become one of the best; hf: as Hugging Face's rule says; "
+          "marian: each finished translation has made the beam one narrower, and none is left; "
+          "fairseq: as full, but translations that are unfinished at the maximum length end with "
+          "</s>; opennmt: the best one of a step is finished");
+    field("min-length", min_length,
+          "minimum number of pieces in a translation, not counting its end </s>",
+          {.aliases = "min-len,min-decoding-length"});
+    field("max-length", max_length,
+          "maximum number of pieces in a translation, counting its end </s>; 0: only "
+          "--max-length-ratio applies",
+          {.aliases = "max-len,max-decoding-length"});
+    field("max-length-ratio", max_length_ratio,
+          "maximum number of pieces in a translation for each source piece; 50 are always allowed",
+          {.aliases = "max-length-factor,max-len-a"});
+    field("split-sentences", split_sentences,
+          "translate the sentences of a line one by one; auto: if the model was trained on single "
+          "sentences");
+    field("split-length", split_length,
+          "maximum number of source pieces to translate at once; longer lines are split at "
+          "sentence ends, then at clauses, then between words");
+    field("translate-all", translate_all,
+          "also translate what is otherwise copied: lines and sentences that have only signs, "
+          "numbers, addresses, placeholders or identifiers, and the signs at the ends of others");
+    field("unknown-words", unknown_words,
+          "what to do with text in characters that the training text did not have; copying needs a "
+          "model with a record of them (dragoman inspect shows it)");
   }
 
-  template <class Visit>
-  void attention_fields(Visit& visit) {
-    visit(
-        {.name = "attention-layer",
-         .help = "decoder layer whose attention alignments and --coverage-penalty use, from 1; -1: "
-                 "the last but one, if there are several",
-         .group = kSearch},
-        attention_layer);
-    visit({.name = "attention-head",
-           .help = "head of that layer, from 1; 0: the mean of all",
-           .group = kSearch},
-          attention_head);
+  void attention_fields(const auto& field) {
+    field("attention-layer", attention_layer,
+          "decoder layer whose attention alignments and --coverage-penalty use, from 1; -1: the "
+          "last but one, if there are several");
+    field("attention-head", attention_head, "head of that layer, from 1; 0: the mean of all");
   }
 
-  template <class Visit>
-  void sampling_fields(Visit& visit) {
-    constexpr std::string_view kSampling = "Sampling";
-    visit({.name = "sampling",
-           .help = "draw each token at random instead of searching for the best translation",
-           .group = kSampling,
-           .aliases = "output-sampling"},
-          sampling);
-    visit({.name = "sampling-topk",
-           .help = "draw from the k most probable tokens; 0: from all",
-           .group = kSampling,
-           .aliases = "top-k,topk"},
-          sampling_topk);
-    visit({.name = "sampling-topp",
-           .help = "draw from the fewest tokens that together have this probability",
-           .group = kSampling,
-           .aliases = "top-p,topp"},
-          sampling_topp);
-    visit({.name = "temperature",
-           .help = "below 1 sharpens the distribution that is drawn from, above 1 flattens it",
-           .group = kSampling,
-           .aliases = "sampling-temperature,softmax-temperature"},
-          temperature);
-    visit({.name = "seed", .help = "seed of the random draws", .group = kSampling}, seed);
-  }
-
-  template <class Visit>
-  void speed_fields(Visit& visit) {
-    visit({.name = "batch-size",
-           .help = "hypotheses to compute together; 0: as suits the device; changes speed and "
-                   "memory, not the output",
-           .group = kSearch,
-           .aliases = "max-rows,mini-batch"},
-          batch_size);
+  void sampling_fields(const auto& field) {
+    field("sampling", sampling,
+          "draw each token at random instead of searching for the best translation",
+          {.aliases = "output-sampling"});
+    field("sampling-topk", sampling_topk, "draw from the k most probable tokens; 0: from all",
+          {.aliases = "top-k,topk"});
+    field("sampling-topp", sampling_topp,
+          "draw from the fewest tokens that together have this probability",
+          {.aliases = "top-p,topp"});
+    field("temperature", temperature,
+          "below 1 sharpens the distribution that is drawn from, above 1 flattens it",
+          {.aliases = "sampling-temperature,softmax-temperature"});
+    field("seed", seed, "seed of the random draws");
   }
 };
 

@@ -97,8 +97,7 @@ struct ModelConfig {
                                            : std::numeric_limits<std::int32_t>::max();
   }
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
+  void for_each_field(const auto& visit) {
     const auto field = fields_under("Model", visit);
     field("d-model", d_model, "width of the model",
           {.aliases = "dim-emb,hidden-size,encoder-embed-dim"});

@@ -20,13 +20,13 @@ struct Settings {
   std::string name = "a";
   Colour colour = Colour::Red;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    visit({.name = "quiet", .help = ""}, quiet);
-    visit({.name = "threads", .help = ""}, threads);
-    visit({.name = "rate", .help = ""}, rate);
-    visit({.name = "name", .help = ""}, name);
-    visit({.name = "colour", .help = ""}, colour);
+  void for_each_field(const auto& visit) {
+    const auto field = fields_under("", visit);
+    field("quiet", quiet, "");
+    field("threads", threads, "");
+    field("rate", rate, "");
+    field("name", name, "");
+    field("colour", colour, "");
   }
 };
 

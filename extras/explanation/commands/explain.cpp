@@ -40,52 +40,25 @@ struct ExplainFlags {
   bool packed = false;
   std::int64_t threads = 0;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    constexpr std::string_view kFiles = "Files";
-    visit({.name = "model",
-           .help = "run folder or model file",
-           .group = kFiles,
-           .placeholder = "FILE"},
-          model);
-    visit({.name = "text", .help = "a sentence", .group = kFiles}, text);
-    visit({.name = "input",
-           .help = "a file with a sentence a line; - for standard input",
-           .group = kFiles,
-           .aliases = "src",
-           .placeholder = "FILE"},
-          input);
-    visit({.name = "target",
-           .help = "the translation of the sentence to look at, instead of the model's own",
-           .group = kFiles},
-          target);
-    visit({.name = "target-file",
-           .help = "the translations of --input to look at, one a line",
-           .group = kFiles,
-           .aliases = "tgt",
-           .placeholder = "FILE"},
-          target_file);
-    visit({.name = "output",
-           .help = "the file to write; - for standard output",
-           .group = kFiles,
-           .placeholder = "FILE"},
-          output);
-    visit({.name = "format",
-           .help = "a page that shows everything (html), all numbers (json), or a figure of the "
-                   "first sentence (svg); by default the one that the name of --output ends in, "
-                   "else html",
-           .group = kFiles},
-          format);
-    visit({.name = "packed",
-           .help = "with --format json: vectors and weights as base64 of 16-bit numbers, in a "
-                   "smaller file",
-           .group = kFiles},
-          packed);
-    visit({.name = "threads",
-           .help = "sentences of --input that are explained at once; 0: as many as cores",
-           .group = "Hardware",
-           .aliases = "cpu-threads"},
-          threads);
+  void for_each_field(const auto& visit) {
+    const auto field = fields_under("Files", visit);
+    field("model", model, "run folder or model file", {.placeholder = "FILE"});
+    field("text", text, "a sentence");
+    field("input", input, "a file with a sentence a line; - for standard input",
+          {.aliases = "src", .placeholder = "FILE"});
+    field("target", target,
+          "the translation of the sentence to look at, instead of the model's own");
+    field("target-file", target_file, "the translations of --input to look at, one a line",
+          {.aliases = "tgt", .placeholder = "FILE"});
+    field("output", output, "the file to write; - for standard output", {.placeholder = "FILE"});
+    field("format", format,
+          "a page that shows everything (html), all numbers (json), or a figure of the first "
+          "sentence (svg); by default the one that the name of --output ends in, else html");
+    field("packed", packed,
+          "with --format json: vectors and weights as base64 of 16-bit numbers, in a smaller file");
+    fields_under("Hardware", visit)(
+        "threads", threads, "sentences of --input that are explained at once; 0: as many as cores",
+        {.aliases = "cpu-threads"});
   }
 };
 

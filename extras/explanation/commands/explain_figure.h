@@ -27,27 +27,20 @@ struct FigureFlags {
   AttentionKind kind = AttentionKind::Cross;
   std::int64_t layer = 0, head = 0, token = 1;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    constexpr std::string_view kFormat = "Figure (--format svg)";
-    visit({.name = "figure",
-           .help = "the weights of one attention (matrix), of all heads of all layers (heads), or "
-                   "the vectors of one token: what the stack reads (input), the feed-forward "
-                   "network of a layer, what each sub-layer adds (residual)",
-           .group = kFormat},
-          figure);
-    visit({.name = "kind",
-           .help = "the attention of the encoder, of the decoder to itself, or of the decoder to "
-                   "the encoder (cross); for vectors the stack, by default the encoder",
-           .group = kFormat},
-          kind);
-    visit({.name = "layer", .help = "the layer, from 1; 0: the last", .group = kFormat}, layer);
-    visit({.name = "head", .help = "the head, from 1; 0: the mean of all", .group = kFormat}, head);
-    visit({.name = "token",
-           .help = "the token whose vectors are shown, from 1; in the decoder the position, which "
-                   "reads the token before",
-           .group = kFormat},
-          token);
+  void for_each_field(const auto& visit) {
+    const auto field = fields_under("Figure (--format svg)", visit);
+    field("figure", figure,
+          "the weights of one attention (matrix), of all heads of all layers (heads), or the "
+          "vectors of one token: what the stack reads (input), the feed-forward network of a "
+          "layer, what each sub-layer adds (residual)");
+    field("kind", kind,
+          "the attention of the encoder, of the decoder to itself, or of the decoder to the "
+          "encoder (cross); for vectors the stack, by default the encoder");
+    field("layer", layer, "the layer, from 1; 0: the last");
+    field("head", head, "the head, from 1; 0: the mean of all");
+    field("token", token,
+          "the token whose vectors are shown, from 1; in the decoder the position, which reads the "
+          "token before");
   }
 };
 

@@ -35,34 +35,18 @@ struct ExportConfig {
   ExportType type = ExportType::Float32;
   bool drop_search = false;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    visit({.name = "model",
-           .help = "run folder or model file",
-           .group = "Export",
-           .placeholder = "FILE"},
-          model);
-    visit({.name = "output",
-           .help = "the folder to make; it must not exist, or be empty",
-           .group = "Export",
-           .aliases = "output-dir",
-           .placeholder = "FOLDER"},
-          output);
-    visit({.name = "format",
-           .help = "format to write; hf-marian needs a model of train --norm after, marian one of "
-                   "--norm after --positions marian",
-           .group = "Export"},
-          format);
-    visit({.name = "type",
-           .help = "number type of the stored weights",
-           .group = "Export",
-           .aliases = "quantization"},
-          type);
-    visit({.name = "drop-search",
-           .help = "leave out settings of the model's search that the format does not have, and "
-                   "name them; else they are an error",
-           .group = "Export"},
-          drop_search);
+  void for_each_field(const auto& visit) {
+    const auto field = fields_under("Export", visit);
+    field("model", model, "run folder or model file", {.placeholder = "FILE"});
+    field("output", output, "the folder to make; it must not exist, or be empty",
+          {.aliases = "output-dir", .placeholder = "FOLDER"});
+    field("format", format,
+          "format to write; hf-marian needs a model of train --norm after, marian one of --norm "
+          "after --positions marian");
+    field("type", type, "number type of the stored weights", {.aliases = "quantization"});
+    field("drop-search", drop_search,
+          "leave out settings of the model's search that the format does not have, and name them; "
+          "else they are an error");
   }
 };
 

@@ -24,20 +24,13 @@ namespace fs = std::filesystem;
 struct ImportConfig {
   std::string model, output;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    visit({.name = "model",
-           .help =
-               "a folder of Hugging Face's MarianMTModel (OPUS-MT), Marian, CTranslate2 or "
-               "JoeyNMT, a model.npz of Marian, or a checkpoint of fairseq, JoeyNMT or OpenNMT-py",
-           .group = "Import",
-           .placeholder = "PATH"},
-          model);
-    visit({.name = "output",
-           .help = "the model file to write",
-           .group = "Import",
-           .placeholder = "FILE"},
-          output);
+  void for_each_field(const auto& visit) {
+    const auto field = fields_under("Import", visit);
+    field("model", model,
+          "a folder of Hugging Face's MarianMTModel (OPUS-MT), Marian, CTranslate2 or JoeyNMT, a "
+          "model.npz of Marian, or a checkpoint of fairseq, JoeyNMT or OpenNMT-py",
+          {.placeholder = "PATH"});
+    field("output", output, "the model file to write", {.placeholder = "FILE"});
   }
 };
 

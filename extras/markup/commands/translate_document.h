@@ -15,31 +15,18 @@ struct MarkupFiles {
   MarkupFormat markup = MarkupFormat::None;
   std::vector<std::string> ignore_tags = {}, splitting_tags = {}, non_splitting_tags = {};
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    constexpr std::string_view kMarkup = "Markup";
-    visit({.name = "markup",
-           .help = "the input is one document: a page (html), XML, subtitles (srt, vtt), messages "
-                   "(po) or "
-                   "Markdown; its texts are translated, and its tags stay with their words",
-           .group = kMarkup},
-          markup);
-    visit({.name = "ignore-tags",
-           .help = "elements that are kept as they are, besides scripts, code and those with "
-                   "translate=\"no\"",
-           .group = kMarkup,
-           .placeholder = "NAME"},
-          ignore_tags);
-    visit({.name = "splitting-tags",
-           .help = "elements that end sentences",
-           .group = kMarkup,
-           .placeholder = "NAME"},
-          splitting_tags);
-    visit({.name = "non-splitting-tags",
-           .help = "elements that stand within sentences",
-           .group = kMarkup,
-           .placeholder = "NAME"},
-          non_splitting_tags);
+  void for_each_field(const auto& visit) {
+    const auto field = fields_under("Markup", visit);
+    field("markup", markup,
+          "the input is one document: a page (html), XML, subtitles (srt, vtt), messages (po) or "
+          "Markdown; its texts are translated, and its tags stay with their words");
+    field(
+        "ignore-tags", ignore_tags,
+        "elements that are kept as they are, besides scripts, code and those with translate=\"no\"",
+        {.placeholder = "NAME"});
+    field("splitting-tags", splitting_tags, "elements that end sentences", {.placeholder = "NAME"});
+    field("non-splitting-tags", non_splitting_tags, "elements that stand within sentences",
+          {.placeholder = "NAME"});
   }
 
   bool names_tags() const {

@@ -35,19 +35,12 @@ struct PlotConfig {
   std::vector<std::string> runs;
   std::string output;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    visit({.name = "runs",
-           .help = "run folders, or their log.jsonl",
-           .group = "Plot",
-           .aliases = "inputs",
-           .placeholder = "FILE"},
-          runs);
-    visit({.name = "output",
-           .help = "the HTML page to write; - for standard output",
-           .group = "Plot",
-           .placeholder = "FILE"},
-          output);
+  void for_each_field(const auto& visit) {
+    const auto field = fields_under("Plot", visit);
+    field("runs", runs, "run folders, or their log.jsonl",
+          {.aliases = "inputs", .placeholder = "FILE"});
+    field("output", output, "the HTML page to write; - for standard output",
+          {.placeholder = "FILE"});
   }
 };
 

@@ -266,21 +266,16 @@ struct PageFlags {
   std::string html;
   std::int64_t explain = 0;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    constexpr std::string_view kFiles = "Files";
-    visit({.name = "html",
-           .help = "also write a page with the scores, the statistics behind them, and the "
-                   "sentences side by side, with those of --src if there are any",
-           .group = kFiles,
-           .placeholder = "FILE"},
-          html);
-    visit({.name = "explain",
-           .help = "with --html: also explain this many of the sentences, those with the worst "
-                   "scores of the first model, which the page then shows first; 100 at most; the "
-                   "pages stand in a folder beside it",
-           .group = kFiles},
-          explain);
+  void for_each_field(const auto& visit) {
+    const auto field = fields_under("Files", visit);
+    field("html", html,
+          "also write a page with the scores, the statistics behind them, and the sentences side "
+          "by side, with those of --src if there are any",
+          {.placeholder = "FILE"});
+    field("explain", explain,
+          "with --html: also explain this many of the sentences, those with the worst scores of "
+          "the first model, which the page then shows first; 100 at most; the pages stand in a "
+          "folder beside it");
   }
 };
 

@@ -17,14 +17,12 @@ struct SampleOptions {
   std::string output;
   SampleConfig sample;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    visit({.name = "output",
-           .help = "folder for train, valid and test (.en, .de); in it only the files of an "
-                   "earlier sample are replaced",
-           .group = "Sample",
-           .placeholder = "FOLDER"},
-          output);
+  void for_each_field(const auto& visit) {
+    const auto field = fields_under("Sample", visit);
+    field("output", output,
+          "folder for train, valid and test (.en, .de); in it only the files of an earlier sample "
+          "are replaced",
+          {.placeholder = "FOLDER"});
     sample.for_each_field(visit);
   }
 };

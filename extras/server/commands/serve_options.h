@@ -32,79 +32,48 @@ struct ServeFlags {
   std::string public_url;
   bool behind_proxy = false;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    constexpr std::string_view kModels = "Models", kNetwork = "Network";
-    visit(
-        {.name = "model",
-         .help = "LANGUAGES=PATH, as en-de=run/: run folder or model file, and the languages that "
-                 "it translates; several for several languages",
-         .group = kModels,
-         .aliases = "models"},
-        models);
-    visit({.name = "source-lang",
-           .help = "source language of the one --model that is given by its PATH alone",
-           .group = kModels},
-          source_lang);
-    visit({.name = "target-lang", .help = "target language of that model", .group = kModels},
-          target_lang);
-    visit({.name = "load-on-demand",
-           .help = "load a model when a request first needs it, not at the start",
-           .group = kModels},
-          load_on_demand);
-    visit({.name = "host",
-           .help = "address to listen at; 0.0.0.0: all addresses of this machine",
-           .group = kNetwork},
-          host);
-    visit({.name = "port", .help = "port to listen at; 0: one that is free", .group = kNetwork},
-          port);
-    visit({.name = "cors-origins",
-           .help = "web pages that may ask, as https://example.org; *: all",
-           .group = kNetwork},
-          cors_origins);
-    visit(
-        {.name = "public-url",
-         .help = "address that clients know, as https://mt.example.org: for a proxy in front that "
-                 "passes the name on, and for the addresses of translated files",
-         .group = kNetwork,
-         .placeholder = "URL"},
-        public_url);
-    visit({.name = "allowed-hosts",
-           .help = "names by which the server may be asked; *: any. Without it any, but at a "
-                   "loopback address only localhost and the name of --public-url",
-           .group = kNetwork,
-           .placeholder = "NAME"},
-          allowed_hosts);
-    visit({.name = "behind-proxy",
-           .help = "a client is the last address in X-Forwarded-For, which the proxy in front "
-                   "writes",
-           .group = kNetwork},
-          behind_proxy);
+  void for_each_field(const auto& visit) {
+    const auto field = fields_under("Models", visit);
+    field("model", models,
+          "LANGUAGES=PATH, as en-de=run/: run folder or model file, and the languages that it "
+          "translates; several for several languages",
+          {.aliases = "models"});
+    field("source-lang", source_lang,
+          "source language of the one --model that is given by its PATH alone");
+    field("target-lang", target_lang, "target language of that model");
+    field("load-on-demand", load_on_demand,
+          "load a model when a request first needs it, not at the start");
+    const auto network = fields_under("Network", visit);
+    network("host", host, "address to listen at; 0.0.0.0: all addresses of this machine");
+    network("port", port, "port to listen at; 0: one that is free");
+    network("cors-origins", cors_origins, "web pages that may ask, as https://example.org; *: all");
+    network("public-url", public_url,
+            "address that clients know, as https://mt.example.org: for a proxy in front that "
+            "passes the name on, and for the addresses of translated files",
+            {.placeholder = "URL"});
+    network("allowed-hosts", allowed_hosts,
+            "names by which the server may be asked; *: any. Without it any, but at a loopback "
+            "address only localhost and the name of --public-url",
+            {.placeholder = "NAME"});
+    network("behind-proxy", behind_proxy,
+            "a client is the last address in X-Forwarded-For, which the proxy in front writes");
   }
 };
 
 struct ServeFiles {
   std::string api_keys, suggestions, glossaries;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    constexpr std::string_view kAccess = "Access";
-    visit({.name = "api-keys",
-           .help = "file of keys, one a line, each with the characters that it may have translated "
-                   "in a month; without it everybody may ask",
-           .group = kAccess,
-           .placeholder = "FILE"},
-          api_keys);
-    visit({.name = "suggestions",
-           .help = "file to which POST /suggest appends lines of JSON; without it none are taken",
-           .group = kAccess,
-           .placeholder = "FILE"},
-          suggestions);
-    visit({.name = "glossaries",
-           .help = "folder that keeps the glossaries of DeepL's interface; without it none are "
-                   "taken",
-           .group = kAccess},
-          glossaries);
+  void for_each_field(const auto& visit) {
+    const auto field = fields_under("Access", visit);
+    field("api-keys", api_keys,
+          "file of keys, one a line, each with the characters that it may have translated in a "
+          "month; without it everybody may ask",
+          {.placeholder = "FILE"});
+    field("suggestions", suggestions,
+          "file to which POST /suggest appends lines of JSON; without it none are taken",
+          {.placeholder = "FILE"});
+    field("glossaries", glossaries,
+          "folder that keeps the glossaries of DeepL's interface; without it none are taken");
   }
 };
 
@@ -115,52 +84,25 @@ struct ServeLimits {
   std::int64_t cache_limit = 8'388'608;
   double request_timeout = 60, connection_timeout = 60;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    constexpr std::string_view kLimits = "Limits";
-    visit({.name = "char-limit",
-           .help = "characters of a request's texts; -1: no limit",
-           .group = kLimits},
-          char_limit);
-    visit({.name = "batch-limit", .help = "texts of a request; -1: no limit", .group = kLimits},
-          batch_limit);
-    visit({.name = "alternatives-limit",
-           .help = "alternatives that a request may ask for",
-           .group = kLimits},
-          alternatives_limit);
-    visit({.name = "explain-limit",
-           .help = "characters of a text to be explained (POST /explain), 2000 at most; 0: nothing "
-                   "is explained",
-           .group = kLimits},
-          explain_limit);
-    visit({.name = "req-limit",
-           .help = "requests of a client in a minute; -1: no limit",
-           .group = kLimits},
-          req_limit);
-    visit({.name = "body-limit", .help = "bytes of a request's body", .group = kLimits},
-          body_limit);
-    visit({.name = "waiting-limit",
-           .help = "sentences that wait for a model; while there are more, requests are refused "
-                   "(503)",
-           .group = kLimits},
-          waiting_limit);
-    visit({.name = "cache-limit",
-           .help = "bytes of finished sentences that a model keeps, so that they need no "
-                   "translation when they come again; 0: it keeps none",
-           .group = kLimits},
-          cache_limit);
-    visit({.name = "connection-limit",
-           .help = "open connections; others wait to be accepted",
-           .group = kLimits},
-          connection_limit);
-    visit({.name = "request-timeout",
-           .help = "seconds that a translation may take",
-           .group = kLimits},
-          request_timeout);
-    visit({.name = "connection-timeout",
-           .help = "seconds in which a client must send its request, and take the answer",
-           .group = kLimits},
-          connection_timeout);
+  void for_each_field(const auto& visit) {
+    const auto field = fields_under("Limits", visit);
+    field("char-limit", char_limit, "characters of a request's texts; -1: no limit");
+    field("batch-limit", batch_limit, "texts of a request; -1: no limit");
+    field("alternatives-limit", alternatives_limit, "alternatives that a request may ask for");
+    field("explain-limit", explain_limit,
+          "characters of a text to be explained (POST /explain), 2000 at most; 0: nothing is "
+          "explained");
+    field("req-limit", req_limit, "requests of a client in a minute; -1: no limit");
+    field("body-limit", body_limit, "bytes of a request's body");
+    field("waiting-limit", waiting_limit,
+          "sentences that wait for a model; while there are more, requests are refused (503)");
+    field("cache-limit", cache_limit,
+          "bytes of finished sentences that a model keeps, so that they need no translation when "
+          "they come again; 0: it keeps none");
+    field("connection-limit", connection_limit, "open connections; others wait to be accepted");
+    field("request-timeout", request_timeout, "seconds that a translation may take");
+    field("connection-timeout", connection_timeout,
+          "seconds in which a client must send its request, and take the answer");
   }
 };
 

@@ -34,21 +34,18 @@ struct Options {
   bool cache = true;
   Size preset = Size::Small;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    visit({.name = "model", .help = "file", .group = "Files", .placeholder = "FILE"}, model);
-    visit({.name = "train-src", .help = "source", .group = "Files", .placeholder = "FILE"},
-          train_src);
-    visit({.name = "inputs", .help = "inputs", .group = "Files"}, inputs);
-    visit({.name = "max-tokens",
-           .help = "tokens of a batch",
-           .group = "Batches",
-           .aliases = "mini-batch-words,w"},
-          max_tokens);
-    visit({.name = "dropout", .help = "rate", .group = "Model"}, dropout);
-    visit({.name = "lowercase", .help = "ignore case", .group = "Model"}, lowercase);
-    visit({.name = "cache", .help = "keep the cache", .group = "Model"}, cache);
-    visit({.name = "preset", .help = "a size", .group = "Model"}, preset);
+  void for_each_field(const auto& visit) {
+    const auto field = fields_under("Files", visit);
+    field("model", model, "file", {.placeholder = "FILE"});
+    field("train-src", train_src, "source", {.placeholder = "FILE"});
+    field("inputs", inputs, "inputs");
+    fields_under("Batches", visit)("max-tokens", max_tokens, "tokens of a batch",
+                                   {.aliases = "mini-batch-words,w"});
+    const auto model_field = fields_under("Model", visit);
+    model_field("dropout", dropout, "rate");
+    model_field("lowercase", lowercase, "ignore case");
+    model_field("cache", cache, "keep the cache");
+    model_field("preset", preset, "a size");
   }
 };
 

@@ -28,12 +28,12 @@ struct Options {
   bool cache = true;
   Size size = Size::Small;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    visit({.name = "model", .help = "it's [the] model; a file", .placeholder = "FILE"}, model);
-    visit({.name = "beam", .help = ".1 or \\2", .group = "Search"}, beam);
-    visit({.name = "cache", .help = "keep it"}, cache);
-    visit({.name = "size", .help = "a size"}, size);
+  void for_each_field(const auto& visit) {
+    const auto field = fields_under("", visit);
+    field("model", model, "it's [the] model; a file", {.placeholder = "FILE"});
+    fields_under("Search", visit)("beam", beam, ".1 or \\2");
+    field("cache", cache, "keep it");
+    field("size", size, "a size");
   }
 };
 

@@ -31,15 +31,14 @@ struct Options {
   std::vector<std::string> files = {"a", "b"};
   Norm norm = Norm::Before;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    visit({.name = "cache", .help = "keep it", .group = "Data"}, cache);
-    visit({.name = "max-tokens", .help = "of a batch", .group = "Training", .aliases = "words"},
-          max_tokens);
-    visit({.name = "lr", .help = "peak", .group = "Training"}, lr);
-    visit({.name = "out", .help = "folder", .group = "Data"}, out);
-    visit({.name = "files", .help = "read", .group = "Data"}, files);
-    visit({.name = "norm", .help = "place", .group = "Model"}, norm);
+  void for_each_field(const auto& visit) {
+    const auto data = fields_under("Data", visit), training = fields_under("Training", visit);
+    data("cache", cache, "keep it");
+    training("max-tokens", max_tokens, "of a batch", {.aliases = "words"});
+    training("lr", lr, "peak");
+    data("out", out, "folder");
+    data("files", files, "read");
+    fields_under("Model", visit)("norm", norm, "place");
   }
 };
 
