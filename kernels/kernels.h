@@ -166,20 +166,6 @@ struct LossArguments {
   float smoothing;
 };
 
-/// R-Drop (Wu et al. 2021): rows of the same token in two passes with different dropout. The row's
-/// objective is the mean of both smoothed cross-entropies plus alpha / 2 times the mean of
-/// KL(first || second) and KL(second || first): half the paper's, so that it is a single pass's
-/// if both agree. Logits are replaced by its gradient.
-struct RDropArguments {
-  void *first, *second;
-  const std::int64_t* targets;      ///< [rows]; below 0: none, losses and gradient are 0
-  float* losses;                    ///< mean smoothed cross-entropy per row
-  float* negative_log_likelihoods;  ///< mean of both passes
-  float* divergences;               ///< mean of both directions
-  std::int64_t columns;
-  float smoothing, alpha;
-};
-
 /// y[row, :] = scale * weight[tokens[row], :], zero for a token below zero.
 struct EmbeddingArguments {
   const void* weight;  ///< [vocabulary, columns]
@@ -307,7 +293,6 @@ struct BatchKernels {
   KernelByType<NormGradientArguments> add_norm_gradient;
   KernelByType<ColumnSumsArguments> column_sums;
   KernelByType<LossArguments> loss;
-  KernelByType<RDropArguments> r_drop;
   KernelByType<EmbeddingArguments> embedding;
   KernelByType<EmbeddingGradientArguments> embedding_gradient;
   /// Only for bf16, and only on sets with dot products of bf16; null on others, on which

@@ -42,7 +42,6 @@ const BatchKernels kBatchKernels = {
     .add_norm_gradient = {add_norm_gradient<Float>, add_norm_gradient<BFloat>},
     .column_sums = {column_sums<Float>, column_sums<BFloat>},
     .loss = {loss<Float>, loss<BFloat>},
-    .r_drop = {r_drop<Float>, r_drop<BFloat>},
     .embedding = {embedding<Float>, embedding<BFloat>},
     .embedding_gradient = {embedding_gradient<Float>, embedding_gradient<BFloat>},
 #ifdef DRAGOMAN_BF16_PRODUCTS

@@ -48,7 +48,6 @@ PlanConfig TrainConfig::epoch_plan(std::vector<WeightedPairs> weights) const {
 
 LossConfig TrainConfig::loss() const {
   return {.label_smoothing = label_smoothing,
-          .r_drop = r_drop,
           .alignment_weight = guided_alignment_weight,
           .alignment_layer = guided_alignment_layer,
           .alignment_head = guided_alignment_head};
@@ -92,7 +91,6 @@ void TrainConfig::check() const {
   require(weight_decay >= 0, "weight-decay", "0 or more");
   require(clip_norm >= 0, "clip-norm", "0 or more");
   require(is_fraction(label_smoothing), "label-smoothing", "from 0 to below 1");
-  require(r_drop >= 0, "r-drop", "0 or more");
   require(guided_alignment_weight >= 0, "guided-alignment-weight", "0 or more");
   require(guided_alignment_layer >= 0, "guided-alignment-layer", "0 or more");
   require(guided_alignment_head >= 0, "guided-alignment-head", "0 or more");

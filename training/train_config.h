@@ -48,7 +48,6 @@ struct TrainConfig {
   double weight_decay = 0;
   double clip_norm = 1;
   double label_smoothing = 0.1;
-  double r_drop = 0;
   double guided_alignment_weight = 0.1;
   std::int64_t guided_alignment_layer = 0;
   std::int64_t guided_alignment_head = 1;
@@ -165,10 +164,6 @@ struct TrainConfig {
   void loss_fields(const auto& field) {
     field("label-smoothing", label_smoothing,
           "probability taken from the target piece and spread over all pieces");
-    field("r-drop", r_drop,
-          "alpha of R-Drop: two passes with different dropout must agree (1 to 5, for small "
-          "corpora; an update takes twice the time); 0: off",
-          {.aliases = "reg-alpha,rdrop-alpha"});
     field("guided-alignment-weight", guided_alignment_weight,
           "weight of the loss that teaches the cross-attention the links of --guided-alignment");
     field("guided-alignment-layer", guided_alignment_layer,

@@ -18,7 +18,6 @@
 #include "model/ops/packed_layout.h"
 #include "model/ops/products.h"
 #include "training/loss/guided_alignment.h"
-#include "training/loss/token_losses.h"
 
 namespace dragoman {
 
@@ -49,16 +48,15 @@ constexpr std::int64_t kRowMultiple = 128;
 /// fits into a core's cache.
 constexpr std::int64_t kBlock = 32 * 1024;
 
-/// One side of a batch, on the device and in the number type of `weights`. With two passes (R-Drop)
-/// rows are rounded up to twice the multiple. For a device other than the CPU accumulate_share()
-/// has filled() the batch, up to a shape whose longest sentence has `longest` tokens.
+/// One side of a batch, on the device and in the number type of `weights`. For a device other than
+/// the CPU accumulate_share() has filled() the batch, up to a shape whose longest sentence has
+/// `longest` tokens.
 PackedTokens tokens_on_device(const SideView& side, std::int64_t heads,
-                              const torch::Tensor& weights, std::int64_t passes = 1,
-                              std::int64_t longest = 0) {
+                              const torch::Tensor& weights, std::int64_t longest = 0) {
   const bool any_shape = has_own_products(weights.scalar_type(), weights.device()) ||
                          !runs_kernels_on(weights.device());
   return packed_tokens(side.tokens, side.starts, heads, weights.device(),
-                       passes * (any_shape ? 1 : kRowMultiple), longest);
+                       any_shape ? 1 : kRowMultiple, longest);
 }
 
 /// The shape that a share is filled up to; none on the CPU.
@@ -70,16 +68,6 @@ BatchShape shape_on(const torch::Tensor& weights, const BatchView& share,
                          has_flash_attention(weights.scalar_type(), weights.device(), config.d_k());
   return shape_for(share, is_packed ? ShapeUse::Packed : ShapeUse::Padded,
                    config.longest_sentence());
-}
-
-/// The share as the passes read it: filled up to a shape, and twice with R-Drop. Nothing if they
-/// read it as it is.
-std::optional<PackedBatch> changed_for_passes(const BatchView& share, const BatchShape& shape,
-                                              std::int64_t passes) {
-  std::optional<PackedBatch> changed;
-  if (shape.sentences > 0) changed = filled(share, shape);
-  if (passes == 2) changed = both_passes(changed ? BatchView(*changed) : share);
-  return changed;
 }
 
 struct ForwardPass {
@@ -242,12 +230,12 @@ DeviceLoss TrainingModel::accumulate(std::span<const BatchView> shares, const Lo
 
 DeviceLoss TrainingModel::accumulate_share(Replica& replica, const BatchView& share,
                                            const LossConfig& loss, std::int64_t update) {
-  const std::int64_t passes = loss.r_drop > 0 ? 2 : 1;
   const BatchShape shape = shape_on(compute_weights_, share, config());
-  const std::optional<PackedBatch> changed = changed_for_passes(share, shape, passes);
-  const BatchView input = changed ? BatchView(*changed) : share;
+  std::optional<PackedBatch> filled_share;
+  if (shape.sentences > 0) filled_share = filled(share, shape);
+  const BatchView input = filled_share ? BatchView(*filled_share) : share;
   const auto on_device = [&](const SideView& side, const SideShape& filled_up) {
-    return tokens_on_device(side, config().heads, compute_weights_, passes, filled_up.longest);
+    return tokens_on_device(side, config().heads, compute_weights_, filled_up.longest);
   };
   auto source = on_device(input.source, shape.source);
   auto target = on_device(input.target, shape.target);
@@ -258,19 +246,14 @@ DeviceLoss TrainingModel::accumulate_share(Replica& replica, const BatchView& sh
         row_keys(input.target, input.sentences, seed_, update, Side::Target));
   }
   const ForwardPass output = forward_pass(replica.model, source, target, input.links, loss);
-  const Predictions predictions =
-      passes == 2 ? passes_apart(output.hidden, target.tokens, input.target.size() / passes)
-                  : Predictions{output.hidden, target.tokens};
-  const auto sums =
-      projected_cross_entropy(predictions.hidden, replica.model->output_weight(),
-                              replica.model->output_bias(), predictions.targets, loss);
+  const auto sums = projected_cross_entropy(output.hidden, replica.model->output_weight(),
+                                            replica.model->output_bias(), target.tokens, loss);
   auto objective = sums.objective;
   std::vector<torch::Tensor> losses(LossIndex::kCount, torch::zeros_like(sums.smoothed));
   losses[LossIndex::kSmoothed] = sums.smoothed;
   losses[LossIndex::kNegativeLogLikelihood] = sums.negative_log_likelihood;
   if (output.alignment_loss.defined()) {
-    objective =
-        objective + output.alignment_loss * (loss.alignment_weight / static_cast<double>(passes));
+    objective = objective + output.alignment_loss * loss.alignment_weight;
     losses[LossIndex::kAlignment] = output.alignment_loss.detach().to(torch::kFloat64);
     losses[LossIndex::kLinkedTokens] = output.linked_tokens.detach().to(torch::kFloat64);
   }

@@ -28,7 +28,7 @@ struct BatchLoss {
   double smoothed = 0, negative_log_likelihood = 0;  ///< sums over target tokens
   std::int64_t source_tokens = 0, target_tokens = 0;
   /// The loss of guided alignment, summed over the target tokens that have links, and the number of
-  /// these tokens. With R-Drop both numbers are of both passes.
+  /// these tokens.
   double alignment = 0, linked_tokens = 0;
 
   BatchLoss& operator+=(const BatchLoss& other);
@@ -83,11 +83,10 @@ class TrainingModel {
   std::int64_t threads() const;
 
   /// Forward and backward pass of the shares of a batch, each on a thread of its own. Adds the
-  /// gradients to gradient() and returns the sums of the losses; with R-Drop, the means of both
-  /// passes. Dropout is a function of seed, update and sentence numbers. At most threads() shares.
-  /// If it throws, part of the gradient may be there: see forget_gradient(). On a device other than
-  /// the CPU it only gives the device its work, and waits for nothing. `is_last`: no other shares
-  /// of this update follow.
+  /// gradients to gradient() and returns the sums of the losses. Dropout is a function of seed,
+  /// update and sentence numbers. At most threads() shares. If it throws, part of the gradient may
+  /// be there: see forget_gradient(). On a device other than the CPU it only gives the device its
+  /// work, and waits for nothing. `is_last`: no other shares of this update follow.
   DeviceLoss accumulate(std::span<const BatchView> shares, const LossConfig& loss,
                         std::int64_t update, bool is_last = false);
 

@@ -104,8 +104,7 @@ std::optional<DeviceLoss> try_to_accumulate(TrainingModel& model,
       std::int64_t bytes = 0;  // of all shares, which are computed side by side
       for (const BatchView& share : part.shares)
         bytes += memory_of(model, share, config.precision, Pass::Training);
-      const std::int64_t passes = config.loss.r_drop > 0 ? 2 : 1;
-      require_memory(passes * bytes);
+      require_memory(bytes);
       sums += model.accumulate(part.shares, config.loss, config.update, &part == &parts.back());
     }
     model.hand_over_rest();

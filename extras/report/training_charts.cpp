@@ -19,11 +19,10 @@ bool is_above_zero(const std::string& number) { return std::strtod(number.c_str(
 }  // namespace
 
 std::string training_objective(const RunHistory& run) {
-  const std::string smoothing = run.setting("label-smoothing"), r_drop = run.setting("r-drop");
+  const std::string smoothing = run.setting("label-smoothing");
   if (smoothing.empty()) return "";
   std::string text = is_above_zero(smoothing) ? "label smoothing " + smoothing
                                               : "no label smoothing, so the same as nll";
-  if (is_above_zero(r_drop)) text += ", R-Drop " + r_drop + " (without its divergence)";
   if (!run.setting("guided-alignment").empty()) text += ", without the alignment loss";
   return text;
 }

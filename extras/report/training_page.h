@@ -34,9 +34,9 @@ std::string legend_mark(std::size_t run);
 /// The numbers behind the drawings as JSON in a <script>, for the page's own script.
 std::string chart_data(const std::vector<PlottedRun>& runs);
 
-/// The terms of the training loss, by the run's settings (train's --label-smoothing, --r-drop and
-/// --guided-alignment): "label smoothing 0.1, R-Drop 5 (without its divergence)"; "no label
-/// smoothing, so the same as nll". Empty if the settings are not known.
+/// The terms of the training loss, by the run's settings (train's --label-smoothing and
+/// --guided-alignment): "label smoothing 0.1, without the alignment loss"; "no label smoothing, so
+/// the same as nll". Empty if the settings are not known.
 std::string training_objective(const RunHistory& run);
 
 /// The objective of all runs if it is the same. Otherwise the names of the runs with each

@@ -103,28 +103,6 @@ inline Numbers cross_entropy_gradient(std::span<const double> logits, std::int64
   return gradient;
 }
 
-/// KL(softmax(p) || softmax(q)).
-inline double divergence(std::span<const double> p, std::span<const double> q) {
-  const Numbers l = log_softmax(p), m = log_softmax(q);
-  double sum = 0;
-  for (std::size_t c = 0; c < l.size(); ++c) sum += std::exp(l[c]) * (l[c] - m[c]);
-  return sum;
-}
-
-/// The gradient of the row's objective (RDropArguments) with respect to the logits of `one` pass.
-/// With `one` and `other` exchanged it is that of the other pass.
-inline Numbers r_drop_gradient(std::span<const double> one, std::span<const double> other,
-                               std::int64_t target, double smoothing, double weight) {
-  const Numbers l = log_softmax(one), m = log_softmax(other);
-  const double forth = divergence(one, other);
-  Numbers gradient = cross_entropy_gradient(one, target, smoothing);
-  for (std::size_t c = 0; c < gradient.size(); ++c) {
-    const double p = std::exp(l[c]), q = std::exp(m[c]);
-    gradient[c] = gradient[c] / 2 + weight / 4 * (p * (l[c] - m[c] - forth) + p - q);
-  }
-  return gradient;
-}
-
 /// What ProjectedLossArguments leaves of a row instead of its logits [columns].
 struct ProjectedLoss {
   double total;  ///< exp(negative log-likelihood)

@@ -43,19 +43,6 @@ TEST_F(Reference, TheGradientOfTheLossIsItsSlope) {
   }
 }
 
-TEST_F(Reference, TheGradientOfRDropIsItsSlope) {
-  constexpr double kSmoothing = 0.1, kWeight = 3;
-  Numbers x = values(9), y = values(9);
-  const auto objective = [&] {
-    return (reference::cross_entropy(x, 4, kSmoothing) +
-            reference::cross_entropy(y, 4, kSmoothing) +
-            kWeight * (reference::divergence(x, y) + reference::divergence(y, x)) / 2) /
-           2;
-  };
-  expect_slopes(x, reference::r_drop_gradient(x, y, 4, kSmoothing, kWeight), objective);
-  expect_slopes(y, reference::r_drop_gradient(y, x, 4, kSmoothing, kWeight), objective);
-}
-
 TEST_F(Reference, TheGradientOfAnOutputProjectionsLossIsItsSlope) {
   const Numbers logits = values(9);
   const auto [total, y] = reference::projected_loss(logits, 4, 0.1);

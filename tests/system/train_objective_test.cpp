@@ -1,4 +1,4 @@
-// Terms of the loss and the average of the weights: guided alignment, R-Drop, --ema.
+// Terms of the loss and the average of the weights: guided alignment, --ema.
 
 #include <gmock/gmock.h>
 
@@ -83,16 +83,16 @@ TEST_F(TrainGuidedAlignment, ALayerOrAHeadThatTheModelLacksIsRefused) {
   }
 }
 
-using TrainRegularization = Train;
+using TrainAverage = Train;
 
-const std::vector<std::string> kBoth = {"--ema", "0.9", "--r-drop", "2", "--average-last", "0"};
+const std::vector<std::string> kEma = {"--ema", "0.9", "--average-last", "0"};
 
-TEST_F(TrainRegularization, TheModelIsTheMovingAverageAndAResumedRunHasTheSame) {
-  auto half = kBoth;
+TEST_F(TrainAverage, TheModelIsTheMovingAverageAndAResumedRunHasTheSame) {
+  auto half = kEma;
   half.insert(half.end(), {"--max-updates", "30"});
-  ASSERT_EQ(run(command("straight", kBoth), "", kLimit).exit_code, 0);
+  ASSERT_EQ(run(command("straight", kEma), "", kLimit).exit_code, 0);
   ASSERT_EQ(run(command("resumed", half), "", kLimit).exit_code, 0);
-  const auto resumed = run(command("resumed", kBoth), "", kLimit);
+  const auto resumed = run(command("resumed", kEma), "", kLimit);
   ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
   const std::string last = "/checkpoints/update-00000060.safetensors";
   for (const std::string& file : {last, std::string("/model.safetensors")})
@@ -105,20 +105,11 @@ TEST_F(TrainRegularization, TheModelIsTheMovingAverageAndAResumedRunHasTheSame) 
                       ".safetensors") == weights("straight/model.safetensors"));
 }
 
-TEST_F(TrainRegularization, AnotherAverageIsAnotherRun) {
+TEST_F(TrainAverage, AnotherAverageIsAnotherRun) {
   ASSERT_EQ(run(command("other", {"--max-updates", "10"}), "", kLimit).exit_code, 0);
-  for (const char* flag : {"--ema", "--r-drop"}) {
-    const auto result = run(command("other", {flag, "0.5"}), "", kLimit);
-    EXPECT_EQ(result.exit_code, 2);
-    EXPECT_THAT(result.errors, Names(std::string(flag) + " ... '0'"));
-  }
-}
-
-TEST_F(TrainRegularization, RDropNeedsDropout) {
-  const auto result = run(command("dry", {"--r-drop", "2", "--dropout", "0", "--attention-dropout",
-                                          "0", "--activation-dropout", "0"}));
+  const auto result = run(command("other", {"--ema", "0.5"}), "", kLimit);
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.errors, Names("--r-drop ... dropout"));
+  EXPECT_THAT(result.errors, Names("--ema ... '0'"));
 }
 
 }  // namespace

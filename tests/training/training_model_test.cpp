@@ -83,7 +83,7 @@ TEST(TrainingModel, ThreadsSharesOfABatchGiveTheGradientOfTheWhole) {
   const auto run = [&batch](int threads, std::int64_t replicas) {
     at::set_num_threads(threads);
     TrainingModel model(small_config(0.2), {}, Precision::Fp32, test_device(), 1);
-    const auto sums = accumulate(model, batch, {.label_smoothing = 0.1, .r_drop = 2}, 1).read();
+    const auto sums = accumulate(model, batch, {.label_smoothing = 0.1}, 1).read();
     EXPECT_EQ(at::get_num_threads(), threads);
     EXPECT_EQ(model.replicas(), replicas);
     at::set_num_threads(1);
@@ -134,21 +134,26 @@ PackedBatch linked_batch(const std::vector<std::int64_t>& sentences) {
   return batch;
 }
 
-const std::vector<LossConfig> kLosses = {{.label_smoothing = 0.1},
-                                         {.label_smoothing = 0.1, .r_drop = 2},
-                                         {.label_smoothing = 0.1, .alignment_weight = 0.5}};
+/// Each takes another path of attention.
+struct AttentionPath {
+  LossConfig loss;
+  double attention_dropout;
 
-/// With dropout on the attention weights, and without it if the loss is plain: each takes
-/// another path of attention.
-ModelConfig dropout_by(const LossConfig& loss) {
-  ModelConfig config = small_config(0.2);
-  if (loss.r_drop == 0 && loss.alignment_weight == 0) config.attention_dropout = 0;
-  return config;
-}
+  ModelConfig model() const {
+    ModelConfig config = small_config(0.2);
+    config.attention_dropout = attention_dropout;
+    return config;
+  }
+};
+const std::vector<AttentionPath> kPaths = {
+    {{.label_smoothing = 0.1}, 0},
+    {{.label_smoothing = 0.1}, 0.2},
+    {{.label_smoothing = 0.1, .alignment_weight = 0.5}, 0.2}};
 
 TEST(TrainingModel, WithoutKernelsAndWithFillerSentencesTheModelLearnsAsWithKernels) {
-  const auto run = [](Precision precision, const LossConfig& loss) {
-    TrainingModel model(dropout_by(loss), {}, precision, torch::kCPU, 1);
+  const auto run = [](Precision precision, const AttentionPath& path) {
+    const LossConfig& loss = path.loss;
+    TrainingModel model(path.model(), {}, precision, torch::kCPU, 1);
     model.keep_moving_average(0.9);
     std::vector<BatchLoss> losses;
     for (std::int64_t u = 1; u <= 20; ++u) {
@@ -161,10 +166,10 @@ TEST(TrainingModel, WithoutKernelsAndWithFillerSentencesTheModelLearnsAsWithKern
     return losses;
   };
   for (const Precision precision : {Precision::Fp32, Precision::Bf16})
-    for (const LossConfig& loss : kLosses) {
-      const auto with = run(precision, loss);
+    for (const AttentionPath& path : kPaths) {
+      const auto with = run(precision, path);
       const WithoutKernels plain;
-      const auto without = run(precision, loss);
+      const auto without = run(precision, path);
       const double tolerance = precision == Precision::Fp32 ? 1e-4 : 0.05;  // for each token
       for (std::size_t u = 0; u < with.size(); ++u) {
         const auto tokens = static_cast<double>(with[u].target_tokens);
@@ -202,8 +207,9 @@ TEST(TrainingModel, FillerSentencesChangeNeitherTheLossNorTheGradient) {
 TEST(TrainingModel, AnUpdateWaitsForNothingFromItsDevice) {
   if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts what waits";
   for (const Precision precision : {Precision::Fp32, Precision::Bf16})
-    for (const LossConfig& loss : kLosses) {
-      TrainingModel model(dropout_by(loss), {}, precision, test_device(), 1);
+    for (const AttentionPath& path : kPaths) {
+      const LossConfig& loss = path.loss;
+      TrainingModel model(path.model(), {}, precision, test_device(), 1);
       model.keep_moving_average(0.9);
       SpikeLimits limits({}, 10, test_device());
       const auto batch = loss.alignment_weight > 0 ? linked_batch({1, 2, 3}) : batch_of({1, 2, 3});
@@ -284,57 +290,6 @@ TEST(TrainingModel, ClippingBoundsTheStep) {
           .gradient_norm.item<double>();
   EXPECT_GT(norm, 0.01);
   EXPECT_NEAR(model.adam().first_moment.norm().item<double>(), 0.1 * 0.01, 1e-5);
-}
-
-TEST(TrainingModel, RDropCountsABatchOnceAndAddsTheDivergenceOfItsPasses) {
-  const PackedBatch batch = batch_of({1, 2, 3, 4, 5});
-  const auto sums = [&](double dropout, double alpha) {
-    TrainingModel model(small_config(dropout), {}, Precision::Fp32, test_device(), 1);
-    const auto loss = accumulate(model, batch, {.label_smoothing = 0.1, .r_drop = alpha}, 1).read();
-    return std::pair(loss, model.step({.target_tokens = loss.target_tokens, .learning_rate = 0})
-                               .gradient_norm.item<double>());
-  };
-  // Without dropout both passes are one.
-  const auto [once, norm] = sums(0, 0);
-  const auto [twice, same_norm] = sums(0, 5);
-  EXPECT_EQ(twice.target_tokens, once.target_tokens);
-  EXPECT_EQ(twice.source_tokens, once.source_tokens);
-  EXPECT_NEAR(twice.smoothed, once.smoothed, 1e-4 * once.smoothed);
-  EXPECT_NEAR(twice.negative_log_likelihood, once.negative_log_likelihood, 1e-4 * once.smoothed);
-  EXPECT_NEAR(same_norm, norm, 1e-4 * norm);
-  // With it they are not: the divergence has a gradient.
-  const auto [weak, weak_norm] = sums(0.3, 1e-6);
-  const auto [strong, strong_norm] = sums(0.3, 20);
-  EXPECT_DOUBLE_EQ(weak.smoothed, strong.smoothed);
-  EXPECT_GT(std::abs(strong_norm - weak_norm), 0.05 * weak_norm);
-}
-
-TEST(TrainingModel, RDropsPassesAreBothThoseOfASinglePass) {
-  // The second pass has other sentence numbers; its gradient is the one that they would give.
-  const auto gradient = [](const PackedBatch& batch, double alpha) {
-    TrainingModel model(small_config(0.2), {.beta1 = 0}, Precision::Fp32, test_device(), 1);
-    accumulate(model, batch, {.label_smoothing = 0.1, .r_drop = alpha}, 1);
-    model.step({.target_tokens = 1, .learning_rate = 0});
-    return model.adam().first_moment.clone();
-  };
-  const PackedBatch batch = batch_of({1, 2, 3});
-  PackedBatch other = batch;
-  for (std::int64_t& sentence : other.sentences) sentence = ~sentence;
-  const auto mean = (gradient(batch, 0) + gradient(other, 0)) / 2;
-  const auto both = gradient(batch, 1e-9);
-  EXPECT_LT((both - mean).norm().item<double>(), 1e-5 * mean.norm().item<double>());
-}
-
-TEST(TrainingModel, RDropsGradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
-  const auto gradient = [](const std::vector<std::vector<std::int64_t>>& batches) {
-    TrainingModel model(small_config(0.2), {.beta1 = 0}, Precision::Fp32, test_device(), 1);
-    for (const auto& sentences : batches)
-      accumulate(model, batch_of(sentences), {.label_smoothing = 0.1, .r_drop = 4}, 1);
-    model.step({.target_tokens = 1, .learning_rate = 0});
-    return model.adam().first_moment.clone();
-  };
-  const auto whole = gradient({{1, 2, 3, 4, 5, 6}}), split = gradient({{6, 2}, {1, 5, 4}, {3}});
-  EXPECT_LT((whole - split).norm().item<double>(), 1e-5 * whole.norm().item<double>());
 }
 
 TEST(TrainingModel, TheMovingAverageLagsBehindTheWeights) {

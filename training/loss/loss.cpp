@@ -7,9 +7,39 @@
 #include "base/threads.h"
 #include "model/ops/kernel_call.h"
 #include "model/ops/products.h"
-#include "training/loss/token_losses.h"
 
 namespace dragoman {
+
+// ---- the loss of logits -------------------------------------------------------------------------
+
+TokenLosses cross_entropy_reference(torch::Tensor& logits, const torch::Tensor& targets,
+                                    const LossConfig& config) {
+  const double on_target = 1 - config.label_smoothing;
+  const double uniform = config.label_smoothing / static_cast<double>(logits.size(1));
+  const auto counts = targets.ge(0).to(torch::kFloat32);         // 0 for rows without a target
+  const auto index = targets.clamp_min(0).unsqueeze(1);          // [N, 1]
+  const auto log_p = logits.to(torch::kFloat32).log_softmax(1);  // [N, V]
+  auto d_logits = log_p.exp() - uniform;
+  d_logits.scatter_add_(1, index, torch::full_like(index, -on_target, d_logits.options()));
+  logits.copy_(d_logits * counts.unsqueeze(1));
+  const auto likelihood = log_p.gather(1, index).squeeze(1).neg() * counts;
+  return {likelihood * on_target - log_p.sum(1) * counts * uniform, likelihood};
+}
+
+TokenLosses cross_entropy_in_place(torch::Tensor& logits, const torch::Tensor& targets,
+                                   const LossConfig& config) {
+  if (!has_kernel_for(logits)) return cross_entropy_reference(logits, targets, config);
+  constexpr std::int64_t kTokensPerTask = 8;  // rows that a task of the kernel takes
+  const auto options = logits.options().dtype(torch::kFloat32);
+  const auto smoothed = torch::empty({logits.size(0)}, options);
+  const auto likelihood = torch::empty_like(smoothed);
+  run_rows(batch_kernels().loss, element_type(logits),
+           LossArguments{logits.mutable_data_ptr(), targets.const_data_ptr<std::int64_t>(),
+                         smoothed.mutable_data_ptr<float>(), likelihood.mutable_data_ptr<float>(),
+                         logits.size(1), static_cast<float>(config.label_smoothing)},
+           logits.size(0), kTokensPerTask);
+  return {smoothed, likelihood};
+}
 
 namespace {
 
@@ -49,10 +79,9 @@ struct ExponentialWeight {
 
 class ExponentialLoss {
  public:
-  /// Whether there are kernels for this type and processor, and the loss has neither an output bias
-  /// nor R-Drop, for which there are none.
-  static bool fits(const torch::Tensor& hidden, bool has_bias, const LossConfig& config) {
-    return is_own_product(hidden) && !has_bias && config.r_drop == 0;
+  /// Whether there are kernels for this type and processor; for an output bias there are none.
+  static bool fits(const torch::Tensor& hidden, bool has_bias) {
+    return is_own_product(hidden) && !has_bias;
   }
 
   /// hidden [N, D] bf16, targets [N]. `exponentials` [N, V] is overwritten. The weight must outlive
@@ -66,7 +95,7 @@ class ExponentialLoss {
         scaled_(torch::empty_like(hidden_)),
         inverses_(torch::empty({hidden.size(0)}, hidden.options().dtype(torch::kFloat32))),
         floor_(config.label_smoothing / static_cast<double>(weight.weight.size(0))) {
-    losses_.smoothed = losses_.objective = torch::empty_like(inverses_);
+    losses_.smoothed = torch::empty_like(inverses_);
     losses_.negative_log_likelihood = torch::empty_like(inverses_);
     run_product(batch_kernels().projected_loss,
                 ProjectedLossArguments{
@@ -124,9 +153,9 @@ bool is_one(const torch::Tensor& scalar) {
   return has_kernel_for(scalar) && scalar.item<float>() == 1;
 }
 
-/// The arguments of projected_cross_entropy(), for P passes over N tokens.
+/// The arguments of projected_cross_entropy().
 struct Projection {
-  torch::Tensor hidden;   // [P*N, D]
+  torch::Tensor hidden;   // [N, D]
   torch::Tensor weight;   // [V, D]
   torch::Tensor bias;     // [V] or undefined
   torch::Tensor targets;  // [N]
@@ -140,26 +169,24 @@ class ChunkedLoss {
         config_(config),
         wants_gradients_(wants_gradients),
         tokens_(in_.targets.size(0)),
-        passes_(config.r_drop > 0 ? 2 : 1),
         chunk_(chunk_size(config, tokens_, in_.weight.size(0))),
-        logits_(torch::empty({passes_, chunk_, in_.weight.size(0)}, in_.hidden.options())) {
+        logits_(torch::empty({chunk_, in_.weight.size(0)}, in_.hidden.options())) {
     if (!wants_gradients) return;
     const auto wide = in_.hidden.options().dtype(torch::kFloat32);
     gradients_.hidden = torch::empty_like(in_.hidden);
     if (!is_one_product()) gradients_.weight = torch::zeros(in_.weight.sizes(), wide);
     if (in_.bias.defined()) gradients_.bias = torch::zeros(in_.bias.sizes(), wide);
-    if (ExponentialLoss::fits(in_.hidden, in_.bias.defined(), config))
+    if (ExponentialLoss::fits(in_.hidden, in_.bias.defined()))
       exponential_weight_.emplace(in_.weight);
   }
 
-  /// The sums of [objective, smoothed cross-entropy, negative log-likelihood] over all tokens.
+  /// The sums of [smoothed cross-entropy, negative log-likelihood] over all tokens.
   torch::Tensor run() {
-    auto sums = torch::zeros({3}, in_.hidden.options().dtype(torch::kFloat64));
+    auto sums = torch::zeros({2}, in_.hidden.options().dtype(torch::kFloat64));
     for (std::int64_t begin = 0; begin < tokens_; begin += chunk_) {
       const TokenLosses losses = losses_of({begin, std::min(chunk_, tokens_ - begin)});
-      sums +=
-          torch::stack({losses.objective.sum(torch::kFloat64), losses.smoothed.sum(torch::kFloat64),
-                        losses.negative_log_likelihood.sum(torch::kFloat64)});
+      sums += torch::stack({losses.smoothed.sum(torch::kFloat64),
+                            losses.negative_log_likelihood.sum(torch::kFloat64)});
     }
     return sums;
   }
@@ -175,13 +202,9 @@ class ChunkedLoss {
   };
 
   /// Whether the weight's gradient is one product, or a sum of several.
-  bool is_one_product() const { return passes_ == 1 && chunk_ == tokens_; }
-  /// [c, D] of one pass.
-  torch::Tensor rows(const torch::Tensor& x, std::int64_t pass, const Chunk& chunk) const {
-    return x.narrow(0, pass * tokens_ + chunk.begin, chunk.count);
-  }
-  torch::Tensor targets(const Chunk& chunk) const {
-    return in_.targets.narrow(0, chunk.begin, chunk.count);
+  bool is_one_product() const { return chunk_ == tokens_; }
+  static torch::Tensor rows(const torch::Tensor& x, const Chunk& chunk) {
+    return x.narrow(0, chunk.begin, chunk.count);
   }
 
   TokenLosses losses_of(const Chunk& chunk) {
@@ -191,10 +214,11 @@ class ChunkedLoss {
   }
 
   std::optional<TokenLosses> exponential_losses(const Chunk& chunk) {
-    const ExponentialLoss loss(rows(in_.hidden, 0, chunk), *exponential_weight_, targets(chunk),
-                               logits_[0].narrow(0, 0, chunk.count), config_);
+    const ExponentialLoss loss(rows(in_.hidden, chunk), *exponential_weight_,
+                               rows(in_.targets, chunk), logits_.narrow(0, 0, chunk.count),
+                               config_);
     if (!loss.succeeded()) return std::nullopt;
-    auto d_hidden = rows(gradients_.hidden, 0, chunk);
+    auto d_hidden = rows(gradients_.hidden, chunk);
     loss.hidden_gradient_out(d_hidden);
     if (is_one_product())
       gradients_.weight = loss.weight_gradient();
@@ -204,14 +228,10 @@ class ChunkedLoss {
   }
 
   TokenLosses losses_of_logits(const Chunk& chunk) {
-    auto logits = logits_.narrow(1, 0, chunk.count).unbind();  // [c, V] of each pass
-    for (std::int64_t pass = 0; pass < passes_; ++pass)
-      project(logits[pass], rows(in_.hidden, pass, chunk));
-    const TokenLosses losses = passes_ == 2
-                                   ? r_drop_in_place(logits[0], logits[1], targets(chunk), config_)
-                                   : cross_entropy_in_place(logits[0], targets(chunk), config_);
-    if (wants_gradients_)
-      for (std::int64_t pass = 0; pass < passes_; ++pass) add_gradients(logits[pass], pass, chunk);
+    auto logits = logits_.narrow(0, 0, chunk.count);  // [c, V]
+    project(logits, rows(in_.hidden, chunk));
+    const TokenLosses losses = cross_entropy_in_place(logits, rows(in_.targets, chunk), config_);
+    if (wants_gradients_) add_gradients(logits, chunk);
     return losses;
   }
 
@@ -223,9 +243,9 @@ class ChunkedLoss {
       linear_product_out(logits, hidden, in_.weight);
   }
 
-  void add_gradients(const torch::Tensor& d_logits, std::int64_t pass, const Chunk& chunk) {
-    const auto hidden = rows(in_.hidden, pass, chunk);
-    auto d_hidden = rows(gradients_.hidden, pass, chunk);
+  void add_gradients(const torch::Tensor& d_logits, const Chunk& chunk) {
+    const auto hidden = rows(in_.hidden, chunk);
+    auto d_hidden = rows(gradients_.hidden, chunk);
     input_gradient_out(d_hidden, d_logits, in_.weight);
     if (is_one_product())
       gradients_.weight = weight_gradient(d_logits, hidden);  // [V, D]
@@ -237,14 +257,14 @@ class ChunkedLoss {
   Projection in_;
   LossConfig config_;
   bool wants_gradients_;
-  std::int64_t tokens_, passes_, chunk_;
-  torch::Tensor logits_;                                 // [P, c, V], used again for each chunk
+  std::int64_t tokens_, chunk_;
+  torch::Tensor logits_;                                 // [c, V], used again for each chunk
   std::optional<ExponentialWeight> exponential_weight_;  // if ExponentialLoss fits
   Gradients gradients_;
 };
 
-/// Forward returns the sums of [objective, smoothed cross-entropy, negative log-likelihood]; only
-/// the first has a gradient. The gradients exist after the forward pass, and backward scales them.
+/// Forward returns the sums of LossSums; only the first has a gradient. The gradients exist after
+/// the forward pass, and backward scales them.
 struct ProjectedCrossEntropy : torch::autograd::Function<ProjectedCrossEntropy> {
   static variable_list forward(AutogradContext* context, const torch::Tensor& hidden,
                                const torch::Tensor& weight, const OptionalTensor& bias,
@@ -259,8 +279,8 @@ struct ProjectedCrossEntropy : torch::autograd::Function<ProjectedCrossEntropy> 
                                          {kWeight, gradients.weight},
                                          {kBias, gradients.bias}})
       if (gradient.defined()) context->saved_data[name] = gradient.to(hidden.scalar_type());
-    auto objective = sums[0].to(torch::kFloat32), smoothed = sums[1].clone(),
-         likelihood = sums[2].clone();
+    auto objective = sums[0].to(torch::kFloat32), smoothed = sums[0].clone(),
+         likelihood = sums[1].clone();
     context->mark_non_differentiable({smoothed, likelihood});
     return {objective, smoothed, likelihood};
   }

@@ -1,8 +1,10 @@
-// The loss of the output projection, in chunks of tokens: gradients are formed while a chunk's
-// logits exist, and logits are never kept whole. One call serves three losses, of each token:
-//   cross-entropy with label smoothing, of logits (training/loss/token_losses.h)
-//   R-Drop, of the logits that two passes gave the same tokens (training/loss/token_losses.h)
-//   cross-entropy with label smoothing, without logits in memory (training/loss/loss.cpp)
+// Cross-entropy with label smoothing (section 5.4; Szegedy et al. 2016) of the output projection,
+// and its gradients. Of a token's logits z:
+//   loss = -sum_v q_v log p_v, with p = softmax(z)
+//   q_v = (1 - smoothing) [v = target] + smoothing / V
+//   d loss / d z_v = p_v - q_v
+// It is computed in chunks of tokens: gradients are formed while a chunk's logits exist, and logits
+// are never kept whole. If there are kernels for it, they do not even go to memory (loss.cpp).
 #pragma once
 
 #include <torch/types.h>
@@ -13,15 +15,29 @@
 
 namespace dragoman {
 
+/// [N] each, fp32. A row without a target has zeros.
+struct TokenLosses {
+  torch::Tensor smoothed;                 ///< cross-entropy with label smoothing
+  torch::Tensor negative_log_likelihood;  ///< cross-entropy without
+};
+
+/// The losses of logits [N, V]; the logits are replaced by the gradient of the loss. targets [N]
+/// int64, -1 for rows without one. Runs our kernel on the CPU, the reference elsewhere.
+TokenLosses cross_entropy_in_place(torch::Tensor& logits, const torch::Tensor& targets,
+                                   const LossConfig& config);
+/// The same by plain tensor operations, for any device.
+TokenLosses cross_entropy_reference(torch::Tensor& logits, const torch::Tensor& targets,
+                                    const LossConfig& config);
+
 struct LossSums {
-  torch::Tensor objective;  ///< scalar fp32, sum over tokens; the one that has a gradient
-  torch::Tensor smoothed;   ///< scalar fp64: cross-entropy with smoothing, the passes' mean
+  torch::Tensor objective;  ///< scalar fp32: the smoothed cross-entropy, with its gradient
+  torch::Tensor smoothed;   ///< scalar fp64: cross-entropy with smoothing, summed over tokens
   torch::Tensor negative_log_likelihood;  ///< scalar fp64: the same without smoothing
 };
 
 /// hidden [N, D], weight [V, D], bias [V] or undefined, targets [N] int64, -1 for rows without one.
-/// With R-Drop hidden is [2N, D], row N + n the second pass of row n. Gradients are formed if grad
-/// mode is on; the weight's is summed in fp32 over chunks. Does not wait for a GPU.
+/// Gradients are formed if grad mode is on; the weight's is summed in fp32 over chunks. Does not
+/// wait for a GPU.
 LossSums projected_cross_entropy(const torch::Tensor& hidden, const torch::Tensor& weight,
                                  const torch::Tensor& bias, const torch::Tensor& targets,
                                  const LossConfig& config);

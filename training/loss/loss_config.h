@@ -8,7 +8,6 @@ namespace dragoman {
 
 struct LossConfig {
   double label_smoothing = 0;
-  double r_drop = 0;              ///< alpha of training/loss/token_losses.h; 0: one pass
   std::int64_t chunk_tokens = 0;  ///< tokens of a chunk; 0: as many as have 2^25 logits
   /// Guided alignment, for batches that have links: the factor of its loss.
   double alignment_weight = 0;

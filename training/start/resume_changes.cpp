@@ -23,6 +23,14 @@ StartRecord with_earlier_rules(StartRecord remembered) {
   return remembered;
 }
 
+/// Earlier versions had R-Drop, whose weight was 0 if it was off.
+void require_no_r_drop(const StartRecord& remembered) {
+  const auto weight = remembered.values.find("r-drop");
+  if (weight == remembered.values.end() || weight->second == "0") return;
+  throw UsageError("--r-drop: this run was started with '", weight->second,
+                   "', and this version has no such flag; give another -o for another run");
+}
+
 }  // namespace
 
 void recall(RunSettings& settings, const StartRecord& remembered) {
@@ -164,6 +172,7 @@ void warn_of_other_machine(SettledRun& run, const MachineFacts& machine_before,
 
 void compare_with_begun(SettledRun& run, const StartFacts& known) {
   const ProgressRecord& begun = *known.begun;
+  require_no_r_drop(begun.start);
   const auto fields = run.settings.fields();
   const std::vector<Remark> changes =
       changed_fields(fields, with_earlier_rules(begun.start).values, known.initial_checksum);

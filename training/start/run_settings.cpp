@@ -51,10 +51,6 @@ void RunSettings::check() const {
   check_dropout_step("dropout", model.dropout);
   check_dropout_step("attention-dropout", model.attention_dropout);
   check_dropout_step("activation-dropout", model.activation_dropout);
-  if (train.r_drop > 0 && model.dropout + model.attention_dropout + model.activation_dropout == 0)
-    throw UsageError(
-        "--r-drop: its two passes differ by dropout alone, and every --dropout is 0; raise one, or "
-        "leave --r-drop out");
   if (!data.keep_valid_source.empty() && train.init_from.empty())
     throw UsageError(
         "--keep-valid-src: its scores are compared with those of the model that the run starts "

@@ -206,7 +206,7 @@ constexpr std::int64_t kFp32 = 4, kBf16 = 2;
 
 MemoryPlan memory_of(const TrialSettings& settings, const Trial& trial) {
   const TrainConfig& config = settings.config;
-  const std::int64_t size = trial.layout().size(), passes = config.r_drop > 0 ? 2 : 1;
+  const std::int64_t size = trial.layout().size();
   const bool bf16 = settings.precision == Precision::Bf16;
   const std::int64_t shares = trial.shares(), type = bf16 ? kBf16 : kFp32;
   const std::int64_t share_gradients = shares * size * type;  // made while measuring
@@ -215,7 +215,7 @@ MemoryPlan memory_of(const TrialSettings& settings, const Trial& trial) {
                     .moments = 2 * size * kFp32,
                     .gradients = size * kFp32 + share_gradients,
                     .compute_copy = bf16 ? size * kBf16 : 0,
-                    .logits = shares * passes * type * settings.model.target_vocabulary *
+                    .logits = shares * type * settings.model.target_vocabulary *
                               chunk_size(config.loss(), rows, settings.model.target_vocabulary),
                     .activations = 0};
   memory.activations =

@@ -238,10 +238,10 @@ TEST(TrainingObjective, TheObjectiveFollowsFromTheSettings) {
     return training_objective(run_with("a", std::move(settings)).history);
   };
   EXPECT_EQ(told({}), "");
-  EXPECT_EQ(told({{"label-smoothing", "0.1"}, {"r-drop", "0"}}), "label smoothing 0.1");
+  EXPECT_EQ(told({{"label-smoothing", "0.1"}}), "label smoothing 0.1");
   EXPECT_EQ(told({{"label-smoothing", "0"}}), "no label smoothing, so the same as nll");
-  EXPECT_EQ(told({{"label-smoothing", "0.1"}, {"r-drop", "5"}, {"guided-alignment", "links"}}),
-            "label smoothing 0.1, R-Drop 5 (without its divergence), without the alignment loss");
+  EXPECT_EQ(told({{"label-smoothing", "0.1"}, {"guided-alignment", "links"}}),
+            "label smoothing 0.1, without the alignment loss");
 }
 
 TEST(TrainingObjective, TheObjectiveOfEachOfSeveralRunsIsNamedIfItDiffers) {

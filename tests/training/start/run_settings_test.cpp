@@ -74,8 +74,6 @@ TEST(RunSettings, FlagsThatDoNotFitEachOtherAreRefused) {
     const char* message;
   };
   const Case cases[] = {
-      {{{"r-drop", "5"}, {"dropout", "0"}, {"attention-dropout", "0"}, {"activation-dropout", "0"}},
-       "--r-drop: its two passes differ by dropout alone"},
       {{{"keep-valid-src", "k.en"}, {"keep-valid-tgt", "k.de"}}, "give --init-from too"},
       {{{"keep-valid-src", "k.en"},
         {"keep-valid-tgt", "k.de"},

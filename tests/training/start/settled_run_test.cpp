@@ -473,6 +473,19 @@ TEST_F(RunStart, ARunOfAnEarlierVersionKeepsItsRulesAboutPairs) {
   EXPECT_THROW(settled(), UsageError) << "that would be another run";
 }
 
+TEST_F(RunStart, ARunOfAnEarlierVersionIsResumedIfItHadNoRDrop) {
+  begin();
+  const auto of_earlier_version = [&](const std::string& r_drop) {
+    for (auto* record : {&*known.remembered, &known.begun->start})
+      record->values["r-drop"] = record->asked["r-drop"] = r_drop;
+  };
+  of_earlier_version("0");
+  EXPECT_EQ(refusal(), "");
+  EXPECT_EQ(settled().settings.record().values.count("r-drop"), 0u);
+  of_earlier_version("3");
+  EXPECT_THAT(refusal(), HasSubstr("--r-drop: this run was started with '3'"));
+}
+
 }  // namespace
 
 }  // namespace dragoman
