@@ -168,27 +168,6 @@ ForeignSearch fairseq_search(const ForeignOptions& options) {
 constexpr const char* kFairseqSpecials[] = {"<s>", "<pad>", "</s>", "<unk>"};
 constexpr std::int64_t kPaddingId = 1, kEndId = 2;
 
-/// Source: transformer_encoder.py, transformer_decoder.py and transformer_layer.py.
-constexpr NamePair kFairseqNames[] = {
-    {"embedding", "encoder.embed_tokens"},
-    {"embedding.source", "encoder.embed_tokens"},
-    {"embedding.target", "decoder.embed_tokens"},
-    {"output", "decoder.output_projection"},
-    {".embedding_norm", ".layernorm_embedding"},
-    {".self_attention", ".self_attn"},
-    {".self_attention_norm", ".self_attn_layer_norm"},
-    {".cross_attention", ".encoder_attn"},
-    {".cross_attention_norm", ".encoder_attn_layer_norm"},
-    {".query", ".q_proj"},
-    {".key", ".k_proj"},
-    {".value", ".v_proj"},
-    {".output", ".out_proj"},
-    {".feed_forward.inner", ".fc1"},
-    {".feed_forward.outer", ".fc2"},
-    {".feed_forward_norm", ".final_layer_norm"},
-    {".norm", ".layer_norm"},
-};
-
 using Views = std::map<std::string, StridedTensor>;
 
 /// Each line has a piece and how often it occurred.

@@ -147,6 +147,29 @@ struct NamePair {
 /// replaced; what it does not have stays. `first_layer`: their number of the first layer.
 std::string their_name(std::span<const NamePair> table, std::string_view ours, int first_layer = 0);
 
+/// The tensors of fairseq (transformer_encoder.py, transformer_decoder.py, transformer_layer.py).
+/// Hugging Face's MarianMTModel has the same names after "model.", except for its matrices of
+/// pieces.
+inline constexpr NamePair kFairseqNames[] = {
+    {"embedding", "encoder.embed_tokens"},
+    {"embedding.source", "encoder.embed_tokens"},
+    {"embedding.target", "decoder.embed_tokens"},
+    {"output", "decoder.output_projection"},
+    {".embedding_norm", ".layernorm_embedding"},
+    {".self_attention", ".self_attn"},
+    {".self_attention_norm", ".self_attn_layer_norm"},
+    {".cross_attention", ".encoder_attn"},
+    {".cross_attention_norm", ".encoder_attn_layer_norm"},
+    {".query", ".q_proj"},
+    {".key", ".k_proj"},
+    {".value", ".v_proj"},
+    {".output", ".out_proj"},
+    {".feed_forward.inner", ".fc1"},
+    {".feed_forward.outer", ".fc2"},
+    {".feed_forward_norm", ".final_layer_norm"},
+    {".norm", ".layer_norm"},
+};
+
 /// Takes all parameters of model.config except positions, and checks that no tensor is left. Each
 /// of their tensors is one of ours, row for row. A matrix of tied embeddings may have any of its
 /// names. Throws Error that names file and tensor.

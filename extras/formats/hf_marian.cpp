@@ -21,26 +21,12 @@ namespace {
 
 constexpr std::string_view kUnused = "<no piece ";
 
-constexpr NamePair kHfMarianNames[] = {
-    {"embedding", "model.shared"},
-    {"embedding.source", "model.encoder.embed_tokens"},
-    {"embedding.target", "model.decoder.embed_tokens"},
-    {"output.weight", "lm_head.weight"},
-    {"output.bias", "final_logits_bias"},
-    {"encoder.layers", "model.encoder.layers"},
-    {"decoder.layers", "model.decoder.layers"},
-    {".self_attention", ".self_attn"},
-    {".self_attention_norm", ".self_attn_layer_norm"},
-    {".cross_attention", ".encoder_attn"},
-    {".cross_attention_norm", ".encoder_attn_layer_norm"},
-    {".query", ".q_proj"},
-    {".key", ".k_proj"},
-    {".value", ".v_proj"},
-    {".output", ".out_proj"},
-    {".feed_forward.inner", ".fc1"},
-    {".feed_forward.outer", ".fc2"},
-    {".feed_forward_norm", ".final_layer_norm"},
-};
+std::string hf_name(const std::string& ours) {
+  if (ours == "embedding.weight") return "model.shared.weight";
+  if (ours == "output.weight") return "lm_head.weight";
+  if (ours == "output.bias") return "final_logits_bias";
+  return "model." + their_name(kFairseqNames, ours);
+}
 
 /// Whether it has a row for each piece.
 bool is_of_pieces(const std::string& ours) {
@@ -83,8 +69,7 @@ std::vector<HfTensor> hf_tensors(const ModelConfig& config, const HfPadding& pad
   if (!config.source_eos) throw Error("MarianMTModel has no sources without </s> (source-eos)");
   std::vector<HfTensor> tensors;
   const auto add = [&](const std::string& ours, std::vector<std::int64_t> shape) {
-    tensors.push_back(
-        {.ours = ours, .theirs = their_name(kHfMarianNames, ours), .shape = std::move(shape)});
+    tensors.push_back({.ours = ours, .theirs = hf_name(ours), .shape = std::move(shape)});
   };
   const std::vector<ParameterShape> parameters = parameter_shapes(config);
   for (const auto& [name, shape] : parameters) {
