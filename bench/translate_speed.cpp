@@ -140,17 +140,19 @@ struct Options {
   bool latency = false, by_part = false, by_kernel = false;
 
   bool on_cpu() const { return device == "cpu"; }
+  ComputeType type() const {
+    constexpr auto types = names_of(ComputeType{});
+    return static_cast<ComputeType>(std::ranges::find(types, type_name) - types.begin());
+  }
 };
 
 /// The engine on a GPU, and what is measured there.
 #ifdef DRAGOMAN_TORCH
 std::unique_ptr<Engine> device_engine(const Options& options, const ModelFileReader& file,
                                       const std::vector<TokenId>& never_emitted) {
-  const torch::ScalarType type = options.type_name == "float32"   ? torch::kFloat32
-                                 : options.type_name == "float16" ? torch::kFloat16
-                                                                  : torch::kBFloat16;
-  return std::make_unique<TorchEngine>(load_transformer(file, parse_device(options.device), type),
-                                       never_emitted);
+  return std::make_unique<TorchEngine>(
+      load_transformer(file, parse_device(options.device), type_on_gpu(options.type())),
+      never_emitted);
 }
 nlohmann::ordered_json device_results(const Options& options, const std::function<void()>& work) {
   nlohmann::ordered_json results{
@@ -177,10 +179,7 @@ std::vector<std::unique_ptr<Engine>> make_engines(const Options& options,
     engines.push_back(device_engine(options, file, never_emitted));
     return engines;
   }
-  constexpr auto types = names_of(ComputeType{});
-  const auto type =
-      static_cast<ComputeType>(std::ranges::find(types, options.type_name) - types.begin());
-  const auto weights = std::make_shared<CpuModel>(file, type);
+  const auto weights = std::make_shared<CpuModel>(file, options.type());
   const auto team = std::make_shared<EngineTeam>(static_cast<std::size_t>(options.threads));
   for (int i = 0; i < (options.latency ? 1 : options.threads); ++i) {
     auto engine = std::make_unique<CpuEngine>(weights, never_emitted, team);

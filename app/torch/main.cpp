@@ -16,7 +16,6 @@
 #include "app/frame/log.h"
 #include "app/frame/program.h"
 #include "app/torch/commands.h"
-#include "base/error.h"
 #include "base/formatted_text.h"
 #include "inference/model_settings.h"
 #include "inference/torch/scorer.h"
@@ -67,32 +66,17 @@ std::string cuda_text() {
 
 std::string libraries() { return join_text("LibTorch ", TORCH_VERSION, " (", cuda_text(), ")\n"); }
 
-torch::ScalarType type_on_gpu(ComputeType type) {
-  switch (type) {
-    case ComputeType::Float32:
-      return torch::kFloat32;
-    case ComputeType::Float16:
-      return torch::kFloat16;
-    case ComputeType::Int8:
-      throw UsageError("--compute-type int8: works on the CPU; on a GPU bfloat16 and float16 do");
-    case ComputeType::Auto:
-    case ComputeType::BFloat16:
-      break;
-  }
-  return torch::kBFloat16;
-}
-
 std::unique_ptr<Engine> make_torch_engine(const EngineChoice& choice, const ModelFileReader& file,
                                           const std::vector<TokenId>& never_emitted) {
   const torch::Device chosen = chosen_device(choice.device);
   if (chosen.is_cpu()) return nullptr;
-  const torch::ScalarType type = type_on_gpu(choice.compute_type);
   const auto warn = [](std::int64_t rows) {
     log_warning(join_text("the GPU's memory has run out; sentences begin again with ",
                           counted(rows, "row"), " (--batch-size ", rows, ")"));
   };
-  return std::make_unique<TorchEngine>(load_transformer(file, chosen, type), never_emitted,
-                                       SearchPlace::Auto, warn);
+  return std::make_unique<TorchEngine>(
+      load_transformer(file, chosen, type_on_gpu(choice.compute_type)), never_emitted,
+      SearchPlace::Auto, warn);
 }
 
 /// An OpenScorer for the devices of LibTorch.

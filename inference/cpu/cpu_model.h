@@ -4,30 +4,19 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "base/threads.h"
+#include "inference/search/engine.h"
 #include "kernels/inference_kernels.h"
 #include "model/file/model_file.h"
 
 namespace dragoman {
 
-enum class ComputeType {
-  Auto,  ///< on the CPU as the model file has the weights, on a GPU bfloat16
-  Float32,
-  BFloat16,  ///< weights and activations rounded, sums in fp32
-  Float16,   ///< the same; on a GPU alone
-  Int8,      ///< weights rounded per output, activations per row, exact sums; on the CPU alone
-};
-constexpr std::array<std::string_view, 5> names_of(ComputeType) {
-  return {"auto", "float32", "bfloat16", "float16", "int8"};
-}
 /// The type that the weights get if the file has them in fp32.
 constexpr NumberType number_type(ComputeType type) {
   return type == ComputeType::Int8       ? NumberType::Int8

@@ -11,11 +11,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -24,6 +26,18 @@
 namespace dragoman {
 
 class SentenceScheduler;  // inference/scheduler.h
+
+/// The number type that an engine computes in.
+enum class ComputeType {
+  Auto,  ///< on the CPU as the model file has the weights, on a GPU bfloat16
+  Float32,
+  BFloat16,  ///< weights and activations rounded, sums in fp32
+  Float16,   ///< the same; on a GPU alone
+  Int8,      ///< weights rounded per output, activations per row, exact sums; on the CPU alone
+};
+constexpr std::array<std::string_view, 5> names_of(ComputeType) {
+  return {"auto", "float32", "bfloat16", "float16", "int8"};
+}
 
 struct Candidate {
   TokenId token;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "inference/device/device_scheduler.h"
 #include "model/ops/packed_layout.h"
 
@@ -124,6 +125,14 @@ class CachedAttention : public DecoderAttention {
 };
 
 }  // namespace
+
+torch::ScalarType type_on_gpu(ComputeType type) {
+  if (type == ComputeType::Int8)
+    throw UsageError("--compute-type int8: works on the CPU; on a GPU bfloat16 and float16 do");
+  return type == ComputeType::Float32   ? torch::kFloat32
+         : type == ComputeType::Float16 ? torch::kFloat16
+                                        : torch::kBFloat16;
+}
 
 TorchEngine::TorchEngine(Transformer model, std::vector<TokenId> never_emitted, SearchPlace place,
                          std::function<void(std::int64_t)> on_fewer_rows)

@@ -107,6 +107,9 @@ enum class SearchPlace {
   Device,
 };
 
+/// The type of the weights of an engine on a GPU. Throws UsageError for int8.
+torch::ScalarType type_on_gpu(ComputeType type);
+
 class TorchEngine : public Engine, public ResettableEngine {
  public:
   /// Shares the model, whose weights must not change while sentences are under way.

@@ -23,6 +23,14 @@ TEST(TorchEngine, StepByStepIsTheWholeSequenceWhateverHappensToRows) {
   }
 }
 
+TEST(TorchEngine, AGpuComputesInBfloat16UnlessAskedOtherwiseAndNeverInInt8) {
+  EXPECT_EQ(type_on_gpu(ComputeType::Auto), torch::kBFloat16);
+  EXPECT_EQ(type_on_gpu(ComputeType::BFloat16), torch::kBFloat16);
+  EXPECT_EQ(type_on_gpu(ComputeType::Float16), torch::kFloat16);
+  EXPECT_EQ(type_on_gpu(ComputeType::Float32), torch::kFloat32);
+  EXPECT_THROW(type_on_gpu(ComputeType::Int8), UsageError);
+}
+
 TEST(TorchEngine, AReleasedSlotIsGivenToAnotherSentence) {
   TorchEngine engine(make_model(configs()[0], test_device()), {});
   const auto stays = engine.admit(sentences(1, 8));
