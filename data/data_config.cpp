@@ -34,7 +34,7 @@ void check_fraction(std::string_view flag, double value) {
 }  // namespace
 
 std::vector<double> DataConfig::weights() const {
-  if (corpus_weights.empty()) return std::vector<double>(train_source.size(), 1);
+  if (corpus_weights.empty()) return std::vector<double>(training_files(), 1);
   std::vector<double> weights;
   for (const std::string& text : corpus_weights) {
     weights.push_back(parse_number("corpus-weights", text));
@@ -45,18 +45,23 @@ std::vector<double> DataConfig::weights() const {
 }
 
 std::vector<std::string> DataConfig::tags() const {
-  return corpus_tags.empty() ? std::vector<std::string>(train_source.size()) : corpus_tags;
+  return corpus_tags.empty() ? std::vector<std::string>(training_files()) : corpus_tags;
 }
 
 void DataConfig::check() const {
-  if (train_source.empty() && train_target.empty())
-    throw UsageError("--train-src and --train-tgt are missing: the training text of both sides");
+  if (train_source.empty() && train_target.empty() && train.empty())
+    throw UsageError(
+        "--train-src and --train-tgt are missing: the training text of both sides (or --train, for "
+        "files that have both)");
+  if (!columns.empty() && columns.size() != 2)
+    throw UsageError("--columns has ", counted(std::ssize(columns), "value"),
+                     ": it takes two, the source's and the target's");
   check_file_lists("train", train_source, train_target);
   check_file_lists("valid", valid_source, valid_target);
   check_file_lists("keep-valid", keep_valid_source, keep_valid_target);
-  check_one_for_each_file("corpus-weights", corpus_weights.size(), train_source.size());
-  check_one_for_each_file("corpus-tags", corpus_tags.size(), train_source.size());
-  check_one_for_each_file("guided-alignment", guided_alignment.size(), train_source.size());
+  check_one_for_each_file("corpus-weights", corpus_weights.size(), training_files());
+  check_one_for_each_file("corpus-tags", corpus_tags.size(), training_files());
+  check_one_for_each_file("guided-alignment", guided_alignment.size(), training_files());
   weights();
   for (const std::string& tag : corpus_tags)
     if (find_invalid_utf8(tag) != tag.npos || std::ranges::any_of(code_points(tag), is_space))

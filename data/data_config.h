@@ -47,10 +47,14 @@ constexpr std::array<std::string_view, 3> names_of(SamplingSide) {
 struct DataConfig {
   std::vector<std::string> train_source = {},
                            train_target = {};      ///< file i of one translates file i of the other
+  std::vector<std::string> train = {};             ///< files with both sides, after those
   std::vector<std::string> corpus_weights = {};    ///< see weights()
   std::vector<std::string> corpus_tags = {};       ///< see tags()
   std::vector<std::string> guided_alignment = {};  ///< file i aligns the words of training file i
   std::vector<std::string> valid_source = {}, valid_target = {};
+  std::vector<std::string> valid = {};             ///< files with both sides, after those
+  std::string source_lang = {}, target_lang = {};  ///< of files with both sides
+  std::vector<std::string> columns = {};           ///< likewise
   std::vector<std::string> keep_valid_source = {}, keep_valid_target = {};  ///< of fine-tuning
   std::int64_t max_length = 256;  ///< pieces per side, without </s>; 0: no limit
   double max_ratio = 9;           ///< see passes_ratio(); 0: no limit
@@ -72,6 +76,7 @@ struct DataConfig {
 
   /// Throws UsageError naming the flag.
   void check() const;
+  std::size_t training_files() const { return train_source.size() + train.size(); }
   /// For each training file, how often its pairs are seen in an epoch, on average; 1 by default.
   std::vector<double> weights() const;
   /// For each training file, the token in front of its source lines; "": none.
@@ -96,6 +101,19 @@ struct DataConfig {
         "train-tgt", train_target,
         "target side of the training text: line i translates line i of --train-src",
         {.aliases = "target,train-target", .on_resume = OnResume::Allowed, .placeholder = "FILE"});
+    field("train", train,
+          "training text with both sides in each file: TMX, XLIFF, TSV, JSON lines, or a zip "
+          "archive of OPUS; takes the place of --train-src and --train-tgt, or comes after them",
+          {.on_resume = OnResume::Allowed, .placeholder = "FILE"});
+    field("source-lang", source_lang,
+          "language of the source in files of --train and --valid that have several, for example "
+          "en or en-GB",
+          {.placeholder = "CODE"});
+    field("target-lang", target_lang, "language of the target, likewise", {.placeholder = "CODE"});
+    field("columns", columns,
+          "source and target column of TSV files, or fields of JSON lines: numbers from 1, or "
+          "names; default: the first two columns; the fields source and target",
+          {.placeholder = "COLUMN"});
     field("corpus-weights", corpus_weights,
           "for each training file, how many times an epoch shows its pairs; 0.5: in every second "
           "epoch; default: 1");
@@ -115,6 +133,8 @@ struct DataConfig {
           {.aliases = "validation-target,valid-target",
            .on_resume = OnResume::Allowed,
            .placeholder = "FILE"});
+    field("valid", valid, "validation text with both sides in each file, as for --train",
+          {.on_resume = OnResume::Allowed, .placeholder = "FILE"});
     field("keep-valid-src", keep_valid_source,
           "with --init-from: source side of a second validation text, from the domain that the "
           "model came from; an update that makes its score worse by more than --keep-tolerance "

@@ -13,6 +13,7 @@
 #include "base/threads.h"
 #include "base/utf8.h"
 #include "data/corpus_builder.h"
+#include "data/pair_files.h"
 #include "tokenizer/terms.h"
 
 namespace dragoman {
@@ -34,11 +35,17 @@ std::int64_t total_bytes(const DataConfig& data) {
   return total;
 }
 
-/// A preparation with the number of its threads.
+/// A preparation with plain texts alone, and the number of its threads.
 struct PreparationWork : Preparation {
-  explicit PreparationWork(const Preparation& preparation) : Preparation(preparation) {
-    if (threads == 0) threads = available_cores();
-  }
+  PreparationWork(const Preparation& asked, const DataConfig& plain)
+      : Preparation{.data = plain,
+                    .tokenizer = asked.tokenizer,
+                    .cache_folder = asked.cache_folder,
+                    .seed = asked.seed,
+                    .expected_hashes = asked.expected_hashes,
+                    .observer = asked.observer,
+                    .stop = asked.stop,
+                    .threads = asked.threads == 0 ? available_cores() : asked.threads} {}
 
   void observe(std::string_view stage, std::int64_t done, std::int64_t total) const {
     if (observer) observer(stage, done, total);
@@ -60,6 +67,38 @@ TextReading reading_of(const PreparationWork& work) {
       .report = [&work, total = total_bytes(work.data), read = std::int64_t{0}](
                     std::int64_t more) mutable { work.observe("reading", read += more, total); },
       .index_folder = work.cache_folder};
+}
+
+/// The settings with two plain texts in place of each file that has both sides, and what was found
+/// in those.
+struct PlainData {
+  DataConfig data;
+  std::vector<std::string> summaries;
+};
+
+PlainData plain_data(const Preparation& preparation) {
+  preparation.data.check();
+  PlainData plain{preparation.data, {}};
+  DataConfig& data = plain.data;
+  std::int64_t read = 0;
+  const auto report = [&](std::int64_t more) {
+    if (preparation.stop.stop_requested()) throw PreparationStopped();
+    if (preparation.observer) preparation.observer("reading", read += more, 0);
+  };
+  const auto move_all = [&](std::vector<std::string>& files, std::vector<std::string>& source,
+                            std::vector<std::string>& target) {
+    for (const std::string& file : files) {
+      PlainTexts texts = plain_texts_of(file, {data.source_lang, data.target_lang, data.columns},
+                                        preparation.cache_folder, report);
+      source.push_back(std::move(texts.source));
+      target.push_back(std::move(texts.target));
+      plain.summaries.push_back(std::move(texts.summary));
+    }
+    files.clear();
+  };
+  move_all(data.train, data.train_source, data.train_target);
+  move_all(data.valid, data.valid_source, data.valid_target);
+  return plain;
 }
 
 /// The files of texts and of an alignment, which may be null.
@@ -434,8 +473,8 @@ std::vector<WeightedPairs> PreparedData::weights() const {
 }
 
 PreparedData prepare_data(const Preparation& preparation) {
-  const PreparationWork work(preparation);
-  work.data.check();
+  PlainData plain = plain_data(preparation);
+  const PreparationWork work(preparation, plain.data);
   work.tokenizer.check();
   tokenizer_config(work, TextSide::Source).check();
   const TextReading reading = reading_of(work);
@@ -452,6 +491,7 @@ PreparedData prepare_data(const Preparation& preparation) {
                                                        work.context("checking the alignments"));
   const auto files = files_of({&text, &valid_text, &keep_valid_text}, alignment.get());
   PreparedData prepared;
+  prepared.pair_files = std::move(plain.summaries);
   take_hashes(work, files, prepared);
 
   if (!data.train_terms.empty()) prepared.pairs_with_terms = fraction_with_terms(data, text);
@@ -485,8 +525,8 @@ PreparedData prepare_data(const Preparation& preparation) {
 }
 
 TextSize measure_text(const Preparation& preparation) {
-  const PreparationWork work(preparation);
-  work.data.check();
+  const PlainData plain = plain_data(preparation);
+  const PreparationWork work(preparation, plain.data);
   const ParallelText text(work.data.train_source, work.data.train_target, work.data.invalid,
                           reading_of(work));
   store_indexes(work, files_of({&text}));

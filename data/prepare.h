@@ -97,6 +97,7 @@ struct PreparedData {
   std::optional<SeenCharacters> characters;
   CacheUse cache = CacheUse::Built;
   std::string cache_problem;                       ///< of CacheUse::Rebuilt: the fault, in one line
+  std::vector<std::string> pair_files;             ///< what was found in each, in a line
   std::string text_hash;                           ///< of the training text, 16 hexadecimal digits
   std::map<std::string, std::string> file_hashes;  ///< of every text file, by its path
   bool tokenizers_trained = false;                 ///< in this call or an earlier one; else given

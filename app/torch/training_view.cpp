@@ -125,6 +125,7 @@ void log_data(const PreparedData& data) {
   const CorpusReport& report = data.report;
   if (data.cache == CacheUse::Rebuilt)
     log_warning("the token cache was damaged, and was made again: " + data.cache_problem);
+  for (const std::string& found : data.pair_files) log_info(found);
   log_info(join_text(
       data.cache == CacheUse::Reused ? "data (from the cache): " : "data: ",
       with_separators(report.kept), " of ", counted(report.read, "pair"), dropped_text(report),

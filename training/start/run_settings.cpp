@@ -55,7 +55,8 @@ void RunSettings::check() const {
     throw UsageError(
         "--keep-valid-src: its scores are compared with those of the model that the run starts "
         "with; give --init-from too, or name the files in --valid-src");
-  if (!data.keep_valid_source.empty() && data.valid_source.empty() && data.valid_fraction == 0)
+  if (!data.keep_valid_source.empty() && data.valid_source.empty() && data.valid.empty() &&
+      data.valid_fraction == 0)
     throw UsageError("--keep-valid-src: needs a validation beside it; raise --valid-fraction");
   if (train.guided_alignment_layer > model.decoder_layers)
     throw UsageError("--guided-alignment-layer ", train.guided_alignment_layer,

@@ -1,0 +1,454 @@
+#include "data/pair_files.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <zip.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "base/bytes.h"
+#include "base/compressed_text.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/formatted_text.h"
+#include "base/utf8.h"
+#include "data/pair_format.h"
+
+namespace dragoman {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr std::size_t kChunkBytes = std::size_t{1} << 18;
+
+/// Cuts text that comes in parts into lines, as text files are read: a "\r" belongs to the end.
+class LineCutter {
+ public:
+  template <class Visit>
+  void add(std::string_view text, Visit&& visit) {
+    for (std::size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
+      rest_.append(text.substr(0, end));
+      give(visit);
+    }
+    rest_.append(text);
+  }
+  template <class Visit>
+  void finish(Visit&& visit) {
+    if (!rest_.empty()) give(visit);
+  }
+
+ private:
+  template <class Visit>
+  void give(Visit& visit) {
+    if (rest_.ends_with('\r')) rest_.pop_back();
+    visit(std::string_view(rest_));
+    rest_.clear();
+  }
+
+  std::string rest_;
+};
+
+/// A form with one pair on each line.
+class LinePairs : public PairFormat {
+ public:
+  void add(std::string_view text) override {
+    lines_.add(text, [this](std::string_view line) { take_numbered(line); });
+  }
+  void finish() override {
+    lines_.finish([this](std::string_view line) { take_numbered(line); });
+  }
+
+ protected:
+  using PairFormat::PairFormat;
+
+  /// A line without its end, and its number from 1.
+  virtual void take(std::string_view line, std::int64_t number) = 0;
+
+ private:
+  void take_numbered(std::string_view line) { take(line, ++lines_read_); }
+
+  LineCutter lines_;
+  std::int64_t lines_read_ = 0;
+};
+
+std::vector<std::string_view> columns_of(std::string_view line) {
+  std::vector<std::string_view> columns;
+  while (true) {
+    const std::size_t tab = line.find('\t');
+    columns.push_back(line.substr(0, tab));
+    if (tab == line.npos) return columns;
+    line.remove_prefix(tab + 1);
+  }
+}
+
+/// The number of a column, from 1; nothing if the text is a name.
+std::optional<std::size_t> column_number(const std::string& text) {
+  if (text.empty() || text.size() > 4 || text.find_first_not_of("0123456789") != text.npos)
+    return std::nullopt;
+  return std::stoul(text);
+}
+
+/// Columns with tabs between. Quotes mean nothing.
+class TsvPairs : public LinePairs {
+ public:
+  TsvPairs(const std::string& file, const PairFileOptions& asked, const PairSink& to)
+      : LinePairs(file, asked, to) {}
+
+ private:
+  void take(std::string_view line, std::int64_t number) override {
+    const std::vector<std::string_view> columns = columns_of(line);
+    if (number == 1 && find_places(columns)) return;
+    if (columns.size() <= std::max(places_[0], places_[1]))
+      return leave_out(number, counted(std::ssize(columns), "column"));
+    give(columns[places_[0]], columns[places_[1]]);
+  }
+
+  /// Finds the columns that were asked for. Returns whether the first line is a header.
+  bool find_places(const std::vector<std::string_view>& first) {
+    if (first.size() == 1)
+      throw Error(name,
+                  ":1: has one column; a pair needs two, with a tab between (or is it plain "
+                  "text? then --train-src and --train-tgt take one file for each side)");
+    bool has_header = false;
+    for (std::size_t side = 0; side < options.columns.size(); ++side) {
+      const std::string& asked = options.columns[side];
+      const auto number = column_number(asked);
+      const auto named = std::ranges::find(first, asked);
+      if (!number && named == first.end()) throw Error(name, ":1: has no column named ", asked);
+      has_header = has_header || !number;
+      places_[side] = number ? *number - 1 : static_cast<std::size_t>(named - first.begin());
+    }
+    return has_header;
+  }
+
+  std::array<std::size_t, 2> places_{0, 1};
+};
+
+/// An object on each line. Its fields may stand in an object "translation", as Hugging Face has it.
+class JsonPairs : public LinePairs {
+ public:
+  JsonPairs(std::string file, const PairFileOptions& asked, const PairSink& to)
+      : LinePairs(std::move(file), asked, to) {
+    if (!options.columns.empty())
+      keys_.push_back({options.columns[0], options.columns[1]});
+    else {
+      if (!options.source_lang.empty()) keys_.push_back({options.source_lang, options.target_lang});
+      keys_.push_back({"source", "target"});
+      keys_.push_back({"src", "tgt"});
+    }
+  }
+
+ private:
+  void take(std::string_view line, std::int64_t number) override {
+    if (line.find_first_not_of(" \t") == line.npos) return;
+    Json object;
+    try {
+      object = Json::parse(line, check_json_depth<Json>, false);
+    } catch (const Error& too_deep) {
+      return leave_out(number, too_deep.what());
+    }
+    if (!object.is_object()) return leave_out(number, "no JSON object");
+    if (const auto inner = object.find("translation"); inner != object.end() && inner->is_object())
+      object = Json(*inner);
+    for (const auto& [source, target] : keys_) {
+      const auto from = object.find(source), to = object.find(target);
+      if (from == object.end() || to == object.end()) continue;
+      if (!from->is_string() || !to->is_string()) return leave_out(number, "a side is no text");
+      return give(from->get_ref<const std::string&>(), to->get_ref<const std::string&>());
+    }
+    leave_out(number, join_text("no fields ", keys_[0].first, " and ", keys_[0].second));
+  }
+
+  std::vector<std::pair<std::string, std::string>> keys_;
+};
+
+std::unique_ptr<PairFormat> format_of(std::string_view first, const std::string& name,
+                                      const PairFileOptions& options, const PairSink& sink) {
+  if (first.starts_with("\xFF\xFE") || first.starts_with("\xFE\xFF"))
+    return bilingual_xml(name, options, sink);  // no other form may be UTF-16
+  if (first.starts_with(kByteOrderMark)) first.remove_prefix(kByteOrderMark.size());
+  const std::size_t begin = std::min(first.find_first_not_of(" \t\r\n"), first.size());
+  if (first.substr(begin).starts_with('<')) return bilingual_xml(name, options, sink);
+  if (first.substr(begin).starts_with('{')) return std::make_unique<JsonPairs>(name, options, sink);
+  return std::make_unique<TsvPairs>(name, options, sink);
+}
+
+/// Bytes of a file or pipe, decompressed and given to the format that they have.
+class PairDecoder {
+ public:
+  PairDecoder(std::string name, const PairFileOptions& options, const PairSink& sink)
+      : name_(std::move(name)), options_(options), sink_(sink) {}
+
+  void add(std::string_view bytes) {
+    if (is_decided_) return decompress(bytes);
+    first_ += bytes;
+    constexpr std::size_t kEnough = 4096;
+    if (first_.size() >= kEnough) decide();
+  }
+  PairFileFacts finish() {
+    if (!is_decided_) decide();
+    if (decompressor_ != nullptr) decompressor_->finish();
+    if (format_ == nullptr) throw Error(name_, ": is empty");
+    format_->finish();
+    return format_->facts;
+  }
+
+ private:
+  void decide() {
+    is_decided_ = true;
+    const bool is_wide = first_.starts_with("\xFF\xFE") || first_.starts_with("\xFE\xFF");
+    const bool is_xml = is_wide && first_.substr(0, 4).find('<') != std::string::npos;
+    if (!is_xml) decompressor_ = make_decompressor(coding_of(first_, true, name_), name_);
+    decompress(first_);
+  }
+  void decompress(std::string_view bytes) {
+    if (decompressor_ == nullptr) return take(bytes);
+    decompressor_->add(bytes, [this](std::string_view text) { take(text); });
+  }
+  void take(std::string_view text) {
+    if (text.empty()) return;
+    if (format_ == nullptr) {
+      format_ = format_of(text, name_, options_, sink_);
+      if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    }
+    format_->add(text);
+  }
+
+  std::string name_;
+  const PairFileOptions& options_;
+  const PairSink& sink_;
+  bool is_decided_ = false;
+  std::string first_;  ///< bytes, until the coding is decided
+  std::unique_ptr<Decompressor> decompressor_;
+  std::unique_ptr<PairFormat> format_;
+};
+
+// ---- archives of OPUS ----
+
+struct CloseZip {
+  void operator()(zip_t* archive) const { zip_discard(archive); }
+  void operator()(zip_file_t* file) const { zip_fclose(file); }
+};
+
+/// Two entries of an archive that translate each other: "Books.de-en.de" and "Books.de-en.en".
+struct ZippedPair {
+  std::string source, target, languages;
+};
+
+/// The part of a name after its last dot; "" if it cannot be the code of a language.
+std::string language_suffix(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  if (dot == name.npos) return "";
+  const std::string_view suffix = name.substr(dot + 1);
+  const bool fits = suffix.size() >= 2 && suffix.size() <= 12 && suffix != "txt" &&
+                    suffix != "xml" && suffix != "ids" && suffix != "tmx";
+  return fits ? std::string(suffix) : "";
+}
+
+ZippedPair pair_in(const std::vector<std::string>& names, const std::string& path,
+                   const PairFileOptions& options) {
+  std::vector<ZippedPair> found;
+  for (const std::string& source : names)
+    for (const std::string& target : names) {
+      const std::string from = language_suffix(source), to = language_suffix(target);
+      if (from.empty() || to.empty() || from == to) continue;
+      const std::string_view stem(source.data(), source.size() - from.size());
+      if (stem != std::string_view(target).substr(0, target.size() - to.size())) continue;
+      const bool is_named = stem.ends_with("." + from + "-" + to + ".");
+      const bool is_asked = !options.source_lang.empty() || !options.target_lang.empty();
+      if (is_asked ? is_language(from, options.source_lang) && is_language(to, options.target_lang)
+                   : is_named)
+        found.push_back({source, target, from + "-" + to});
+    }
+  if (found.size() == 1) return found[0];
+  throw Error(path, ": is a zip archive with ", found.empty() ? "no" : "more than one",
+              " pair of files like NAME.en-de.en and NAME.en-de.de",
+              options.source_lang.empty() ? "" : " in these languages", "; unpack it first");
+}
+
+/// The lines of an entry, one after the other.
+class ZippedLines {
+ public:
+  ZippedLines(zip_t* archive, const std::string& entry, std::string path)
+      : path_(std::move(path)),
+        file_(zip_fopen(archive, entry.c_str(), 0)),
+        block_(kChunkBytes, '\0') {
+    if (file_ == nullptr) throw Error(path_, ": ", entry, ": ", zip_strerror(archive));
+  }
+
+  /// The next line; nothing at the end. `bytes` grows by what was read for it.
+  std::optional<std::string> next(std::int64_t& bytes) {
+    while (place_ == lines_.size() && !at_end_) {
+      lines_.clear();
+      place_ = 0;
+      const zip_int64_t count = zip_fread(file_.get(), block_.data(), block_.size());
+      if (count < 0) throw Error(path_, ": is damaged (", zip_file_strerror(file_.get()), ")");
+      at_end_ = count == 0;
+      bytes += count;
+      const auto keep = [this](std::string_view line) { lines_.emplace_back(line); };
+      cutter_.add(std::string_view(block_.data(), static_cast<std::size_t>(count)), keep);
+      if (at_end_) cutter_.finish(keep);
+    }
+    if (place_ == lines_.size()) return std::nullopt;
+    return std::move(lines_[place_++]);
+  }
+
+ private:
+  std::string path_;
+  std::unique_ptr<zip_file_t, CloseZip> file_;
+  std::string block_;
+  LineCutter cutter_;
+  std::vector<std::string> lines_;
+  std::size_t place_ = 0;
+  bool at_end_ = false;
+};
+
+PairFileFacts read_zip(const std::string& path, const PairFileOptions& options,
+                       const PairSink& sink, const std::function<void(std::int64_t)>& report) {
+  int error = 0;
+  const std::unique_ptr<zip_t, CloseZip> archive(zip_open(path.c_str(), ZIP_RDONLY, &error));
+  if (archive == nullptr) throw Error(path, ": is a zip archive that is damaged");
+  std::vector<std::string> names;
+  for (zip_int64_t i = 0; i < zip_get_num_entries(archive.get(), 0); ++i)
+    names.emplace_back(zip_get_name(archive.get(), static_cast<zip_uint64_t>(i), ZIP_FL_ENC_GUESS));
+  const ZippedPair pair = pair_in(names, path, options);
+  ZippedLines source(archive.get(), pair.source, path), target(archive.get(), pair.target, path);
+  PairFileFacts facts;
+  facts.languages = pair.languages;
+  while (true) {
+    std::int64_t bytes = 0;
+    const auto from = source.next(bytes), to = target.next(bytes);
+    if (bytes > 0) report(0);
+    if (from.has_value() != to.has_value())
+      throw Error(path, ": ", pair.source, " and ", pair.target,
+                  " have unlike numbers of lines: ", facts.pairs, " and more");
+    if (!from) return facts;
+    sink(*from, *to);
+    ++facts.pairs;
+  }
+}
+
+bool is_zip(const std::string& path) {
+  if (!fs::is_regular_file(path)) return false;
+  return MappedFile(path).bytes().starts_with("PK\x03\x04");
+}
+
+}  // namespace
+
+bool is_language(std::string_view code, std::string_view asked) {
+  if (asked.empty()) return true;
+  std::string all = ascii_lower(code), wanted = ascii_lower(asked);
+  std::ranges::replace(all, '_', '-');
+  std::ranges::replace(wanted, '_', '-');
+  return all == wanted || all.starts_with(wanted + "-");
+}
+
+void PairFormat::give(std::string_view source, std::string_view target) {
+  ++facts.pairs;
+  sink(source, target);
+}
+
+void PairFormat::leave_out(std::int64_t line, const std::string& fault) {
+  if (facts.left_out++ == 0) facts.first_left_out = join_text("line ", line, ": ", fault);
+}
+
+PairFileFacts read_pair_file(const std::string& path, const PairFileOptions& options,
+                             const PairSink& sink,
+                             const std::function<void(std::int64_t bytes)>& report) {
+  const PairSink on_lines = [&sink](std::string_view source, std::string_view target) {
+    sink(one_line(std::string(source)), one_line(std::string(target)));
+  };
+  if (is_zip(path)) return read_zip(path, options, on_lines, report);
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) throw Error(path, ": ", std::strerror(errno));
+  const std::unique_ptr<const int, void (*)(const int*)> closing(
+      &descriptor, [](const int* open_one) { close(*open_one); });
+  PairDecoder decoder(path, options, on_lines);
+  std::string chunk(kChunkBytes, '\0');
+  while (true) {
+    const ssize_t count = read(descriptor, chunk.data(), chunk.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw Error(path, ": ", std::strerror(errno));
+    if (count == 0) return decoder.finish();
+    decoder.add(std::string_view(chunk.data(), static_cast<std::size_t>(count)));
+    report(count);
+  }
+}
+
+namespace {
+
+/// A file with a name that no other file, options or state of the file have.
+fs::path stored_path(const std::string& path, const PairFileOptions& options,
+                     const fs::path& folder) {
+  constexpr int kVersion = 1;
+  std::error_code unknown;
+  const fs::path absolute = fs::weakly_canonical(path, unknown);
+  std::string inputs =
+      join_text(kVersion, '\n', unknown ? path : absolute.string(), '\n', options.source_lang, '\n',
+                options.target_lang, '\n', joined(options.columns, "\n"));
+  if (fs::is_regular_file(path)) {
+    const FileStamp stamp = stamp_of(path);
+    inputs +=
+        join_text('\n', stamp.size, ' ', stamp.inode, ' ', stamp.modified, ' ', stamp.changed);
+  }
+  return folder / (fs::path(path).filename().string() + "-" + hex16(xxh3(inputs)).substr(0, 8));
+}
+
+std::string summary_of(const std::string& path, const PairFileFacts& facts) {
+  std::string text = join_text(path, ": ", counted(facts.pairs, "pair"));
+  if (!facts.languages.empty()) text += join_text(" (", facts.languages, ")");
+  if (facts.left_out > 0)
+    text += join_text(", ", with_separators(facts.left_out), " left out (", facts.first_left_out,
+                      facts.left_out > 1 ? ", ...)" : ")");
+  return text;
+}
+
+}  // namespace
+
+PlainTexts plain_texts_of(const std::string& path, const PairFileOptions& options,
+                          const fs::path& folder,
+                          const std::function<void(std::int64_t bytes)>& report) {
+  const std::string stored = stored_path(path, options, folder).string();
+  const std::string summary = stored + ".summary";  // written last
+  PlainTexts texts{stored + ".source", stored + ".target", ""};
+  if (fs::exists(summary)) return texts.summary = read_file(summary), texts;
+  create_folders(folder);
+  AtomicFile source(texts.source), target(texts.target);
+  const auto add = [](AtomicFile& file, std::string& buffer, std::string_view line) {
+    buffer.append(line) += '\n';
+    if (buffer.size() < kChunkBytes) return;
+    file.write(buffer);
+    buffer.clear();
+  };
+  std::string source_lines, target_lines;
+  const PairFileFacts facts = read_pair_file(
+      path, options,
+      [&](std::string_view from, std::string_view to) {
+        add(source, source_lines, from);
+        add(target, target_lines, to);
+      },
+      report);
+  if (facts.pairs == 0)
+    throw Error(path, ": has no pairs",
+                facts.left_out == 0 ? ""
+                                    : join_text("; ", counted(facts.left_out, "unit"),
+                                                " left out, the first: ", facts.first_left_out));
+  source.write(source_lines);
+  target.write(target_lines);
+  source.commit();
+  target.commit();
+  texts.summary = summary_of(path, facts);
+  write_file(summary, texts.summary);
+  return texts;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,57 @@
+// Files that have both sides of a parallel text: TMX 1.4, XLIFF 1.2 and 2, tables of columns with
+// tabs between (TSV), JSON lines, and the zip archives of plain text that OPUS gives. All but the
+// archives may be compressed (base/compressed_text.h) and may be pipes. A file is read once, from
+// its beginning to its end, in little memory.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dragoman {
+
+/// What a pair file does not say itself.
+struct PairFileOptions {
+  /// Codes of languages: "en" takes "en-GB" too, "en-GB" only itself. "": the file decides.
+  std::string source_lang, target_lang;
+  /// The columns of a TSV or the fields of JSON lines that have the source and the target: numbers
+  /// from 1, or names. Empty: the first two columns, and the fields that are usual.
+  std::vector<std::string> columns;
+};
+
+/// What was found in a pair file.
+struct PairFileFacts {
+  std::int64_t pairs = 0;
+  std::int64_t left_out = 0;   ///< units that are broken, or lack a side
+  std::string first_left_out;  ///< where and why: "line 17: no text in de"
+  std::string languages;       ///< "en-de", as the file has them; "" if it names none
+};
+
+/// Takes the sides of a pair. Neither has a line end.
+using PairSink = std::function<void(std::string_view source, std::string_view target)>;
+
+/// Reads all pairs in order. `report` gets the bytes read since its last call; it may throw to stop
+/// the reading. Throws Error if the file cannot be read, has none of the forms above, or does not
+/// have the languages or columns that are asked for.
+PairFileFacts read_pair_file(const std::string& path, const PairFileOptions& options,
+                             const PairSink& sink,
+                             const std::function<void(std::int64_t bytes)>& report);
+
+/// The two sides of a pair file as plain texts, line by line.
+struct PlainTexts {
+  std::string source, target;  ///< paths
+  std::string summary;         ///< "memory.tmx: 2,000 pairs (en-de), 3 left out: line 17: ..."
+};
+
+/// Writes the plain texts into the folder, or finds those that an earlier call has written there
+/// for the same file, unchanged since, and the same options. Of a pipe, the texts that are there
+/// are taken. Throws as read_pair_file() does, and Error if the file has no pairs.
+PlainTexts plain_texts_of(const std::string& path, const PairFileOptions& options,
+                          const std::filesystem::path& folder,
+                          const std::function<void(std::int64_t bytes)>& report);
+
+}  // namespace dragoman
