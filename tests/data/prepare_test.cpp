@@ -54,6 +54,29 @@ TEST_F(PrepareTest, TheCorpusIsTheTextEncoded) {
   expect_adds_up(prepared.report);
 }
 
+TEST_F(PrepareTest, FilesWithBothSidesAreTrainedAndValidatedOn) {
+  const auto lines = sample_text(3000);
+  std::string table;
+  for (const std::string& line : lines) table += line + "\tdas " + line + "\n";
+  set_text(lines);
+  data.keep_duplicates = true;
+  data.valid_fraction = 0;
+  const PreparedData from_texts = prepare();
+  data.train_source.clear();
+  data.train_target.clear();
+  data.train = {write("pairs.tsv", table + "no pair\n")};
+  data.valid = {write("valid.tsv", "one\teins\n")};
+  const PreparedData prepared = prepare();
+  EXPECT_EQ(prepared.text_hash, from_texts.text_hash);
+  EXPECT_EQ(prepared.train.pairs(), 3000);
+  EXPECT_EQ(prepared.valid.target_lines, std::vector<std::string>{"eins"});
+  ASSERT_EQ(prepared.pair_files.size(), 2U);
+  EXPECT_THAT(prepared.pair_files[0], Names("pairs.tsv ... 3,000 pairs ... line 3001"));
+  data.corpus_weights = {"1", "2"};
+  EXPECT_THAT(message_of<UsageError>([&] { prepare(); }),
+              Names("--corpus-weights ... 2 values ... 1 training file"));
+}
+
 TEST_F(PrepareTest, PairsWithSeveralSentencesOnASideAreCounted) {
   std::vector<std::string> source = sample_text(400), target = source;
   for (std::size_t i = 0; i < 400; ++i) source[i] = target[i] = "It is No. " + source[i] + ".";
