@@ -1,19 +1,14 @@
-// What the sources of the module dragoman._native share: options from Python, and calls that Ctrl-C
-// ends. The module gives Python plain tuples and lists; the package's own classes are in
-// dragoman/*.py.
+// What the sources of the module dragoman._native share: calls that Ctrl-C ends. The module gives
+// Python plain tuples and lists; the package's own classes are in dragoman/*.py.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 #include <chrono>
 #include <future>
-#include <map>
 #include <stop_token>
 #include <string>
 #include <utility>
-#include <vector>
-
-#include "base/fields.h"
 
 namespace dragoman {
 
@@ -39,13 +34,6 @@ auto run_interruptibly(Work&& work) {
   }
   return result.get();
 }
-
-/// Options as Python gives them: the name of a field ("beam-size") -> one text, or any number of
-/// texts for a list.
-using NamedOptions = std::map<std::string, std::vector<std::string>>;
-
-/// Throws UsageError that names an option that is not a field, or whose text cannot be parsed.
-void assign_options(const std::vector<Field>& fields, const NamedOptions& options);
 
 /// A message of the program in Python's words: "--beam-size" becomes "beam_size".
 std::string in_python_words(const std::string& message);

@@ -6,7 +6,6 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <cctype>
 #include <exception>
 #include <optional>
@@ -16,6 +15,7 @@
 
 #include "base/error.h"
 #include "evaluation/evaluate.h"
+#include "extras/library/cpu_translator.h"
 #include "extras/python/bindings.h"
 #include "model/file/model_file.h"
 
@@ -32,22 +32,6 @@ bool begins_flag(const std::string& text, std::size_t i) {
 }
 
 }  // namespace
-
-void assign_options(const std::vector<Field>& fields, const NamedOptions& options) {
-  for (const auto& [name, texts] : options) {
-    const auto field =
-        std::ranges::find_if(fields, [&name](const Field& each) { return each.info.name == name; });
-    if (field != fields.end()) {
-      field->assign(texts);
-      continue;
-    }
-    std::vector<std::string> names;
-    for (const Field& each : fields) names.emplace_back(each.info.name);
-    const std::string near = nearest_name(name, names);
-    throw UsageError("--", name, ": unknown option",
-                     near.empty() ? "" : join_text("; did you mean --", near, "?"));
-  }
-}
 
 std::string in_python_words(const std::string& message) {
   std::string text;

@@ -55,8 +55,6 @@ NUMBERS = {name for options in (SearchOptions, TranslateOptions) for name, kind 
     "chrf_word_order", "chrf_char_order", "chrf_beta", "chrf_lowercase", "chrf_whitespace", "chrf_eps_smoothing",
     "ter_normalized", "ter_no_punct", "ter_asian_support", "ter_case_sensitive"}
 
-DEMANDS = ("terms_force", "protect", "number_format", "avoid", "word_scores", "alignment")
-
 
 def texts_of(name: str, value: Any) -> list[str]:
     """A value as the program's texts for it: one, or any number for a list."""
@@ -90,14 +88,12 @@ class Settings:
     def __init__(self, options: Mapping[str, Any]) -> None:
         rest = dict(options)
         terms = rest.pop("terms", None)
-        demands = {name: rest.pop(name) for name in DEMANDS if name in rest}
         for name in ("suppress", "avoid"):
-            if isinstance({**rest, **demands}.get(name), str):
+            if isinstance(rest.get(name), str):
                 raise TypeError(f"{name}: must be a list of str, not a str")
-        self.search = named(rest)
-        self.demands = named(demands)
+        self.options = named(rest)
         self.terms: list[tuple[str, str]] = []
         if isinstance(terms, Mapping):
             self.terms = [term_of(source, target) for source, target in terms.items()]
         elif terms is not None:
-            self.demands["terms-file"] = [os.fspath(terms)]
+            self.options["terms"] = [os.fspath(terms)]

@@ -42,10 +42,10 @@ class Translator:
                  batch_size: int = 0) -> None:
         self._models = paths_of(model)
         self._options = {"threads": threads, "compute_type": compute_type, "batch_size": batch_size}
-        self._opened: _native.ResidentModel | None = _native.open(self._models, named(self._options))
+        self._opened: _native.CpuTranslator | None = _native.open({"model": self._models, **named(self._options)})
 
     @property
-    def _model(self) -> _native.ResidentModel:
+    def _model(self) -> _native.CpuTranslator:
         if self._opened is None:
             raise ValueError("this Translator is closed")
         return self._opened
@@ -99,7 +99,7 @@ class Translator:
         is faster.
         """
         settings = Settings(options)
-        request = self._model.prepare(settings.search, settings.demands, settings.terms)
+        request = self._model.prepare(settings.options, settings.terms)
         if read_ahead is None:
             read_ahead = 8 * self._model.capacity(request) + 64
         if read_ahead < 1:

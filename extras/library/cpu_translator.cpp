@@ -1,0 +1,200 @@
+#include "extras/library/cpu_translator.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <span>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/formatted_text.h"
+#include "base/threads.h"
+#include "inference/cpu/cpu_engine.h"
+#include "inference/demands.h"
+#include "inference/ensemble.h"
+#include "inference/forced_scores.h"
+#include "inference/model_settings.h"
+
+namespace dragoman {
+
+namespace {
+
+struct TranslatorConfig {
+  std::vector<std::string> models;
+  std::int64_t threads = 0;
+  ComputeType compute_type = ComputeType::Auto;
+  std::int64_t batch_size = 0;  ///< Workers::Limits::rows
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    visit({.name = "model", .help = "run folders or model files"}, models);
+    visit({.name = "threads", .help = "threads; 0: all cores that this process may use"}, threads);
+    visit({.name = "compute-type", .help = "number type of the arithmetic"}, compute_type);
+    visit({.name = "batch-size",
+           .help = "hypotheses that are computed together; 0: as suits the processor"},
+          batch_size);
+  }
+
+  void check() const {
+    if (models.empty()) throw UsageError("--model: name a run folder or a model file");
+    if (batch_size < 0) throw UsageError("--batch-size ", batch_size, ": is negative");
+  }
+};
+
+/// Texts that translations must or must not contain, and the facts to report.
+struct DemandConfig {
+  std::string terms;
+  std::vector<std::string> avoid;
+  bool protect = false;
+  bool terms_force = false;
+  std::string number_format;
+  bool word_scores = false;
+  bool alignment = false;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    visit({.name = "terms", .help = "glossary's file"}, terms);
+    visit({.name = "avoid", .help = "texts that no translation may have"}, avoid);
+    visit({.name = "protect", .help = "copy numbers, addresses and placeholders"}, protect);
+    visit({.name = "terms-force", .help = "write every required text"}, terms_force);
+    visit({.name = "number-format", .help = "two languages: en-de"}, number_format);
+    visit({.name = "word-scores", .help = "report words"}, word_scores);
+    visit({.name = "alignment", .help = "report attention"}, alignment);
+  }
+};
+
+Terms terms_of(const CpuTranslator::TermPairs& pairs) try {
+  return Terms(pairs);
+} catch (const Error& error) {
+  throw UsageError(error.what());
+}
+
+DemandChoices choices_of(const DemandConfig& config, const CpuTranslator::TermPairs& terms) {
+  return {.terms = config.terms.empty() ? terms_of(terms) : Terms(config.terms),
+          .avoid = config.avoid,
+          .protect = config.protect,
+          .terms_force = config.terms_force,
+          .number_format = config.number_format};
+}
+
+}  // namespace
+
+void assign_options(const std::vector<Field>& fields, const NamedOptions& options) {
+  for (const auto& [name, texts] : options) {
+    const auto field =
+        std::ranges::find_if(fields, [&name](const Field& each) { return each.info.name == name; });
+    if (field != fields.end()) {
+      field->assign(texts);
+      continue;
+    }
+    std::vector<std::string> names;
+    for (const Field& each : fields) names.emplace_back(each.info.name);
+    const std::string near = nearest_name(name, names);
+    throw UsageError("--", name, ": unknown option",
+                     near.empty() ? "" : join_text("; did you mean --", near, "?"));
+  }
+}
+
+CpuTranslator::CpuTranslator(const NamedOptions& options) : process_(getpid()) {
+  TranslatorConfig config;
+  assign_options(fields_of(config), options);
+  config.check();
+  threads_ = threads_to_use(config.threads);
+  for (const std::string& model : config.models) {
+    // The engine's model reads every tensor, and that checks it.
+    const ModelFileReader file(resolve_model_path(model), Verify::Header);
+    const TokenizerPair tokenizers = load_tokenizers(file);
+    if (members_.empty()) {
+      tokenizers_ = tokenizers;
+      decode_defaults_ = file.decode_defaults();
+      record_ = file.provenance();
+    }
+    require_same(tokenizers_, tokenizers, config.models.front(), model);
+    record_ = common_record(record_, file.provenance());
+    members_.push_back(std::make_shared<CpuModel>(file, config.compute_type));
+  }
+  engines_ = make_engines();
+  // Each caller bounds the lines that it submits.
+  const Workers::Limits limits{.rows = config.batch_size,
+                               .waiting = std::numeric_limits<std::int64_t>::max()};
+  service_ = std::make_unique<TranslationService>(
+      pointers_to(engines_), tokenizers_, ServiceConfig{.limits = limits, .record = record_});
+}
+
+CpuTranslator::~CpuTranslator() {
+  if (process_ == getpid()) return;
+  // A forked process has no threads to wait for.
+  static_cast<void>(service_.release());
+  for (auto& engine : engines_) static_cast<void>(engine.release());
+}
+
+TranslationService& CpuTranslator::service() const {
+  if (process_ != getpid())
+    throw Error(
+        "this Translator was made in another process, and a fork has no threads of it; make one in "
+        "each process");
+  return *service_;
+}
+
+std::vector<std::unique_ptr<Engine>> CpuTranslator::make_engines() const {
+  std::vector<std::vector<std::unique_ptr<Engine>>> of_members;
+  for (const auto& member : members_)
+    of_members.push_back(cpu_engines(member, tokenizers_.target->never_emitted(), threads_));
+  return ensembles_of(std::move(of_members));
+}
+
+std::shared_ptr<const PreparedRequest> CpuTranslator::prepare(const NamedOptions& options,
+                                                              const TermPairs& terms) const {
+  DecodeConfig search;
+  take_decode_defaults(search, decode_defaults_, [](std::string_view) { return false; });
+  DemandConfig demands;
+  std::vector<Field> fields = fields_of(search);
+  std::ranges::move(fields_of(demands), std::back_inserter(fields));
+  assign_options(fields, options);
+  search.check();
+  return service().prepare(
+      {.config = search,
+       .demands = std::make_shared<const Demands>(demands_of(choices_of(demands, terms))),
+       .reports_words = demands.word_scores,
+       .reports_attention = demands.alignment});
+}
+
+TranslationAnswers CpuTranslator::submit(Submission submission) const {
+  for (LineInput& line : submission.lines) {
+    line.text = one_line(std::move(line.text));
+    line.prefix = one_line(std::move(line.prefix));
+  }
+  return service().submit(std::move(submission));
+}
+
+std::int64_t CpuTranslator::capacity(const PreparedRequest& request) const {
+  return service().capacity(request.settings->config);
+}
+
+std::vector<std::vector<float>> CpuTranslator::score(const std::vector<std::string>& sources,
+                                                     const std::vector<std::string>& targets,
+                                                     SplitSentences split,
+                                                     const std::stop_token& stop) const {
+  if (sources.size() != targets.size())
+    throw UsageError("--sources: has ", sources.size(), " lines, but targets has ", targets.size());
+  std::vector<std::unique_ptr<Engine>> engines = make_engines();
+  const std::vector<Engine*> workers = pointers_to(engines);
+  const PairScorer scorer = [&](std::span<const SentencePair> pairs, const std::stop_token& token) {
+    return forced_scores(workers, pairs, {}, token);
+  };
+  const Pairing pairing{.by_sentence = splits_sentences(split, record_.several_sentences),
+                        .threads = threads_};
+  constexpr std::size_t kWindow = 2'000;  // lines that are held as tokens at one time
+  std::vector<std::vector<float>> scores;
+  for (std::size_t begin = 0; begin < sources.size() && !stop.stop_requested(); begin += kWindow) {
+    const std::size_t count = std::min(kWindow, sources.size() - begin);
+    auto lines = pairs_of_lines(tokenizers_, std::span(sources).subspan(begin, count),
+                                std::span(targets).subspan(begin, count), pairing);
+    std::ranges::move(scores_of_lines(std::move(lines), scorer, stop), std::back_inserter(scores));
+  }
+  return scores;
+}
+
+}  // namespace dragoman
