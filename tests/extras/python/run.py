@@ -1,4 +1,5 @@
-"""Builds the Python package as pip does, and runs mypy and the tests beside it, and the examples of docs/python.md.
+"""Builds the Python package as a wheel with its C++ libraries, installs it without a compiler, and runs mypy and the tests
+beside it, and the examples of docs/python.md.
 Exits with 77 (skipped) if the packages for that are missing; scripts/setup --python installs them into .python/.
 
 Usage: run.py SOURCES BUILD RANDOM_MODEL DRAGOMAN_LITE [DRAGOMAN]    (BUILD: a folder of its own; programs)
@@ -7,11 +8,12 @@ Usage: run.py SOURCES BUILD RANDOM_MODEL DRAGOMAN_LITE [DRAGOMAN]    (BUILD: a f
 import importlib.util
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
 SKIPPED = 77
-PACKAGES = ["nanobind", "scikit_build_core", "pytest", "mypy"]
+PACKAGES = ["nanobind", "scikit_build_core", "auditwheel", "pytest", "mypy"]
 
 
 def use_own_python(sources):
@@ -40,16 +42,54 @@ def expect_setup_is_named(sources, build):
         sys.exit(f"failed: a build without libraries does not name scripts/setup --lite:\n{result.stderr}")
 
 
+def made_wheel(sources, build):
+    """The wheel that other machines can install, made as docs/python.md says."""
+    for folder in (build / "wheels", build / "repaired"):
+        shutil.rmtree(folder, ignore_errors=True)
+    run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "--disable-pip-version-check",
+        "-w", build / "wheels", f"--config-settings=build-dir={build / 'cmake'}", sources,
+        CXX=os.environ.get("CXX", "c++"))  # CMake's own choice, whose objects ccache has
+    patchelf = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
+    run(sys.executable, "-m", "auditwheel", "repair", "-w", build / "repaired", *(build / "wheels").iterdir(),
+        PATH=patchelf)
+    return next((build / "repaired").iterdir())
+
+
+# Prints the libraries that a translation has brought into the process.
+TRANSLATES = """
+import sys
+libraries = lambda: {line.split()[-1] for line in open("/proc/self/maps") if ".so" in line}
+before = libraries()
+import dragoman
+assert dragoman.Translator(sys.argv[1]).translate("A man walks.").text
+print(*libraries() - before, sep="\\n")
+"""
+
+
+def expect_it_stands_alone(wheel, bare, model):
+    """It installs and translates where no program can be found, with its own libraries and those that every Linux has."""
+    run(sys.executable, "-m", "venv", "--clear", bare)
+    python, nothing = bare / "bin/python", {"env": {"PATH": ""}, "check": True, "text": True, "stdout": subprocess.PIPE}
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-index", "--disable-pip-version-check", wheel], **nothing)
+    libraries = subprocess.run([python, "-c", TRANSLATES, model], **nothing).stdout.split()
+    common = ("libc.so", "libgcc_s.so", "libm.so", "libstdc++.so", "libz.so")
+    foreign = [path for path in libraries if not path.startswith(str(bare)) and "/lib-dynload/" not in path
+               and not pathlib.Path(path).name.startswith(common)]
+    if foreign or not any("libsentencepiece" in path for path in libraries):
+        sys.exit(f"failed: the wheel uses libraries of this machine: {foreign}, or not its own: {libraries}")
+
+
 def main():
     sources, build, random_model, *programs = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
     use_own_python(sources)
     packages, model = build / "packages", build / "model"
     expect_setup_is_named(sources, build)
-    run(sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "--upgrade",
-        "--disable-pip-version-check", "--target", packages, f"--config-settings=build-dir={build / 'cmake'}", sources,
-        CXX=os.environ.get("CXX", "c++"))  # CMake's own choice, whose objects ccache has
+    wheel = made_wheel(sources, build)
+    run(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--upgrade", "--no-index",
+        "--disable-pip-version-check", "--target", packages, wheel)
     if not (model / "model.safetensors").exists():
         run(random_model, "--preset", "tiny", "--vocab-size", "600", "-o", model)
+    expect_it_stands_alone(wheel, build / "bare", model)
     environment = {"PYTHONPATH": str(packages), "DRAGOMAN_MODEL": str(model),
                    "DRAGOMAN_PROGRAMS": os.pathsep.join(map(str, programs))}
     run(sys.executable, "-m", "mypy", "--strict", "--no-error-summary", f"--cache-dir={build / 'mypy'}",
