@@ -70,7 +70,7 @@ set(CPACK_MONOLITHIC_INSTALL ON)
 set(CPACK_THREADS 1)
 
 if(DRAGOMAN_STATIC)
-  set(CPACK_GENERATOR TXZ)
+  set(CPACK_GENERATOR TGZ)  # bare systems have gzip, but no xz
   set(CPACK_PACKAGE_FILE_NAME dragoman-lite-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
 else()
   string(TIMESTAMP CHANGED "%a, %d %b %Y %H:%M:%S +0000" UTC)
