@@ -75,7 +75,8 @@ struct CommonConfig {
           {.aliases = "c", .placeholder = "FILE"});
     field("quiet", quiet, "only warnings and errors on stderr");
     field("log-format", log_format, "messages as text for people, or as one JSON object per line");
-    field("help", help, "this text", {.aliases = "h"});
+    field("help", help, "this text; with names of flags after it, these flags alone",
+          {.aliases = "h"});
   }
 };
 

@@ -183,6 +183,23 @@ std::string command_help(std::string_view program, const Command& command) {
   return text;
 }
 
+std::string flags_help(const Command& command, const std::vector<std::string>& names) {
+  CommonConfig common;
+  const std::vector<Field> fields = all_fields(command, common);
+  std::string text;
+  for (const std::string& name : names) {
+    const std::string word =
+        with_hyphens(name.substr(std::min(name.find_first_not_of('-'), name.size())));
+    const auto letter = command.short_flags.find(word);
+    const Field* field =
+        find_field(fields, letter == command.short_flags.end() ? word : letter->second);
+    if (field == nullptr)
+      throw UsageError(command.name, " has no flag --", word, suggestion(word, "--", fields));
+    text += flag_lines(command, *field);
+  }
+  return text;
+}
+
 namespace {
 
 enum ExitCode : int { kDone = 0, kFailed = 1, kMisused = 2, kDefect = 3 };
@@ -265,10 +282,21 @@ const Command& command_called(const Program& program, const std::vector<Command>
   throw UsageError("unknown command ", name, suggestion(name, "", names));
 }
 
+/// The words between --help and the next flag.
+std::vector<std::string> words_after_help(const std::vector<std::string>& arguments) {
+  const auto help = std::ranges::find_if(
+      arguments, [](const std::string& word) { return word == "--help" || word == "-h"; });
+  if (help == arguments.end()) return {};
+  const auto is_flag = [](const std::string& word) { return word.starts_with('-'); };
+  return {help + 1, std::find_if(help + 1, arguments.end(), is_flag)};
+}
+
 int run(const Program& program, std::vector<std::string> arguments) {
   if (arguments.empty()) arguments = {"--help"};
-  while (arguments.front() == "help")  // "help COMMAND" is "COMMAND --help"
-    arguments = {arguments.size() == 1 ? std::string("--help") : arguments[1], "--help"};
+  while (arguments.front() == "help") {  // "help COMMAND FLAG" is "COMMAND --help FLAG"
+    arguments.erase(arguments.begin());
+    arguments.insert(arguments.begin() + (arguments.empty() ? 0 : 1), "--help");
+  }
   const std::vector<Command> commands = program.commands();
   const std::string& name = arguments.front();
   if (name == "--help" || name == "-h") {
@@ -291,7 +319,8 @@ int run(const Program& program, std::vector<std::string> arguments) {
   const Command& command = command_called(program, commands, name);
   const Call call = configure(program.name, command, {arguments.begin() + 1, arguments.end()});
   if (call.common.help) {
-    std::cout << command_help(program.name, command);
+    const std::vector<std::string> names = words_after_help(arguments);
+    std::cout << (names.empty() ? command_help(program.name, command) : flags_help(command, names));
     return kDone;
   }
   configure_log(call.common.log_format, call.common.quiet ? Verbosity::Quiet : Verbosity::Normal);

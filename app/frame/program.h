@@ -27,6 +27,10 @@ std::string overview(const Program& program, const std::vector<Command>& command
 /// columns.
 std::string command_help(std::string_view program, const Command& command);
 
+/// The lines of command_help() for some flags, by name, alias or letter. Throws UsageError for a
+/// name that the command does not have.
+std::string flags_help(const Command& command, const std::vector<std::string>& names);
+
 /// A flag as --help shows it.
 struct FlagText {
   std::string letter;       ///< "b" of -b; empty if it has none

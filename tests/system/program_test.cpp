@@ -121,6 +121,17 @@ TEST(Program, HelpOfEachCommandStandsOnStandardOutputWithin100Columns) {
   }
 }
 
+TEST(Program, TheNameOfAFlagAfterHelpAsksForThatFlagAlone) {
+  const ProcessResult one = run({"translate", "--help", "beam-size"});
+  EXPECT_EQ(one.exit_code, 0);
+  EXPECT_THAT(one.output, StartsWith("  -b, --beam-size N"));
+  EXPECT_THAT(run({"translate", "--help"}).output, HasSubstr(one.output));
+  EXPECT_EQ(run({"translate", "-m", "none", "-h", "b", "--quiet"}).output, one.output);
+  EXPECT_EQ(run({"help", "translate", "beam-size"}).output, one.output);
+  expect_one_line(run({"translate", "--help", "beam-siez"}), 2,
+                  "dragoman: error: ... --beam-siez ... --beam-size");
+}
+
 TEST(Program, EachCommandRefusesAnUnknownFlagInOneLine) {
   for (const std::string& command : commands()) {
     SCOPED_TRACE(command);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -335,6 +336,23 @@ TEST_F(CommandLine, CommonFlagsMayStandOnTheCommandLineAndInTheFile) {
 
 TEST_F(CommandLine, HelpIsShownWhateverTheOtherArgumentsAre) {
   EXPECT_TRUE(configured({"--max-tokens", "x", "--unknown", "-h"}).common.help);
+}
+
+TEST_F(CommandLine, HelpOfOneFlagIsItsLineAlone) {
+  const std::string whole = command_help("dragoman", command);
+  const std::string line = flags_help(command, {"max-tokens"});
+  EXPECT_THAT(line, HasSubstr("-w, --max-tokens N"));
+  EXPECT_THAT(whole, HasSubstr(line));
+  EXPECT_EQ(std::ranges::count(line, '\n'), 1);
+  for (const char* same : {"max_tokens", "--max-tokens", "mini-batch-words", "w", "-w"})
+    EXPECT_EQ(flags_help(command, {same}), line) << same;
+  EXPECT_EQ(flags_help(command, {"max-tokens", "quiet"}), line + flags_help(command, {"quiet"}));
+  try {
+    flags_help(command, {"max-tokns"});
+    FAIL() << "no error";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), testing::AllOf(HasSubstr("--max-tokns"), HasSubstr("--max-tokens?")));
+  }
 }
 
 TEST_F(CommandLine, HelpNamesEveryFlagWithItsDefaultAndStaysWithin96Columns) {

@@ -61,6 +61,17 @@ TEST(Terminal, LogLinesStandAboveTheBarWhichIsDrawnAgain) {
   EXPECT_THAT(after, testing::EndsWith("\r\x1b[K"));
 }
 
+TEST(Terminal, NothingIsInColourSoNoColorHoldsAlways) {
+  const std::string text = shown_by([] {
+    Progress progress("work", "steps", 4);
+    log_info("a line");
+    log_warning("a doubt");
+    log_error("a fault");
+  });
+  EXPECT_THAT(text, HasSubstr("a fault"));
+  EXPECT_THAT(text, Not(testing::ContainsRegex("\x1b\\[[0-9;]*m")));  // ECMA-48's SGR
+}
+
 TEST(Terminal, TheBarIsDrawnAtMostTenTimesASecond) {
   const std::string text = shown_by([] {
     Progress progress("work", "steps", 1'000'000);
