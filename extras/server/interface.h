@@ -1,4 +1,4 @@
-// The contract between the server and its interfaces: LibreTranslate's, DeepL's and our own. An
+// The contract between the server and its interfaces: other systems' and our own. An
 // interface has endpoints, each a function from a request to a response or to texts that are to be
 // translated. The server does the rest, which is the same for all: it finds the endpoint, reads the
 // parameters, admits the client, translates, counts, and logs.
@@ -124,12 +124,16 @@ class Interface {
 
 std::unique_ptr<Interface> libretranslate_interface(const ServerParts& server);
 std::unique_ptr<Interface> deepl_interface(const ServerParts& server);
+std::unique_ptr<Interface> google_interface(const ServerParts& server);
+std::unique_ptr<Interface> deeplx_interface(const ServerParts& server);
+std::unique_ptr<Interface> immersive_interface(const ServerParts& server);
 std::unique_ptr<Interface> own_interface(const ServerParts& server);
 
 /// All of them. The first answers for the paths that no interface has.
 inline std::vector<std::unique_ptr<Interface>> interfaces_of(const ServerParts& server) {
   std::vector<std::unique_ptr<Interface>> all;
-  for (const auto make : {libretranslate_interface, deepl_interface, own_interface})
+  for (const auto make : {libretranslate_interface, deepl_interface, google_interface,
+                          deeplx_interface, immersive_interface, own_interface})
     all.push_back(make(server));
   return all;
 }

@@ -137,6 +137,10 @@ constexpr auto kNames = std::to_array<Entry>({
 constexpr auto kAliases =
     std::to_array<Entry>({{"pb", "pt-br"}, {"zh", "zh-hans"}, {"zt", "zh-hant"}});
 
+/// Codes by region, as Google has them, and those by script, in lower case.
+constexpr auto kScripts = std::to_array<Entry>(
+    {{"zh-cn", "zh-hans"}, {"zh-hk", "zh-hant"}, {"zh-sg", "zh-hans"}, {"zh-tw", "zh-hant"}});
+
 /// The other code of the language; empty if there is none.
 std::string_view alias_of(std::string_view lower_code) {
   for (const auto& [one, other] : kAliases) {
@@ -187,7 +191,10 @@ std::string language_of(std::string_view code) {
 
 std::string find_language_code(std::string_view code, const std::vector<std::string>& known) {
   const std::string lower = ascii_lower(code);
-  for (const std::string_view spelling : {std::string_view(lower), alias_of(lower)})
+  const auto* by_region = std::ranges::find(kScripts, lower, &Entry::first);
+  const std::string_view script = by_region == kScripts.end() ? "" : by_region->second;
+  for (const std::string_view spelling :
+       {std::string_view(lower), alias_of(lower), script, alias_of(script)})
     for (const std::string& candidate : known)
       if (ascii_lower(candidate) == spelling) return candidate;
   return {};

@@ -28,7 +28,8 @@ std::string language_of(std::string_view code);
 
 /// The one of `known` that `code` means: the same, in upper or lower case, or else the same
 /// language by LibreTranslate's other code for it ("pb" is "pt-BR", "zh" is "zh-Hans", "zt" is
-/// "zh-Hant"). Empty if there is none.
+/// "zh-Hant"), or by the region of Chinese ("zh-CN" is "zh-Hans", "zh-TW" is "zh-Hant"). Empty if
+/// there is none.
 std::string find_language_code(std::string_view code, const std::vector<std::string>& known);
 
 /// The one of `known` that find_language_code() finds, or else the one without the region ("en" for

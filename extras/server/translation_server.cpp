@@ -182,7 +182,7 @@ void allow_origin(const std::vector<std::string>& origins, const HttpRequest& re
   if (!is_any && std::ranges::find(origins, origin) == origins.end()) return;
   headers.emplace_back("Access-Control-Allow-Origin", is_any ? "*" : origin);
   headers.emplace_back("Access-Control-Allow-Headers",
-                       "Authorization, Content-Encoding, Content-Type, X-Api-Key");
+                       "Authorization, Content-Encoding, Content-Type, X-Api-Key, X-Goog-Api-Key");
   headers.emplace_back("Access-Control-Allow-Methods", "GET, POST, DELETE");
   headers.emplace_back("Access-Control-Max-Age", "86400");
 }

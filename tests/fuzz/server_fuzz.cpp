@@ -97,7 +97,8 @@ HttpRequest request_of(std::string_view text) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  static const std::set<int> expected = {200, 201, 204, 400, 403, 404, 405, 413, 456};
+  static const std::set<int> expected = {200, 201, 204, 400, 401, 403,
+                                         404, 405, 413, 415, 456, 503};
   HttpRequest request = request_of({reinterpret_cast<const char*>(bytes), size});
   Server& server = server_for(request);
   const dragoman::HttpResponse response = server.ask(std::move(request));

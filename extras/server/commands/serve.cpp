@@ -1,4 +1,4 @@
-// dragoman serve: translates over HTTP, with the interfaces of LibreTranslate and DeepL.
+// dragoman serve: translates over HTTP, with the interfaces of LibreTranslate, DeepL and others.
 #include <sys/resource.h>
 
 #include <chrono>

@@ -47,6 +47,10 @@ TEST(LanguageCodes, ACodeIsFoundInAnyCaseAndByItsOtherName) {
     EXPECT_EQ(find_language_code(one, Codes({other, one})), one) << "the same goes first";
     EXPECT_EQ(find_language_code(other, Codes({one, other})), other);
   }
+  for (const auto& [region, script] :
+       {std::pair("zh-CN", "zh-Hans"), std::pair("zh-TW", "zh-Hant"), std::pair("ZH-HK", "zt")})
+    EXPECT_EQ(find_language_code(region, {"en", script}), script);
+  EXPECT_EQ(find_language_code("zh-CN", {"zh-Hans", "zh-CN"}), "zh-CN");
 }
 
 TEST(LanguageCodes, CodesHaveNames) {
