@@ -42,14 +42,31 @@ std::string now_text() {
 
 std::string text_of(const Glossary& glossary) {
   const GlossaryFacts& facts = glossary.facts;
+  Json dictionaries = Json::array();
+  for (const Dictionary& dictionary : glossary.dictionaries)
+    dictionaries.push_back({{"source", dictionary.languages.source},
+                            {"target", dictionary.languages.target},
+                            {"entries", dictionary.entries}});
   return Json{{"name", facts.name},
-              {"source", facts.languages.source},
-              {"target", facts.languages.target},
               {"created", facts.created},
               {"owner", facts.owner},
-              {"entries", glossary.entries}}
+              {"dictionaries", std::move(dictionaries)}}
              .dump(1) +
          "\n";
+}
+
+Dictionary parse_dictionary(const Json& json) {
+  Dictionary dictionary{.languages = {json.at("source"), json.at("target")},
+                        .entries = json.at("entries").get<GlossaryEntries>()};
+  for (const auto& [source, target] : dictionary.entries)
+    if (strip(source).empty() || strip(target).empty()) throw Error("an entry is blank");
+  return dictionary;
+}
+
+void count_entries(Glossary& glossary) {
+  glossary.facts.dictionaries.clear();
+  for (const Dictionary& dictionary : glossary.dictionaries)
+    glossary.facts.dictionaries.emplace_back(dictionary.languages, dictionary.entries.size());
 }
 
 /// Without demands. Throws Error naming the file.
@@ -58,16 +75,17 @@ Glossary parse(const std::string& id, const std::filesystem::path& file, const s
     throw Error(file.string(), ": is no glossary: not UTF-8");
   try {
     const Json json = Json::parse(text, check_json_depth<Json>);
-    Glossary glossary{
-        .facts = {.id = id,
-                  .name = json.at("name"),
-                  .languages = {json.at("source"), json.at("target")},
-                  .created = json.at("created"),
-                  .owner = json.at("owner")},
-        .entries = json.at("entries").get<std::vector<std::pair<std::string, std::string>>>()};
-    glossary.facts.entries = glossary.entries.size();
-    for (const auto& [source, target] : glossary.entries)
-      if (strip(source).empty() || strip(target).empty()) throw Error("an entry is blank");
+    Glossary glossary{.facts = {.id = id,
+                                .name = json.at("name"),
+                                .created = json.at("created"),
+                                .owner = json.at("owner")},
+                      .dictionaries = {}};
+    if (json.contains("dictionaries"))
+      for (const Json& dictionary : json.at("dictionaries"))
+        glossary.dictionaries.push_back(parse_dictionary(dictionary));
+    else  // an older file has one dictionary
+      glossary.dictionaries.push_back(parse_dictionary(json));
+    count_entries(glossary);
     return glossary;
   } catch (const std::exception& error) {
     throw Error(file.string(), ": is no glossary of this server: ", error.what());
@@ -142,18 +160,20 @@ void Glossaries::look_at_all() {
   damaged_ = damaged;
 }
 
-std::optional<GlossaryFacts> Glossaries::add(Glossary glossary) {
+std::optional<GlossaryFacts> Glossaries::keep(Glossary glossary) {
   GlossaryFacts& facts = glossary.facts;
-  facts.id = random_name();
-  facts.created = now_text();
-  facts.entries = glossary.entries.size();
+  if (facts.id.empty()) {
+    facts.id = random_name();
+    facts.created = now_text();
+  }
+  count_entries(glossary);
   const std::string text = text_of(glossary);
   const MutexLock lock(mutex_);
   look_at_all();
   std::size_t number = 0;
   auto bytes = static_cast<std::int64_t>(text.size());
   for (const auto& [id, known] : known_) {
-    if (!known.facts || known.facts->owner != facts.owner) continue;
+    if (!known.facts || known.facts->owner != facts.owner || id == facts.id) continue;
     ++number;
     bytes += known.stamp.size;
   }
@@ -174,7 +194,9 @@ GlossaryPointer Glossaries::load(const std::string& id, const FileStamp& stamp) 
   const auto text = if_there(path_of(id), read_file);
   if (!text) return nullptr;
   Glossary glossary = parse(id, path_of(id), *text);
-  glossary.demands = std::make_shared<const Demands>(Demands{.terms = Terms(glossary.entries)});
+  for (Dictionary& dictionary : glossary.dictionaries)
+    dictionary.demands =
+        std::make_shared<const Demands>(Demands{.terms = Terms(dictionary.entries)});
   kept_.push_front(
       {.stamp = stamp, .glossary = std::make_shared<const Glossary>(std::move(glossary))});
   std::int64_t bytes = 0;

@@ -23,16 +23,23 @@ namespace dragoman {
 struct GlossaryFacts {
   std::string id = {};
   std::string name;
-  LanguagePair languages;
   std::string created = {};  ///< RFC 3339, UTC
   std::string owner = {};    ///< whose it is (ApiKeys::owner_of); empty: everybody's
-  std::size_t entries = 0;   ///< number of them
+  /// The languages of each dictionary, and the number of its entries.
+  std::vector<std::pair<LanguagePair, std::size_t>> dictionaries = {};
+};
+
+using GlossaryEntries = std::vector<std::pair<std::string, std::string>>;  // source, target terms
+
+struct Dictionary {
+  LanguagePair languages;
+  GlossaryEntries entries;
+  std::shared_ptr<const Demands> demands = nullptr;  ///< the entries, ready for a request
 };
 
 struct Glossary {
   GlossaryFacts facts;
-  std::vector<std::pair<std::string, std::string>> entries;  ///< source and target terms
-  std::shared_ptr<const Demands> demands = nullptr;          ///< the entries, ready for a request
+  std::vector<Dictionary> dictionaries;  ///< no two for the same languages
 };
 using GlossaryPointer = std::shared_ptr<const Glossary>;
 
@@ -46,9 +53,10 @@ class Glossaries {
   /// Creates the folder if need be. Throws Error naming the file that is no glossary.
   explicit Glossaries(std::filesystem::path folder);
 
-  /// Keeps a new glossary, and gives it an id and the time. Nothing if its owner would have more
-  /// than kMost or kMostBytes. Throws Error if it cannot be written.
-  std::optional<GlossaryFacts> add(Glossary glossary);
+  /// Keeps a glossary. One without an id is new, and gets an id and the time. Another takes the
+  /// place of the glossary with its id. Nothing if its owner would have more than kMost or
+  /// kMostBytes. Throws Error if it cannot be written.
+  std::optional<GlossaryFacts> keep(Glossary glossary);
   /// Null if the owner has no such glossary. Throws Error if its file cannot be read.
   GlossaryPointer find(const std::string& id, const std::string& owner);
   /// The oldest first, without those whose files cannot be read.

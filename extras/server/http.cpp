@@ -431,6 +431,32 @@ std::vector<std::string> RequestFields::texts(const char* name) const {
   return all;
 }
 
+std::vector<RequestFields> RequestFields::objects(const char* name) const {
+  if (has(name) && !is_list(name)) refuse(name, "is no list");
+  std::map<std::int64_t, RequestFields> objects;  // by their places in the list
+  const auto add = [&](std::int64_t place, const std::string& field, const nlohmann::json& value) {
+    if (value.is_structured()) refuse(name, "has an object whose field is no text");
+    objects.try_emplace(place, RequestFields()).first->second.fields_[field] = value;
+  };
+  if (has(name))
+    for (const nlohmann::json& item : fields_.at(name)) {
+      if (!item.is_object()) refuse(name, "has an item that is no object");
+      const auto place = static_cast<std::int64_t>(objects.size());
+      objects.try_emplace(place, RequestFields());
+      for (const auto& [field, value] : item.items()) add(place, field, value);
+    }
+  const std::string begin = join_text(name, '[');
+  for (const auto& [field, value] : fields_.items()) {
+    const std::size_t end = field.find("].");
+    if (!field.starts_with(begin) || end == field.npos) continue;
+    if (const auto place = number_of(field.substr(0, end + 1)))
+      add(*place, field.substr(end + 2), value);
+  }
+  std::vector<RequestFields> all;
+  for (auto& [place, object] : objects) all.push_back(std::move(object));
+  return all;
+}
+
 std::optional<UploadedFile> RequestFields::file(const char* name) const {
   const auto found = files_.find(name);
   if (found == files_.end()) return std::nullopt;

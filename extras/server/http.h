@@ -48,12 +48,17 @@ class HttpError : public std::runtime_error {
   /// `retry_after`: seconds until the same request may succeed; 0: it never will.
   HttpError(int status, const std::string& text, std::int64_t retry_after = 0)
       : std::runtime_error(text), status_(status), retry_after_(retry_after) {}
+  /// `detail`: a second text, for interfaces whose errors have two.
+  HttpError(int status, const std::string& text, std::string detail)
+      : std::runtime_error(text), status_(status), detail_(std::move(detail)) {}
   int status() const { return status_; }
   std::int64_t retry_after() const { return retry_after_; }
+  const std::string& detail() const { return detail_; }
 
  private:
   int status_;
-  std::int64_t retry_after_;
+  std::int64_t retry_after_ = 0;
+  std::string detail_ = {};
 };
 
 /// A fault of the server. The text tells the client what it means; the cause is for the log.
@@ -159,6 +164,8 @@ class RequestFields {
   std::string scalar(const char* name) const;
   /// A list, or one text; nothing if it is missing.
   std::vector<std::string> texts(const char* name) const;
+  /// A list of JSON objects, or "name[0].field=value" of a form; empty if it is missing.
+  std::vector<RequestFields> objects(const char* name) const;
   /// A whole number, also written as 2.0 or as text.
   std::optional<std::int64_t> number(const char* name) const;
   /// true, false, 1, 0, also written as text.
@@ -167,6 +174,7 @@ class RequestFields {
   std::optional<UploadedFile> file(const char* name) const;
 
  private:
+  RequestFields() = default;
   void read_form(const HttpRequest& request, std::string_view type);
   void check_given_once(const char* name) const;
 

@@ -66,6 +66,10 @@ struct WantedTexts {
   std::optional<ExplanationUse> explanation = std::nullopt;  ///< nothing: a translation
   /// Makes the response. The text of an explanation's one answer is its JSON.
   std::function<HttpResponse(const TranslateParameters&, const std::vector<TextAnswer>&)> answer;
+  /// If the client fetches its translation later: makes the response that it gets when nothing is
+  /// left to refuse. `later` then gets the response of `answer`, or an error's; it must not throw.
+  std::function<HttpResponse()> receipt = nullptr;
+  HttpReply later = nullptr;
 };
 
 using Answer = std::variant<HttpResponse, WantedTexts>;
@@ -124,6 +128,8 @@ class Interface {
 
 std::unique_ptr<Interface> libretranslate_interface(const ServerParts& server);
 std::unique_ptr<Interface> deepl_interface(const ServerParts& server);
+std::unique_ptr<Interface> deepl_documents(const ServerParts& server);
+std::unique_ptr<Interface> deepl_glossaries(const ServerParts& server);
 std::unique_ptr<Interface> google_interface(const ServerParts& server);
 std::unique_ptr<Interface> deeplx_interface(const ServerParts& server);
 std::unique_ptr<Interface> immersive_interface(const ServerParts& server);
@@ -132,8 +138,9 @@ std::unique_ptr<Interface> own_interface(const ServerParts& server);
 /// All of them. The first answers for the paths that no interface has.
 inline std::vector<std::unique_ptr<Interface>> interfaces_of(const ServerParts& server) {
   std::vector<std::unique_ptr<Interface>> all;
-  for (const auto make : {libretranslate_interface, deepl_interface, google_interface,
-                          deeplx_interface, immersive_interface, own_interface})
+  for (const auto make :
+       {libretranslate_interface, deepl_interface, deepl_documents, deepl_glossaries,
+        google_interface, deeplx_interface, immersive_interface, own_interface})
     all.push_back(make(server));
   return all;
 }

@@ -253,8 +253,7 @@ class LibreTranslate : public Interface {
     if (!file) refuse("Invalid request: missing file parameter");
     const FileKind* kind = file_kind_of(file->name);
     if (kind == nullptr) refuse("Invalid request: file format not supported");
-    const std::string mark(file->text.starts_with(kByteOrderMark) ? kByteOrderMark : "");
-    file->text.erase(0, mark.size());
+    const std::string mark = take_byte_order_mark(file->text);
     if (strip(file->text).empty()) refuse("Invalid request: empty file");
     TranslateParameters parameters{.texts = {std::move(file->text)},
                                    .is_list = false,

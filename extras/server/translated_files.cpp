@@ -24,6 +24,12 @@ std::span<const FileKind> file_kinds() {
   return kKinds;
 }
 
+std::string known_file_endings() {
+  std::string all;
+  for (const FileKind& kind : file_kinds()) all.append(all.empty() ? "" : ", ").append(kind.ending);
+  return all;
+}
+
 const FileKind* file_kind_of(std::string_view name) {
   const std::string ending = ascii_lower(name.substr(std::min(name.rfind('.'), name.size())));
   const auto kind = std::ranges::find(file_kinds(), ending, &FileKind::ending);
@@ -33,6 +39,12 @@ const FileKind* file_kind_of(std::string_view name) {
 std::string media_type_of(std::string_view name) {
   const FileKind* kind = file_kind_of(name);
   return join_text(kind == nullptr ? "text/plain" : kind->media_type, "; charset=utf-8");
+}
+
+std::string take_byte_order_mark(std::string& text) {
+  std::string mark(text.starts_with(kByteOrderMark) ? kByteOrderMark : "");
+  text.erase(0, mark.size());
+  return mark;
 }
 
 // ---- files that wait to be fetched --------------------------------------------------------------
@@ -64,15 +76,32 @@ std::int64_t TranslatedFiles::Kept::bytes() const {
 
 std::string TranslatedFiles::keep(TranslatedFile file, Time now) {
   std::string name = random_name() + "." + file.name;
+  keep(name, std::move(file), now);
+  return name;
+}
+
+void TranslatedFiles::keep(std::string name, TranslatedFile file, Time now) {
   std::list<Kept> added;
-  added.push_back({.name = name, .file = std::move(file), .since = now});
+  added.push_back({.name = std::move(name), .file = std::move(file), .since = now});
   const MutexLock lock(mutex_);
   drop_old(now);
-  by_name_[added.front().name] = &added.front();
+  by_name_[added.front().name] = added.begin();
   bytes_ += added.front().bytes();
   files_.splice(files_.end(), added);
-  while (bytes_ > limits_.bytes && files_.size() > 1) drop_first();
-  return name;
+  make_room();
+}
+
+void TranslatedFiles::replace(const std::string& name, TranslatedFile file, Time now) noexcept {
+  const MutexLock lock(mutex_);
+  const auto found = by_name_.find(name);
+  if (found == by_name_.end()) return;
+  const Place place = found->second;
+  bytes_ -= place->bytes();
+  place->file = std::move(file);
+  place->since = now;
+  bytes_ += place->bytes();
+  files_.splice(files_.end(), files_, place);
+  make_room();
 }
 
 std::optional<TranslatedFile> TranslatedFiles::find(std::string_view name, Time now) {
@@ -83,14 +112,23 @@ std::optional<TranslatedFile> TranslatedFiles::find(std::string_view name, Time 
   return found->second->file;
 }
 
-void TranslatedFiles::drop_old(Time now) {
-  while (!files_.empty() && now - files_.front().since >= limits_.age) drop_first();
+void TranslatedFiles::remove(std::string_view name) {
+  const MutexLock lock(mutex_);
+  if (const auto found = by_name_.find(name); found != by_name_.end()) drop(found->second);
 }
 
-void TranslatedFiles::drop_first() {
-  bytes_ -= files_.front().bytes();
-  by_name_.erase(files_.front().name);
-  files_.pop_front();
+void TranslatedFiles::drop_old(Time now) {
+  while (!files_.empty() && now - files_.front().since >= limits_.age) drop(files_.begin());
+}
+
+void TranslatedFiles::make_room() {
+  while (bytes_ > limits_.bytes && files_.size() > 1) drop(files_.begin());
+}
+
+void TranslatedFiles::drop(Place place) {
+  bytes_ -= place->bytes();
+  by_name_.erase(place->name);
+  files_.erase(place);
 }
 
 std::string safe_file_name(std::string_view name) {

@@ -24,15 +24,24 @@ struct FileKind {
 
 std::span<const FileKind> file_kinds();
 
+/// ".txt, .html, ..."
+std::string known_file_endings();
+
 /// The kind of a file with this name, in letters of any case; null if it is none of them.
 const FileKind* file_kind_of(std::string_view name);
 
 /// With the charset. A file of none of the kinds is plain text.
 std::string media_type_of(std::string_view name);
 
+/// Takes the byte order mark from the beginning of a file's text; empty if there is none.
+std::string take_byte_order_mark(std::string& text);
+
 struct TranslatedFile {
+  enum class State { Done, Waiting, Failed };
   std::string name;  ///< as its reader knows it: "letter_de.txt"
-  std::string text;
+  std::string text;  ///< the body of the error's answer if it has failed
+  State state = State::Done;
+  std::int64_t characters = 0;  ///< of the source's text
 };
 
 /// Translated files stay in memory for a while, under names that nobody can guess.
@@ -50,8 +59,14 @@ class TranslatedFiles {
 
   /// Returns the name under which the file can be fetched: a UUID, a full stop and its own name.
   std::string keep(TranslatedFile file, Time now);
+  /// Keeps it under this name, which no other file has.
+  void keep(std::string name, TranslatedFile file, Time now);
+  /// Puts another file in the place of the one with this name, if that is still there. From now on
+  /// it is as old as a new one. Takes no memory.
+  void replace(const std::string& name, TranslatedFile file, Time now) noexcept;
   /// Nothing if there is no such file (any more).
   std::optional<TranslatedFile> find(std::string_view name, Time now);
+  void remove(std::string_view name);
 
  private:
   struct Kept {
@@ -61,13 +76,15 @@ class TranslatedFiles {
 
     std::int64_t bytes() const;
   };
+  using Place = std::list<Kept>::iterator;
   void drop_old(Time now) REQUIRES(mutex_);
-  void drop_first() REQUIRES(mutex_);
+  void drop(Place place) REQUIRES(mutex_);
+  void make_room() REQUIRES(mutex_);
 
   const Limits limits_ = {};
   Mutex mutex_;
   std::list<Kept> files_ GUARDED_BY(mutex_);  // the oldest first
-  std::unordered_map<std::string_view, const Kept*> by_name_ GUARDED_BY(mutex_);
+  std::unordered_map<std::string_view, Place> by_name_ GUARDED_BY(mutex_);
   std::int64_t bytes_ GUARDED_BY(mutex_) = 0;
 };
 

@@ -183,7 +183,7 @@ void allow_origin(const std::vector<std::string>& origins, const HttpRequest& re
   headers.emplace_back("Access-Control-Allow-Origin", is_any ? "*" : origin);
   headers.emplace_back("Access-Control-Allow-Headers",
                        "Authorization, Content-Encoding, Content-Type, X-Api-Key, X-Goog-Api-Key");
-  headers.emplace_back("Access-Control-Allow-Methods", "GET, POST, DELETE");
+  headers.emplace_back("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE");
   headers.emplace_back("Access-Control-Max-Age", "86400");
 }
 
@@ -464,8 +464,18 @@ void TranslationServer::charge(Pending& request) {
   facts.texts = static_cast<std::int64_t>(request.answers.size());
 }
 
+/// From now on no client waits for the translation.
+void TranslationServer::give_receipt(Pending& request) const {
+  if (!request.wanted.receipt) return;
+  HttpResponse receipt = request.wanted.receipt();
+  allow_origin(config_.cors_origins, request.http, receipt);
+  request.gone = {};
+  std::exchange(request.reply, std::move(request.wanted.later))(std::move(receipt));
+}
+
 void TranslationServer::translate(const PendingPointer& request) {
   charge(*request);
+  give_receipt(*request);
   const TranslateParameters& parameters = request->wanted.parameters;
   TextsToTranslate task{.texts = std::move(request->texts),
                         .alternatives = parameters.alternatives,

@@ -57,6 +57,7 @@ class TranslationServer {
   void send_texts(const PendingPointer& request);
   bool loads_model(const PendingPointer& request);
   void charge(Pending& request);
+  void give_receipt(Pending& request) const;
   void translate(const PendingPointer& request);
   void explain(const PendingPointer& request);
   void check_time(const Pending& request, const std::stop_token& stopping) const;

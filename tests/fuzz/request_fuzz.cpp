@@ -81,6 +81,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
         endpoint.answer(request);
       });
     refused_or_parsed([&] { fields.texts("text"); });
+    refused_or_parsed([&] { fields.objects("dictionaries"); });
     refused_or_parsed([&] { fields.flag("flag"); });
     refused_or_parsed([&] { fields.number("number"); });
     if (const auto file = fields.file("file")) dragoman::safe_file_name(file->name);

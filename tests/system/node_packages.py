@@ -1,10 +1,11 @@
-"""Chromium, and the packages of Node.js that drive it. Exits with 77 (skipped) if they are not to be had."""
+"""Chromium, and packages of Node.js. Exits with 77 (skipped) if they are not to be had."""
 
 import shutil
 import subprocess
 import sys
 
 SKIPPED = 77
+BROWSER = ("playwright-core", "axe-core")
 
 
 def skip(why):
@@ -19,14 +20,13 @@ def browser():
     skip("there is no Chromium (apt-get install chromium)")
 
 
-def modules(folder):
-    """The folder of the packages of Node.js, installed once into a folder of the build."""
+def modules(folder, *names):
+    """The folder of these packages of Node.js, installed once into a folder of the build."""
     if not shutil.which("node") or not shutil.which("npm"):
         skip("there is no Node.js (apt-get install nodejs npm)")
-    if not (folder / "node_modules" / "axe-core").exists():
+    if not all((folder / "node_modules" / name).exists() for name in names):
         folder.mkdir(parents=True, exist_ok=True)
-        command = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder), "playwright-core",
-                   "axe-core"]
+        command = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder), *names]
         if subprocess.run(command).returncode != 0:
-            skip("npm cannot install playwright-core and axe-core")
+            skip("npm cannot install " + ", ".join(names))
     return folder / "node_modules"

@@ -18,7 +18,7 @@ HERE = pathlib.Path(__file__).parent
 
 def main():
     program, chromium = sys.argv[1], node_packages.browser()
-    packages = node_packages.modules(pathlib.Path(sys.argv[2]).resolve())
+    packages = node_packages.modules(pathlib.Path(sys.argv[2]).resolve(), *node_packages.BROWSER)
     with tempfile.TemporaryDirectory() as work:
         models = serving.train_both_ways(program, pathlib.Path(work))
         with serving.Server(program, "-m", *models) as server:

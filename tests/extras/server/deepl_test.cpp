@@ -159,15 +159,12 @@ TEST(DeepL, TooMuchAtOnceIs413) {
   EXPECT_EQ(status({std::string(21, 'x')}), 413);
 }
 
-TEST(DeepL, DocumentsAreRefusedWithTheOtherWay) {
+TEST(DeepL, WhatItDoesNotHaveIsRefusedInItsForm) {
   TableServer table({"en-de"});
-  for (const char* path : {"/v2/document", "/v2/document/1234", "/v2/document/1234/result"}) {
-    const HttpResponse response = table.ask({.method = "POST",
-                                             .path = path,
-                                             .headers = {{"content-type", "multipart/form-data"}},
-                                             .body = "--b"});
+  for (const char* path : {"/v2/write/rephrase", "/v2/rephrase", "/v3/style_rules"}) {
+    const HttpResponse response = table.post(path, {{"text", {"one"}}});
     EXPECT_EQ(response.status, 404) << path;
-    EXPECT_THAT(json_of(response).at("message"), testing::HasSubstr("/translate_file")) << path;
+    EXPECT_THAT(json_of(response).at("message"), testing::HasSubstr(path));
   }
 }
 

@@ -18,6 +18,12 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
+/// With one term, "one".
+Glossary glossary(const LanguagePair& languages, const std::string& target) {
+  return {.facts = {.name = "x"},
+          .dictionaries = {{.languages = languages, .entries = {{"one", target}}}}};
+}
+
 class KeptGlossaries : public testing::Test {
  protected:
   ServerConfig config() const {
@@ -85,10 +91,7 @@ TEST_F(KeptGlossaries, ATranslationHasTheTermsOfItsGlossary) {
 
 TEST_F(KeptGlossaries, LanguagesAreSaidWithoutRegionsAsDeepLSaysThem) {
   const auto kept = std::make_shared<Glossaries>(folder_.path());
-  const std::string old = kept->add({.facts = {.name = "old", .languages = {"fr", "pt-BR"}},
-                                     .entries = {{"one", "six"}}})
-                              .value()
-                              .id;
+  const std::string old = kept->keep(glossary({"fr", "pt-BR"}, "six")).value().id;
   TableServer table({"fr-pt-BR", "fr-pt", "en-de"}, {.glossaries = kept});
   json body = terms("one\tthree");
   body["source_lang"] = "FR";
@@ -150,7 +153,8 @@ TEST_F(KeptGlossaries, ALineThatIsNoEntryIsRefusedByItsNumber) {
   const auto fault = [&](const std::string& entries, const std::string& format = "tsv") {
     const HttpResponse response = table.post("/v2/glossaries", terms(entries, format));
     EXPECT_EQ(response.status, 400) << entries;
-    return json_of(response).at("message").get<std::string>();
+    const json error = json_of(response);
+    return error.at("message").get<std::string>() + ", " + error.value("detail", "");
   };
   EXPECT_THAT(fault("a\tb\n\nc\n"), HasSubstr("line 3"));
   EXPECT_THAT(fault("a\tb\na\tc\n"), HasSubstr("line 2"));
@@ -247,6 +251,29 @@ TEST_F(KeptGlossaries, AFileThatIsNoGlossaryIsNamedAtTheStart) {
   }
 }
 
+TEST_F(KeptGlossaries, AFileWithoutDictionariesIsOneDictionary) {
+  const std::string id = "00000000-0000-4000-8000-000000000000";
+  std::ofstream(folder_.path() / (id + ".json"))
+      << R"({"name":"a","source":"en","target":"de","created":"","owner":"","entries":[["b","c"]]})";
+  const GlossaryPointer found = Glossaries(folder_.path()).find(id, "");
+  ASSERT_EQ(found->dictionaries.size(), 1u);
+  EXPECT_EQ(found->dictionaries[0].languages.name(), "en-de");
+  EXPECT_EQ(found->dictionaries[0].entries, (GlossaryEntries{{"b", "c"}}));
+}
+
+TEST_F(KeptGlossaries, AGlossaryThatIsKeptAgainStaysTheSameWithOtherContent) {
+  Glossaries kept(folder_.path());
+  const GlossaryFacts made = kept.keep(glossary({"en", "de"}, "two")).value();
+  Glossary other = *kept.find(made.id, "");
+  other.dictionaries.push_back({.languages = {"de", "en"}, .entries = {{"a", "b"}, {"c", "d"}}});
+  EXPECT_EQ(kept.keep(other).value().created, made.created);
+  const std::vector<GlossaryFacts> all = kept.all("");
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].id, made.id);
+  EXPECT_EQ(all[0].dictionaries.back(), std::pair(LanguagePair{"de", "en"}, std::size_t{2}));
+  EXPECT_EQ(kept.find(made.id, "")->dictionaries[1].demands->of("a", {}).size(), 1u);
+}
+
 TEST_F(KeptGlossaries, ADamagedFileLaterIsNobodyElsesFault) {
   TableServer table({"en-de"}, config());
   const json made = json_of(table.post("/v2/glossaries", terms("one\ttwo")));
@@ -279,8 +306,7 @@ TEST_F(KeptGlossaries, AnotherServerMayDeleteAGlossaryAtAnyTime) {
   Glossaries first(folder_.path()), second(folder_.path());
   std::jthread other([&](const std::stop_token& stop) {
     while (!stop.stop_requested()) {
-      const auto made = second.add(
-          {.facts = {.name = "x", .languages = {"en", "de"}}, .entries = {{"one", "two"}}});
+      const auto made = second.keep(glossary({"en", "de"}, "two"));
       EXPECT_TRUE(made && second.remove(made->id, ""));
     }
   });
@@ -295,15 +321,16 @@ TEST_F(KeptGlossaries, AnotherServerMayDeleteAGlossaryAtAnyTime) {
 TEST_F(KeptGlossaries, TheBytesOfAnOwnerHaveABound) {
   Glossaries kept(folder_.path());
   const auto large = [](const std::string& owner) {
-    return Glossary{.facts = {.name = "x", .languages = {"en", "de"}, .owner = owner},
-                    .entries = {{"one", std::string(3'000'000, 'x')}}};
+    Glossary made = glossary({"en", "de"}, std::string(3'000'000, 'x'));
+    made.facts.owner = owner;
+    return made;
   };
   std::string last;
-  for (int i = 0; i < 3; ++i) last = kept.add(large("a")).value().id;
-  EXPECT_FALSE(kept.add(large("a")));
-  EXPECT_TRUE(kept.add(large("b")));
+  for (int i = 0; i < 3; ++i) last = kept.keep(large("a")).value().id;
+  EXPECT_FALSE(kept.keep(large("a")));
+  EXPECT_TRUE(kept.keep(large("b")));
   EXPECT_TRUE(kept.remove(last, "a"));
-  EXPECT_TRUE(kept.add(large("a")));
+  EXPECT_TRUE(kept.keep(large("a")));
 }
 
 TEST_F(KeptGlossaries, OnlyTheLastUsedGlossariesStayInMemory) {
@@ -311,17 +338,14 @@ TEST_F(KeptGlossaries, OnlyTheLastUsedGlossariesStayInMemory) {
   std::vector<std::string> ids;
   std::vector<std::weak_ptr<const Glossary>> used;
   for (int i = 0; i < 4; ++i) {
-    ids.push_back(kept.add({.facts = {.name = "x", .languages = {"en", "de"}},
-                            .entries = {{"one", std::string(1'500'000, 'x')}}})
-                      .value()
-                      .id);
+    ids.push_back(kept.keep(glossary({"en", "de"}, std::string(1'500'000, 'x'))).value().id);
     used.emplace_back(kept.find(ids.back(), ""));
   }
   EXPECT_EQ(kept.all("").size(), 4u);
   EXPECT_TRUE(used[0].expired() && used[1].expired());
   EXPECT_FALSE(used[2].expired() || used[3].expired());
   EXPECT_EQ(kept.find(ids[2], ""), used[2].lock()) << "the same";
-  EXPECT_EQ(kept.find(ids[0], "")->demands->of("one", {}).size(), 1u);
+  EXPECT_EQ(kept.find(ids[0], "")->dictionaries[0].demands->of("one", {}).size(), 1u);
   EXPECT_TRUE(used[3].expired());
   std::filesystem::remove(folder_.path() / (ids[2] + ".json"));
   kept.all("");

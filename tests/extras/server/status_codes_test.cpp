@@ -74,8 +74,10 @@ class Served {
   /// Less than kBodyLimit is left.
   static void fill(Glossaries& glossaries, const std::string& owner) {
     for (int i = 0; i < 3; ++i)
-      ASSERT_TRUE(glossaries.add({.facts = {.name = "x", .languages = {"en", "de"}, .owner = owner},
-                                  .entries = {{"one", std::string(3'490'000, 'x')}}}));
+      ASSERT_TRUE(
+          glossaries.keep({.facts = {.name = "x", .owner = owner},
+                           .dictionaries = {{.languages = {"en", "de"},
+                                             .entries = {{"one", std::string(3'490'000, 'x')}}}}}));
   }
 
   void fill_queue() {

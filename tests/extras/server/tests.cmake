@@ -9,6 +9,10 @@ dragoman_script_test("system: descriptions" system/descriptions.py
 if(DRAGOMAN_TORCH)
   dragoman_script_test("system: clients" system/translation_clients.py
     $<TARGET_FILE:dragoman> ${CMAKE_CURRENT_BINARY_DIR}/clients)
+  dragoman_script_test("system: DeepL's client" system/deepl_clients.py
+    $<TARGET_FILE:dragoman> ${CMAKE_CURRENT_BINARY_DIR}/deepl_clients)
+  dragoman_script_test("system: DeepL's client for Node.js" system/deepl_node.py
+    $<TARGET_FILE:dragoman> ${CMAKE_CURRENT_BINARY_DIR}/deepl_node)
   dragoman_script_test("system: deployed servers" system/deployed_servers.py
     $<TARGET_FILE:dragoman> ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/deployed_servers)
   dragoman_script_test("system: serve faults" system/serve_faults.py

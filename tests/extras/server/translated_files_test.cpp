@@ -56,6 +56,21 @@ TEST(TranslatedFiles, EachFileTakesRoomForItselfHoweverSmallItIs) {
   EXPECT_FALSE(files.find(names.back(), begin + seconds(61)));
 }
 
+TEST(TranslatedFiles, AFileMayTakeThePlaceOfAnotherAndIsThenNew) {
+  TranslatedFiles files({.bytes = 100'000, .age = seconds(60)});
+  const TranslatedFiles::Time begin{};
+  files.keep("first", {"a", "waits"}, begin);
+  files.keep("second", {"b", std::string(50'000, 'b')}, begin + seconds(1));
+  files.replace("first", {"a", std::string(70'000, 'a')}, begin + seconds(2));
+  EXPECT_FALSE(files.find("second", begin)) << "it is the oldest now";
+  EXPECT_EQ(files.find("first", begin + seconds(61)).value().text.size(), 70'000u);
+  files.replace("second", {"b", "b"}, begin);
+  EXPECT_FALSE(files.find("second", begin));
+  files.remove("first");
+  files.remove("first");
+  EXPECT_FALSE(files.find("first", begin));
+}
+
 TEST(TranslatedFiles, NamesOfFilesAreMadeHarmless) {
   EXPECT_EQ(safe_file_name("letter.txt"), "letter.txt");
   EXPECT_EQ(safe_file_name("../../etc/passwd"), "passwd");

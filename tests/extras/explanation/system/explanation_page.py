@@ -29,7 +29,7 @@ def written(program, folder, name, explanation):
 
 def main():
     program, chromium = sys.argv[1], node_packages.browser()
-    packages = node_packages.modules(pathlib.Path(sys.argv[2]).resolve())
+    packages = node_packages.modules(pathlib.Path(sys.argv[2]).resolve(), *node_packages.BROWSER)
     with tempfile.TemporaryDirectory() as work:
         folder = pathlib.Path(work)
         pages = [written(program, folder, "large", explanation_sample.large()),

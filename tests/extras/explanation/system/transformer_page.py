@@ -81,7 +81,7 @@ def draw(program, source, page, demo):
         for svg in (folder / "pictures").glob("*.svg"):
             shutil.copy(svg, pictures)
         with tempfile.TemporaryDirectory() as packages:
-            modules = node_packages.modules(pathlib.Path(packages))
+            modules = node_packages.modules(pathlib.Path(packages), *node_packages.BROWSER)
             subprocess.run(["node", HERE / "transformer_pictures.js", modules, node_packages.browser(),
                             folder / "pictures", pictures], check=True)
 
