@@ -9,6 +9,8 @@ dragoman_script_test("system: descriptions" system/descriptions.py
 if(DRAGOMAN_TORCH)
   dragoman_script_test("system: clients" system/translation_clients.py
     $<TARGET_FILE:dragoman> ${CMAKE_CURRENT_BINARY_DIR}/clients)
+  dragoman_script_test("system: described answers" system/described_answers.py
+    $<TARGET_FILE:dragoman> ${CMAKE_CURRENT_BINARY_DIR}/described_answers)
   dragoman_script_test("system: DeepL's client" system/deepl_clients.py
     $<TARGET_FILE:dragoman> ${CMAKE_CURRENT_BINARY_DIR}/deepl_clients)
   dragoman_script_test("system: DeepL's client for Node.js" system/deepl_node.py
