@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "extras/markup/charset.h"
 #include "extras/markup/format_directives.h"
 #include "extras/markup/markup_formats.h"
 #include "extras/markup/place_tags.h"
@@ -221,7 +222,9 @@ class DocumentWriter {
 
 TranslatedDocument translated_document(const MarkupDocument& document,
                                        std::span<const AlignedText> translations) {
-  return DocumentWriter(document, translations).translated();
+  TranslatedDocument translated = DocumentWriter(document, translations).translated();
+  if (!document.charset.empty()) translated.bytes = in_charset(translated.bytes, document.charset);
+  return translated;
 }
 
 }  // namespace dragoman

@@ -69,6 +69,7 @@ struct MarkupDocument {
   /// Sorted by their begin. An attribute's passage may lie inside a tag of another one.
   std::vector<Passage> passages = {};
   std::vector<CheckedStretch> checked = {};  ///< in their order
+  std::string charset = {};                  ///< MarkupOptions::charset
 };
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -96,6 +97,9 @@ struct MarkupOptions {
   /// in its parent. Without this, only those in splitting_tags split.
   bool outline_detection = true;
   LineEnds line_ends = LineEnds::ByTags;
+  /// The charset that the text of a file has been read in (file_text()). The document declares it,
+  /// and the translation is written in it. Empty: UTF-8.
+  std::string charset = {};
 };
 
 /// `text` is valid UTF-8, and `format` is not None. Throws Error as parse_html() and parse_xml()
@@ -148,8 +152,8 @@ struct TranslatedDocument {
   std::size_t untranslated = 0;  ///< of MarkupDocument::checked
 };
 
-/// The document with a translation in the place of each passage. Tags move with the words that they
-/// belong to (place_tags()).
+/// The document with a translation in the place of each passage, in its charset. Tags move with the
+/// words that they belong to (place_tags()).
 TranslatedDocument translated_document(const MarkupDocument& document,
                                        std::span<const AlignedText> translations);
 

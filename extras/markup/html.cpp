@@ -403,21 +403,27 @@ std::string_view other_encoding(const GumboElement& meta) {
   return is_same(name, "utf-8") || is_same(name, "utf8") ? std::string_view() : name;
 }
 
+/// The names of encodings other than UTF-8 that the page declares, in their order.
+std::vector<std::string_view> other_encodings(std::string_view html) {
+  // Most fragments need no tree for this.
+  if (ascii_lower(html).find("<meta") == std::string::npos) return {};
+  const HtmlTree tree(html);
+  std::vector<std::string_view> names;
+  for (const GumboNode* node : tree.nodes()) {
+    if (node->type != GUMBO_NODE_ELEMENT || node->v.element.tag != GUMBO_TAG_META) continue;
+    const std::string_view name = other_encoding(node->v.element);
+    if (!name.empty()) names.push_back(name);
+  }
+  std::ranges::sort(names, {}, [](std::string_view name) { return name.data(); });
+  return names;
+}
+
 /// The page with "utf-8" in the place of each other encoding that a <meta> declares. `html` is
 /// UTF-8, so another declaration is wrong, or right only until the translation has other letters.
 std::string with_utf8_declared(std::string html) {
-  // Most fragments need no tree for this.
-  if (ascii_lower(html).find("<meta") == std::string::npos) return html;
-  const HtmlTree tree(html);
-  std::vector<std::string_view> names;
-  for (const GumboNode* node : tree.nodes())
-    if (node->type == GUMBO_NODE_ELEMENT && node->v.element.tag == GUMBO_TAG_META)
-      names.push_back(other_encoding(node->v.element));
-  std::ranges::sort(names, {}, [](std::string_view name) { return name.data(); });
   std::string declared;
   std::size_t place = 0;
-  for (const std::string_view name : names) {
-    if (name.empty()) continue;
+  for (const std::string_view name : other_encodings(html)) {
     const auto begin = static_cast<std::size_t>(name.data() - html.data());
     declared.append(html, place, begin - place).append("utf-8");
     place = begin + name.size();
@@ -427,8 +433,15 @@ std::string with_utf8_declared(std::string html) {
 
 }  // namespace
 
+std::string_view declared_encoding(std::string_view html) {
+  const std::vector<std::string_view> names = other_encodings(html);
+  return names.empty() ? std::string_view() : names.front();
+}
+
 MarkupDocument parse_html(std::string html, const MarkupOptions& options) {
-  MarkupDocument document{.bytes = with_utf8_declared(std::move(html))};
+  MarkupDocument document{
+      .bytes = options.charset.empty() ? with_utf8_declared(std::move(html)) : std::move(html),
+      .charset = options.charset};
   std::vector<MarkupToken> tokens = html_tokens(document.bytes, options);
   const bool is_plain = std::ranges::all_of(tokens, [&](const MarkupToken& token) {
     return token.kind == MarkupToken::Kind::Text ||

@@ -15,13 +15,17 @@ namespace dragoman {
 /// `html` is valid UTF-8. Inline tags stand within sentences; all others and <br> split them. Kept
 /// are script, style, code, pre and the like, and elements with translate="no" or the class
 /// notranslate. The attributes title, alt and placeholder are passages. In a text without any tag
-/// each line is a passage. If a <meta> of `html` declares another encoding, the document declares
-/// UTF-8 in its place. Throws Error if elements are nested deeper than browsers take them
-/// (HtmlTree).
+/// each line is a passage. If a <meta> of `html` declares another encoding
+/// and no charset is given, the document declares UTF-8 in its place. Throws Error if elements are
+/// nested deeper than browsers take them (HtmlTree).
 MarkupDocument parse_html(std::string html, const MarkupOptions& options = {});
 
 /// The tokens that make up `html`, as the tree of the HTML standard's parser has them.
 std::vector<MarkupToken> html_tokens(const std::string& html, const MarkupOptions& options);
+
+/// The name of the encoding other than UTF-8 that the first <meta> with one declares, as a part of
+/// the page; empty: there is none.
+std::string_view declared_encoding(std::string_view html);
 
 /// The character that a reference means in HTML: that of "&eacute;". Some are two code points.
 /// Empty: HTML does not know the reference.
@@ -32,8 +36,8 @@ std::string html_character(const std::string& reference);
 /// `xml` is valid UTF-8. Its options say which elements split sentences. Kept are CDATA sections,
 /// comments, processing instructions, attributes, elements with translate="no" (DITA) or
 /// its:translate="no" (ITS), and entities of the document type that mean more than one character.
-/// Throws Error, with line and column, if `xml` is not well-formed or declares an encoding other
-/// than UTF-8.
+/// Throws Error, with line and column, if `xml` is not well-formed, or if it declares an encoding
+/// other than UTF-8 and no charset is given.
 MarkupDocument parse_xml(std::string xml, const MarkupOptions& options = {});
 
 /// Markdown: CommonMark with GitHub's tables, strikethrough, task lists and bare links, footnotes

@@ -41,8 +41,10 @@ bool is_document(std::string_view xml) {
 /// to be translated, whose Kind::Closes ends it; without a name it is an entity.
 class XmlReader {
  public:
-  explicit XmlReader(std::string_view xml)
+  /// `charset`: MarkupOptions::charset.
+  XmlReader(std::string_view xml, std::string_view charset)
       : xml_(xml),
+        is_converted_(!charset.empty()),
         is_fragment_(!is_document(xml)),
         offset_(is_fragment_ ? kFragmentBegin.size() - mark_size(xml) : 0),
         parser_(XML_ParserCreate("UTF-8"), XML_ParserFree) {
@@ -185,7 +187,7 @@ class XmlReader {
     XmlReader& reader = of(self);
     if (const auto place = reader.event()) reader.add(Kind::Splits, *place);
     const std::string name = ascii_upper(encoding ? encoding : "UTF-8");
-    if (name == "UTF-8" || name == "UTF8") return;
+    if (name == "UTF-8" || name == "UTF8" || reader.is_converted_) return;
     reader.fault_ = join_text("declares the encoding ", encoding,
                               "; convert it to UTF-8 (iconv -t UTF-8), and its declaration, too");
     XML_StopParser(reader.parser_.get(), XML_FALSE);
@@ -219,6 +221,7 @@ class XmlReader {
   }
 
   const std::string_view xml_;
+  const bool is_converted_;  // from the encoding that it declares
   const bool is_fragment_;
   const std::size_t offset_;  // of xml_ in what the parser sees, which has no mark in a fragment
   const std::unique_ptr<std::remove_pointer_t<XML_Parser>, decltype(&XML_ParserFree)> parser_;
@@ -290,8 +293,8 @@ std::vector<MarkupToken> with_kept(std::vector<MarkupToken> tokens,
 }  // namespace
 
 MarkupDocument parse_xml(std::string xml, const MarkupOptions& options) {
-  MarkupDocument document{.bytes = std::move(xml)};
-  std::vector<MarkupToken> tokens = XmlReader(document.bytes).tokens();
+  MarkupDocument document{.bytes = std::move(xml), .charset = options.charset};
+  std::vector<MarkupToken> tokens = XmlReader(document.bytes, options.charset).tokens();
   const std::set<std::string> beside_text = names_in_sentences(tokens);
   tokens = with_kept(std::move(tokens), options.ignore_tags);
   for (MarkupToken& token : tokens) {

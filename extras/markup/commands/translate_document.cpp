@@ -26,6 +26,7 @@
 #include "base/lines.h"
 #include "base/machine.h"
 #include "base/utf8.h"
+#include "extras/markup/charset.h"
 #include "extras/markup/markup_formats.h"
 
 namespace dragoman {
@@ -175,11 +176,14 @@ MarkupOptions MarkupFiles::options() const {
 }
 
 MarkupDocument read_document(int input, const std::string& name, const MarkupFiles& files) {
-  std::string text = plain_text(read_all(input, name), name);
-  if (const std::size_t bad = find_invalid_utf8(text); bad != std::string::npos)
-    throw Error(name, ": is not UTF-8 at byte ", bad + 1, way_to_utf8(files.markup, text));
+  std::string bytes = plain_text(read_all(input, name), name);
   try {
-    return parse_document(files.markup, std::move(text), files.options());
+    FileText file = file_text(files.markup, std::move(bytes));
+    if (const std::size_t bad = find_invalid_utf8(file.text); bad != std::string::npos)
+      throw Error("is not UTF-8 at byte ", bad + 1, way_to_utf8(files.markup, file.text));
+    MarkupOptions options = files.options();
+    options.charset = std::move(file.charset);
+    return parse_document(files.markup, std::move(file.text), options);
   } catch (const Error& error) {
     throw Error(name, ": ", error.what());
   }

@@ -36,6 +36,14 @@ std::string error_of(const std::string& text, MarkupFormat markup) {
   return "none";
 }
 
+TEST(TranslateDocument, APageIsReadInTheCharsetThatItDeclares) {
+  const std::string page = "<meta charset=latin1><p>caf\xE9";
+  const MarkupDocument document = read(page, {.markup = MarkupFormat::Html});
+  EXPECT_EQ(document.passages.at(0).text, "caf\u00E9");
+  EXPECT_EQ(translated_document(document, std::vector<AlignedText>{{.text = "th\u00E9"}}).bytes,
+            "<meta charset=latin1><p>th\xE9");
+}
+
 TEST(TranslateDocument, ADocumentOfManyPassagesIsWrittenWhole) {
   std::string html;
   for (int i = 0; i < 1'500; ++i) html += "<p>one <b>two</b> three\n<p>|</p>";

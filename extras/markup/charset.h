@@ -1,0 +1,27 @@
+// Files of HTML and XML in the charset that they declare. The C library's iconv converts them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "extras/markup/document.h"
+
+namespace dragoman {
+
+struct FileText {
+  std::string text;     ///< UTF-8
+  std::string charset;  ///< MarkupOptions::charset
+};
+
+/// The text of a file. HTML and XML are read in the charset that they declare: by a byte order mark
+/// of UTF-16, XML's declaration (XML 1.0, appendix F), or a <meta> among the first 1,024 bytes
+/// (HTML standard, 13.2.3.2). Its names in HTML mean what browsers take them for: "iso-8859-1" is
+/// windows-1252. A file that is UTF-8 with letters beyond ASCII is that, whatever it declares.
+/// Throws Error if iconv does not know the charset, or if bytes are not of it.
+FileText file_text(MarkupFormat format, std::string bytes);
+
+/// The text in a charset. A character that the charset does not have becomes a reference
+/// ("&#8222;").
+std::string in_charset(std::string_view text, const std::string& charset);
+
+}  // namespace dragoman
