@@ -97,6 +97,9 @@ struct MarkupOptions {
   /// in its parent. Without this, only those in splitting_tags split.
   bool outline_detection = true;
   LineEnds line_ends = LineEnds::ByTags;
+  /// For HTML only. Attributes that are translated besides title, alt and placeholder: value (of
+  /// buttons), content (of a <meta> that describes the page), and any others.
+  Names attributes = {};
   /// The charset that the text of a file has been read in (file_text()). The document declares it,
   /// and the translation is written in it. Empty: UTF-8.
   std::string charset = {};

@@ -260,14 +260,31 @@ class TokenFinder {
   }
 
   void add_attributes(const GumboElement& element, MarkupToken& token) const {
-    for (const char* name : {"title", "alt", "placeholder"}) {
-      const GumboAttribute* found = gumbo_get_attribute(&element.attributes, name);
-      if (!found) continue;
+    for (unsigned int i = 0; i < element.attributes.length; ++i) {
+      const auto* found = static_cast<const GumboAttribute*>(element.attributes.data[i]);
+      if (!is_translated(*found, element, token.name)) continue;
       const ByteRange value = range_of(found->original_value);
       const bool is_inside = token.source.begin < value.begin && value.end < token.source.end;
       if (is_inside)
         token.attributes.push_back({.source = value, .text = valid_text(found->value)});
     }
+  }
+
+  bool is_translated(const GumboAttribute& attribute, const GumboElement& element,
+                     std::string_view element_name) const {
+    const std::string_view name = attribute.name;
+    if (name == "title" || name == "alt" || name == "placeholder") return true;
+    if (options_.attributes.empty() || !options_.attributes.contains(name)) return false;
+    const auto is_one_of = [&](const char* key, std::initializer_list<std::string_view> values) {
+      const char* value = TokenFinder::attribute(element, key);
+      return value && std::ranges::find(values, ascii_lower(value)) != values.end();
+    };
+    if (name == "value")
+      return element_name == "input" && is_one_of("type", {"submit", "button", "reset"});
+    if (name == "content" && element_name == "meta")
+      return is_one_of("name", {"description", "twitter:title", "twitter:description"}) ||
+             is_one_of("property", {"og:title", "og:description"});
+    return true;
   }
 
   /// Within a title "<" is a character like any other.

@@ -156,6 +156,8 @@ bool is_asked_for(const MarkupFiles& markup, const TranslateConfig& config) {
     throw UsageError(
         "--ignore-tags, --splitting-tags, --non-splitting-tags: need --markup html or "
         "xml");
+  if (markup.markup != MarkupFormat::Html && !markup.translate_attributes.empty())
+    throw UsageError("--translate-attributes: needs --markup html");
   if (markup.markup == MarkupFormat::None) return false;
   refuse(files.json, "--json");
   refuse(files.resume, "--resume");
@@ -172,7 +174,8 @@ bool is_asked_for(const MarkupFiles& markup, const TranslateConfig& config) {
 MarkupOptions MarkupFiles::options() const {
   return {.ignore_tags = {ignore_tags.begin(), ignore_tags.end()},
           .splitting_tags = {splitting_tags.begin(), splitting_tags.end()},
-          .non_splitting_tags = {non_splitting_tags.begin(), non_splitting_tags.end()}};
+          .non_splitting_tags = {non_splitting_tags.begin(), non_splitting_tags.end()},
+          .attributes = {translate_attributes.begin(), translate_attributes.end()}};
 }
 
 MarkupDocument read_document(int input, const std::string& name, const MarkupFiles& files) {

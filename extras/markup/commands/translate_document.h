@@ -14,6 +14,7 @@ namespace dragoman {
 struct MarkupFiles {
   MarkupFormat markup = MarkupFormat::None;
   std::vector<std::string> ignore_tags = {}, splitting_tags = {}, non_splitting_tags = {};
+  std::vector<std::string> translate_attributes = {};
 
   void for_each_field(const auto& visit) {
     const auto field = fields_under("Markup", visit);
@@ -26,6 +27,10 @@ struct MarkupFiles {
         {.placeholder = "NAME"});
     field("splitting-tags", splitting_tags, "elements that end sentences", {.placeholder = "NAME"});
     field("non-splitting-tags", non_splitting_tags, "elements that stand within sentences",
+          {.placeholder = "NAME"});
+    field("translate-attributes", translate_attributes,
+          "attributes of HTML that are translated besides title, alt and placeholder: aria-label, "
+          "value (of buttons), content (of descriptions)",
           {.placeholder = "NAME"});
   }
 

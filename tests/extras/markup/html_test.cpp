@@ -197,6 +197,19 @@ TEST(Html, FragmentsStayFragments) {
   EXPECT_EQ(reversed_html(""), "");
 }
 
+TEST(Html, FurtherAttributesAreTranslatedIfTheyAreNamed) {
+  const std::string page =
+      "<meta name=Description content='one two'><meta property=og:title content='one two'>"
+      "<meta name=viewport content='one two'><input type=SUBMIT value='one two'>"
+      "<input value='one two'><option value='one two'><a aria-label='one two' data-x='one two'>";
+  EXPECT_EQ(reversed_html(page), page);
+  EXPECT_EQ(reversed_html(page, {.attributes = {"aria-label", "value", "content"}}),
+            "<meta name=Description content='two one'><meta property=og:title content='two one'>"
+            "<meta name=viewport content='one two'><input type=SUBMIT value='two one'>"
+            "<input value='one two'><option value='one two'>"
+            "<a aria-label='two one' data-x='one two'>");
+}
+
 TEST(Html, PartsOfATableWithoutATableKeepTheirAttributes) {
   EXPECT_EQ(reversed_html("<td translate='no'>one two</td><td title='one two'>three four</td>"),
             "<td translate='no'>one two</td><td title='two one'>four three</td>");
