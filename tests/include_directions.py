@@ -61,7 +61,7 @@ LIBRARIES = {
     r"zip.h": ["data/pair_files.cpp", "extras/formats/zip_archive.cpp"],
     r"yaml-cpp/.*": ["extras/formats/json_yaml.cpp"],
     r"gumbo.h": ["extras/markup/html_tree.h"],
-    r"expat.h": ["data/bilingual_xml.cpp", "extras/markup/xml.cpp"],
+    r"expat.h": ["data/bilingual_xml.cpp", "extras/markup/xml_tokens.cpp"],
     r"iconv.h": ["extras/markup/charset.cpp"],
     r"md4c.h": ["extras/markup/markdown_syntax.cpp"],
     r"boost/.*": ["extras/server/http_server.cpp", "extras/server/request_parser.*"],

@@ -39,6 +39,7 @@ struct InlineTag {
 enum class Writing {
   HtmlText,
   HtmlAttribute,  ///< in quotes, which belong to Passage::source
+  HtmlQuoted,     ///< within quotes of either kind
   XmlText,
   PoString,  ///< between quotes
   MarkdownText,

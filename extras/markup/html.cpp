@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "extras/markup/html_tree.h"
+#include "extras/markup/template_marks.h"
 
 namespace dragoman {
 
@@ -119,10 +120,14 @@ HtmlContext context_of(std::string_view html) {
 class TokenFinder {
  public:
   TokenFinder(std::string_view html, const MarkupOptions& options)
-      : html_(html), options_(options) {}
+      : html_(html),
+        options_(options),
+        marks_(template_marks(html)),
+        without_marks_(marks_.empty() ? "" : without_marks(std::string(html), marks_)),
+        parsed_(marks_.empty() ? html : without_marks_) {}
 
   std::vector<MarkupToken> tokens() {
-    const HtmlTree tree(html_, context_of(html_));
+    const HtmlTree tree(parsed_, context_of(parsed_));
     walk(tree.document());
     std::ranges::stable_sort(found_, {},
                              [](const MarkupToken& token) { return token.source.begin; });
@@ -155,10 +160,10 @@ class TokenFinder {
   }
 
   ByteRange range_of(const GumboStringPiece& piece) const {
-    if (piece.length == 0 || piece.data < html_.data() ||
-        piece.data + piece.length > html_.data() + html_.size())
+    if (piece.length == 0 || piece.data < parsed_.data() ||
+        piece.data + piece.length > parsed_.data() + parsed_.size())
       return {};
-    const auto begin = static_cast<std::size_t>(piece.data - html_.data());
+    const auto begin = static_cast<std::size_t>(piece.data - parsed_.data());
     return {begin, begin + piece.length};
   }
 
@@ -265,7 +270,10 @@ class TokenFinder {
       if (!is_translated(*found, element, token.name)) continue;
       const ByteRange value = range_of(found->original_value);
       const bool is_inside = token.source.begin < value.begin && value.end < token.source.end;
-      if (is_inside)
+      if (!is_inside) continue;
+      if (has_marks(value))
+        add_attribute_with_marks(value, token);
+      else
         token.attributes.push_back({.source = value, .text = valid_text(found->value)});
     }
   }
@@ -287,12 +295,32 @@ class TokenFinder {
     return true;
   }
 
+  /// One without quotes has no blanks, so it has few words; it stays as it is.
+  void add_attribute_with_marks(const ByteRange& value, MarkupToken& token) const {
+    const char quote = html_[value.begin];
+    if (quote != '"' && quote != '\'') return;
+    MarkupToken::Attribute attribute{.source = {}, .text = {}, .writing = Writing::HtmlQuoted};
+    push_text({value.begin + 1, value.end - 1}, TagsIn::Literal, attribute.tokens);
+    token.attributes.push_back(std::move(attribute));
+  }
+
+  bool has_marks(const ByteRange& range) const {
+    const auto next = next_mark(range.begin);
+    return next != marks_.end() && next->source.begin < range.end;
+  }
+
+  std::vector<MarkupToken>::const_iterator next_mark(std::size_t place) const {
+    return std::ranges::lower_bound(marks_, place, {},
+                                    [](const MarkupToken& mark) { return mark.source.begin; });
+  }
+
   /// Within a title "<" is a character like any other.
   void add_title(const GumboElement& element, const ByteRange& tag) {
     const ByteRange end = own_end_tag(element);
     if (end.begin <= tag.end) return;
-    const ByteRange text{tag.end, end.begin};
-    add({.kind = Kind::Text, .source = text, .text = decoded(text.of(html_), TagsIn::Literal)});
+    std::vector<MarkupToken> texts;
+    push_text({tag.end, end.begin}, TagsIn::Literal, texts);
+    for (MarkupToken& text : texts) add(std::move(text));
   }
 
   std::vector<MarkupToken> with_texts() {
@@ -318,7 +346,7 @@ class TokenFinder {
         ++place;
         continue;
       }
-      push_text({begin, tag.begin}, all);
+      push_text({begin, tag.begin}, TagsIn::Markup, all);
       const std::string_view bytes = tag.of(html_);
       const std::string name = name_of_tag(bytes);
       const HtmlElement kind = kind_of(name);
@@ -332,18 +360,27 @@ class TokenFinder {
                      .name = name});
       begin = place = tag.end;
     }
-    push_text({begin, range.end}, all);
+    push_text({begin, range.end}, TagsIn::Markup, all);
   }
 
-  void push_text(const ByteRange& range, std::vector<MarkupToken>& all) const {
-    if (!range.empty())
-      all.push_back(
-          {.kind = Kind::Text, .source = range, .text = decoded(range.of(html_), TagsIn::Markup)});
+  /// Text, and the marks of templates in it.
+  void push_text(ByteRange range, TagsIn tags, std::vector<MarkupToken>& all) const {
+    const auto push = [&](const ByteRange& text) {
+      if (!text.empty())
+        all.push_back({.kind = Kind::Text, .source = text, .text = decoded(text.of(html_), tags)});
+    };
+    for (auto mark = next_mark(range.begin); mark != marks_.end() && mark->source.end <= range.end;
+         ++mark) {
+      push({range.begin, mark->source.begin});
+      all.push_back(*mark);
+      range.begin = mark->source.end;
+    }
+    push(range);
   }
 
   /// The tag at the begin of a range; empty if there is none.
   ByteRange stray_tag(const ByteRange& range) const {
-    const std::string_view text = range.of(html_);
+    const std::string_view text = range.of(parsed_);
     if (text.size() < 2 || text[0] != '<') return {};
     const bool is_end = text[1] == '/';
     const char first = is_end && text.size() == 2 ? ' ' : text[is_end ? 2 : 1];
@@ -363,6 +400,9 @@ class TokenFinder {
 
   const std::string_view html_;
   const MarkupOptions& options_;
+  const std::vector<MarkupToken> marks_;  // of templates
+  const std::string without_marks_;       // empty if there are none
+  const std::string_view parsed_;         // html_, or without_marks_
   std::vector<MarkupToken> found_;
   std::unordered_set<std::size_t> begins_;
 };
@@ -417,7 +457,8 @@ std::string_view other_encoding(const GumboElement& meta) {
   std::string_view name = written_value(meta, "charset");
   if (name.empty() && is_same(written_value(meta, "http-equiv"), "content-type"))
     name = name_in_content(written_value(meta, "content"));
-  return is_same(name, "utf-8") || is_same(name, "utf8") ? std::string_view() : name;
+  const bool is_mark = name.find_first_of("{<") != std::string_view::npos;  // of a template
+  return is_mark || is_same(name, "utf-8") || is_same(name, "utf8") ? std::string_view() : name;
 }
 
 /// The names of encodings other than UTF-8 that the page declares, in their order.
@@ -461,8 +502,9 @@ MarkupDocument parse_html(std::string html, const MarkupOptions& options) {
       .charset = options.charset};
   std::vector<MarkupToken> tokens = html_tokens(document.bytes, options);
   const bool is_plain = std::ranges::all_of(tokens, [&](const MarkupToken& token) {
-    return token.kind == MarkupToken::Kind::Text ||
-           token.source.of(document.bytes) == kByteOrderMark;
+    const std::string_view bytes = token.source.of(document.bytes);
+    return token.kind == MarkupToken::Kind::Text || bytes == kByteOrderMark ||
+           bytes.starts_with('{') || bytes.starts_with("<%");  // marks of templates
   });
   const bool splits =
       options.line_ends == LineEnds::ByTags ? is_plain : options.line_ends == LineEnds::Split;

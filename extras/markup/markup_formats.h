@@ -14,10 +14,10 @@ namespace dragoman {
 ///
 /// `html` is valid UTF-8. Inline tags stand within sentences; all others and <br> split them. Kept
 /// are script, style, code, pre and the like, and elements with translate="no" or the class
-/// notranslate. The attributes title, alt and placeholder are passages. In a text without any tag
-/// each line is a passage. If a <meta> of `html` declares another encoding
-/// and no charset is given, the document declares UTF-8 in its place. Throws Error if elements are
-/// nested deeper than browsers take them (HtmlTree).
+/// notranslate. Marks of templates stand within sentences and are kept. The attributes title, alt
+/// and placeholder are passages. In a text without any tag each line is a passage. If a <meta> of
+/// `html` declares another encoding and no charset is given, the document declares UTF-8 in its
+/// place. Throws Error if elements are nested deeper than browsers take them (HtmlTree).
 MarkupDocument parse_html(std::string html, const MarkupOptions& options = {});
 
 /// The tokens that make up `html`, as the tree of the HTML standard's parser has them.

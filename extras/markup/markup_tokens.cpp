@@ -272,6 +272,12 @@ std::vector<Passage> passages_of(std::string_view document, const std::vector<Ma
   }
   for (const MarkupToken& token : tokens)
     for (const MarkupToken::Attribute& attribute : token.attributes) {
+      if (!attribute.tokens.empty()) {
+        const std::vector<Passage> parts =
+            passages_of(document, attribute.tokens, attribute.writing);
+        passages.insert(passages.end(), parts.begin(), parts.end());
+        continue;
+      }
       std::string text;
       append_text(text, attribute.text);
       while (text.ends_with(' ')) text.pop_back();

@@ -27,6 +27,8 @@ struct MarkupToken {
     ByteRange source;  ///< of its value, with the quotes
     std::string text;  ///< decoded
     Writing writing = Writing::HtmlAttribute;
+    /// Within the quotes, in place of source and text, if there is more than text in it.
+    std::vector<MarkupToken> tokens = {};
   };
 
   Kind kind;

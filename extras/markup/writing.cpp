@@ -37,12 +37,12 @@ std::string html_text(std::string_view text, const BareSigns& bare) {
   return written;
 }
 
-std::string html_attribute(std::string_view text, std::string_view source) {
-  const char quote = source.starts_with('\'') ? '\'' : '"';
-  std::string written(1, quote);
+/// `quotes`: those that the attribute may stand in.
+std::string quoted_text(std::string_view text, std::string_view quotes) {
+  std::string written;
   for (const char c : text) {
-    if (c == quote)
-      written += quote == '"' ? "&quot;" : "&#39;";
+    if (quotes.find(c) != std::string_view::npos)
+      written += c == '"' ? "&quot;" : "&#39;";
     else if (c == '&')
       written += "&amp;";
     else if (c == '<')
@@ -50,7 +50,12 @@ std::string html_attribute(std::string_view text, std::string_view source) {
     else
       written += c;
   }
-  return written + quote;
+  return written;
+}
+
+std::string html_attribute(std::string_view text, std::string_view source) {
+  const std::string quote = source.starts_with('\'') ? "'" : "\"";
+  return quote + quoted_text(text, quote) + quote;
 }
 
 std::string xml_text(std::string_view text) {
@@ -244,6 +249,8 @@ std::string written_text(std::string_view text, Writing writing, const WritingPl
       return html_text(text, place.bare);
     case Writing::HtmlAttribute:
       return html_attribute(text, place.source);
+    case Writing::HtmlQuoted:
+      return quoted_text(text, "\"'");
     case Writing::XmlText:
       return xml_text(text);
     case Writing::PoString:

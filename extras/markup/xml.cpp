@@ -1,21 +1,17 @@
-// XML. expat reads it and says where its events stand; everything between them is text.
+// XML. The tags themselves say where sentences begin and end, unless the root element says that it
+// is a format of its own.
 
 #include "extras/markup/markup_formats.h"
 
-#include <expat.h>
-
-#include <algorithm>
-#include <limits>
-#include <map>
-#include <memory>
-#include <optional>
+#include <cstddef>
 #include <set>
-#include <string_view>
-#include <type_traits>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "base/error.h"
 #include "base/utf8.h"
+#include "extras/markup/template_marks.h"
+#include "extras/markup/xml_tokens.h"
 
 namespace dragoman {
 
@@ -23,224 +19,10 @@ namespace {
 
 using Kind = MarkupToken::Kind;
 
-constexpr std::string_view kFragmentBegin = "<fragment>", kFragmentEnd = "</fragment>";
-
-std::size_t mark_size(std::string_view xml) {
-  return xml.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-}
-
-/// Whether a text has what only a document can have in front of its elements.
-bool is_document(std::string_view xml) {
-  if (xml.substr(mark_size(xml)).starts_with("<?xml")) return true;
-  // A document type stands in front of all elements, after comments at most.
-  const std::size_t type = xml.find("<!DOCTYPE");
-  return type != std::string_view::npos && xml.find("</") > type;
-}
-
-/// The tokens of XML. All elements are inline. Kind::Kept with a name begins an element that is not
-/// to be translated, whose Kind::Closes ends it; without a name it is an entity.
-class XmlReader {
- public:
-  /// `charset`: MarkupOptions::charset.
-  XmlReader(std::string_view xml, std::string_view charset)
-      : xml_(xml),
-        is_converted_(!charset.empty()),
-        is_fragment_(!is_document(xml)),
-        offset_(is_fragment_ ? kFragmentBegin.size() - mark_size(xml) : 0),
-        parser_(XML_ParserCreate("UTF-8"), XML_ParserFree) {
-    if (!parser_) throw Error("xml: no memory for the parser");
-    XML_SetUserData(parser_.get(), this);
-    XML_SetElementHandler(parser_.get(), on_begin, on_end);
-    XML_SetCharacterDataHandler(parser_.get(), on_text);
-    XML_SetCommentHandler(parser_.get(), [](void* self, const XML_Char*) { single(self); });
-    XML_SetProcessingInstructionHandler(
-        parser_.get(), [](void* self, const XML_Char*, const XML_Char*) { single(self); });
-    XML_SetCdataSectionHandler(parser_.get(), on_section, on_section_end);
-    XML_SetDoctypeDeclHandler(parser_.get(), on_doctype, on_section_end);
-    XML_SetXmlDeclHandler(parser_.get(), on_declaration);
-    XML_SetEntityDeclHandler(parser_.get(), [](void* self, const XML_Char* name, int is_parameter,
-                                               const XML_Char* value, int length, const XML_Char*,
-                                               const XML_Char*, const XML_Char*, const XML_Char*) {
-      const auto size = static_cast<std::size_t>(length);
-      if (!is_parameter)
-        of(self).declare(name, value ? std::string_view(value, size) : std::string_view());
-    });
-    // Leaves entities of the document type as they are written.
-    XML_SetDefaultHandler(parser_.get(), on_other);
-  }
-
-  std::vector<MarkupToken> tokens() {
-    if (const std::size_t mark = mark_size(xml_); is_fragment_) {
-      // Within the fragment's element it would be a character of its text.
-      if (mark > 0) tokens_.push_back({.kind = Kind::Splits, .source = {0, mark}});
-      feed(kFragmentBegin, XML_FALSE);
-      feed(xml_.substr(mark), XML_FALSE);
-      feed(kFragmentEnd, XML_TRUE);
-    } else {
-      feed(xml_, XML_TRUE);
-    }
-    if (!fault_.empty()) throw Error("xml: ", fault_);
-    flush_text(xml_.size());
-    return std::move(tokens_);
-  }
-
- private:
-  static XmlReader& of(void* self) { return *static_cast<XmlReader*>(self); }
-
-  void feed(std::string_view text, int is_last) {
-    // One call for all: expat reads a long token again with each call.
-    if (text.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-      throw Error("xml: more than 2 GB; split the document");
-    if (XML_Parse(parser_.get(), text.data(), static_cast<int>(text.size()), is_last) ==
-        XML_STATUS_OK)
-      return;
-    if (!fault_.empty()) throw Error("xml: ", fault_);
-    if (text == kFragmentEnd) fail_at_the_end();
-    const XML_Error code = XML_GetErrorCode(parser_.get());
-    const auto line = XML_GetCurrentLineNumber(parser_.get());
-    auto column = XML_GetCurrentColumnNumber(parser_.get()) + 1;
-    if (line == 1 && is_fragment_) column -= std::min<XML_Size>(kFragmentBegin.size(), column - 1);
-    throw Error("xml: line ", line, ", column ", column, ": ", XML_ErrorString(code));
-  }
-
-  /// The end of the fragment is no place that the parser knows.
-  [[noreturn]] void fail_at_the_end() const {
-    const std::size_t line = xml_.rfind('\n');
-    const std::size_t line_begin = line == std::string_view::npos ? mark_size(xml_) : line + 1;
-    throw Error("xml: line ", std::count(xml_.begin(), xml_.end(), '\n') + 1, ", column ",
-                xml_.size() - line_begin + 1, ": an element is not closed");
-  }
-
-  /// The place of the event in xml_; nothing for the fragment's own tags.
-  std::optional<ByteRange> event() const {
-    const auto index = XML_GetCurrentByteIndex(parser_.get()) - static_cast<XML_Index>(offset_);
-    const auto size = static_cast<std::size_t>(XML_GetCurrentByteCount(parser_.get()));
-    if (index < 0 || static_cast<std::size_t>(index) + size > xml_.size()) return std::nullopt;
-    return ByteRange{static_cast<std::size_t>(index), static_cast<std::size_t>(index) + size};
-  }
-
-  void add(Kind kind, const ByteRange& source, const XML_Char* name = "") {
-    flush_text(source.begin);
-    tokens_.push_back({.kind = kind, .source = source, .name = name});
-  }
-
-  /// The text that has come since the last token ends here.
-  void flush_text(std::size_t end) {
-    const std::size_t begin = tokens_.empty() ? 0 : tokens_.back().source.end;
-    if (begin < end)
-      tokens_.push_back({.kind = Kind::Text, .source = {begin, end}, .text = std::move(text_)});
-    text_.clear();
-  }
-
-  static void on_begin(void* self, const XML_Char* name, const XML_Char** attributes) {
-    const auto place = of(self).event();
-    if (place) of(self).add(is_excluded(attributes) ? Kind::Kept : Kind::Opens, *place, name);
-  }
-
-  /// `attributes`: names and values by turns, those that the document type supplies, too.
-  static bool is_excluded(const XML_Char** attributes) {
-    for (; *attributes != nullptr; attributes += 2) {
-      const std::string_view name = attributes[0], value = attributes[1];
-      if ((name == "translate" || name == "its:translate") && value == "no") return true;
-    }
-    return false;
-  }
-
-  static void on_end(void* self, const XML_Char* name) {
-    XmlReader& reader = of(self);
-    const auto place = reader.event();
-    if (!place) return;
-    if (!place->empty()) return reader.add(Kind::Closes, *place, name);
-    reader.tokens_.back().kind = Kind::Single;  // <a/>: its end is an event without bytes
-  }
-
-  static void on_text(void* self, const XML_Char* text, int length) {
-    XmlReader& reader = of(self);
-    if (!reader.section_) reader.text_.append(text, static_cast<std::size_t>(length));
-  }
-
-  static void single(void* self) {
-    XmlReader& reader = of(self);
-    if (reader.section_) return;  // a comment in the document type
-    if (const auto place = reader.event()) reader.add(Kind::Single, *place);
-  }
-
-  static void on_section(void* self) {
-    if (const auto place = of(self).event()) of(self).section_ = place->begin;
-  }
-
-  static void on_doctype(void* self, const XML_Char*, const XML_Char*, const XML_Char*, int) {
-    on_section(self);
-    of(self).section_kind_ = Kind::Splits;
-  }
-
-  static void on_section_end(void* self) {
-    XmlReader& reader = of(self);
-    const auto place = reader.event();
-    if (!place || !reader.section_) return;
-    reader.add(reader.section_kind_, {*reader.section_, place->end});
-    reader.section_.reset();
-    reader.section_kind_ = Kind::Single;
-  }
-
-  static void on_declaration(void* self, const XML_Char*, const XML_Char* encoding, int) {
-    XmlReader& reader = of(self);
-    if (const auto place = reader.event()) reader.add(Kind::Splits, *place);
-    const std::string name = ascii_upper(encoding ? encoding : "UTF-8");
-    if (name == "UTF-8" || name == "UTF8" || reader.is_converted_) return;
-    reader.fault_ = join_text("declares the encoding ", encoding,
-                              "; convert it to UTF-8 (iconv -t UTF-8), and its declaration, too");
-    XML_StopParser(reader.parser_.get(), XML_FALSE);
-  }
-
-  /// The first declaration of a name counts.
-  void declare(const XML_Char* name, std::string_view value) {
-    constexpr std::size_t kMostText = 200;
-    const bool has_markup = value.find_first_of("<&") != std::string_view::npos;
-    const bool is_text = value.size() <= kMostText && !has_markup;
-    entities_.emplace(join_text('&', name, ';'), is_text ? value : "");
-  }
-
-  /// A reference to an entity of the document type.
-  static void on_other(void* self, const XML_Char* text, int length) {
-    XmlReader& reader = of(self);
-    const auto place = reader.event();
-    if (length == 0 || text[0] != '&' || reader.section_ || !place) return;
-    const std::string& value = reader.value_of(std::string(place->of(reader.xml_)));
-    const std::size_t characters = count_code_points(value);
-    reader.add(characters == 0 ? Kind::Single : characters == 1 ? Kind::Text : Kind::Kept, *place);
-    reader.tokens_.back().text = value;
-  }
-
-  /// Empty if it is not known, or is no short text. A document type that is elsewhere most likely
-  /// declares the names of HTML.
-  const std::string& value_of(const std::string& reference) {
-    const auto [entity, is_new] = entities_.try_emplace(reference);
-    if (is_new) entity->second = html_character(reference);
-    return entity->second;
-  }
-
-  const std::string_view xml_;
-  const bool is_converted_;  // from the encoding that it declares
-  const bool is_fragment_;
-  const std::size_t offset_;  // of xml_ in what the parser sees, which has no mark in a fragment
-  const std::unique_ptr<std::remove_pointer_t<XML_Parser>, decltype(&XML_ParserFree)> parser_;
-  std::vector<MarkupToken> tokens_;
-  std::string text_;                    // since the last token
-  std::optional<std::size_t> section_;  // begin of a CDATA section or the document type
-  Kind section_kind_ = Kind::Single;
-  std::map<std::string, std::string> entities_;  // texts of references: "&name;"
-  std::string fault_;
-};
-
 // ---- which elements split sentences, and which are kept -----------------------------------------
 
 bool has_text(const MarkupToken& token) {
   return token.kind == Kind::Text && !strip(token.text).empty();
-}
-
-bool begins_content(const MarkupToken& token) {
-  return token.kind == Kind::Opens || (token.kind == Kind::Kept && !token.name.empty());
 }
 
 /// The names of elements that stand beside text in their parents.
@@ -267,25 +49,30 @@ std::set<std::string> names_in_sentences(const std::vector<MarkupToken>& tokens)
   return names;
 }
 
-/// An element that is kept, by its attribute or its name, becomes one token with all its content.
-std::vector<MarkupToken> with_kept(std::vector<MarkupToken> tokens,
-                                   const MarkupOptions::Names& names) {
+/// The texts are cut at the marks of templates in them.
+std::vector<MarkupToken> with_marks(std::string_view xml, std::vector<MarkupToken> tokens) {
   std::vector<MarkupToken> all;
-  std::size_t depth = 0;  // in a kept element
   for (MarkupToken& token : tokens) {
-    const bool is_named =
-        !token.name.empty() && names.contains(token.name) && token.kind != Kind::Closes;
-    const bool is_kept = depth > 0 || is_named || token.kind == Kind::Kept;
-    const std::size_t deeper = is_kept && begins_content(token) ? 1 : 0;
-    const std::size_t ends = depth > 0 && token.kind == Kind::Closes ? 1 : 0;
-    if (depth == 0) {
+    const std::vector<MarkupToken> marks = token.kind == Kind::Text
+                                               ? template_marks(token.source.of(xml))
+                                               : std::vector<MarkupToken>();
+    if (marks.empty()) {
       all.push_back(std::move(token));
-      if (is_kept) all.back().kind = Kind::Kept;
-    } else {
-      all.back().source.end = token.source.end;
-      if (token.kind == Kind::Text || token.kind == Kind::Kept) all.back().text += token.text;
+      continue;
     }
-    depth = depth + deeper - ends;
+    const auto add_text = [&](const ByteRange& range) {
+      if (!range.empty())
+        all.push_back({.kind = Kind::Text, .source = range, .text = decoded_xml(xml, range).text});
+    };
+    std::size_t place = token.source.begin;
+    for (MarkupToken mark : marks) {
+      const std::size_t offset = token.source.begin;
+      mark.source = {mark.source.begin + offset, mark.source.end + offset};
+      add_text({place, mark.source.begin});
+      place = mark.source.end;
+      all.push_back(std::move(mark));
+    }
+    add_text({place, token.source.end});
   }
   return all;
 }
@@ -294,7 +81,7 @@ std::vector<MarkupToken> with_kept(std::vector<MarkupToken> tokens,
 
 MarkupDocument parse_xml(std::string xml, const MarkupOptions& options) {
   MarkupDocument document{.bytes = std::move(xml), .charset = options.charset};
-  std::vector<MarkupToken> tokens = XmlReader(document.bytes, options.charset).tokens();
+  std::vector<MarkupToken> tokens = xml_tokens(document.bytes, options.charset);
   const std::set<std::string> beside_text = names_in_sentences(tokens);
   tokens = with_kept(std::move(tokens), options.ignore_tags);
   for (MarkupToken& token : tokens) {
@@ -303,6 +90,7 @@ MarkupDocument parse_xml(std::string xml, const MarkupOptions& options) {
                            !options.outline_detection || beside_text.contains(token.name);
     if (options.splitting_tags.contains(token.name) || !is_inline) token.kind = Kind::Splits;
   }
+  tokens = with_marks(document.bytes, std::move(tokens));
   if (options.line_ends == LineEnds::Split)
     tokens = split_at_line_ends(document.bytes, std::move(tokens));
   document.passages = passages_of(document.bytes, tokens, Writing::XmlText);

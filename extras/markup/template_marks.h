@@ -1,0 +1,22 @@
+// Marks of template engines in a page: Jinja, Twig, Liquid and Handlebars ({{ x }}, {% if %},
+// {# note #}), ERB, EJS and JSP (<%= x %>), PHP (<?php x ?>).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "extras/markup/markup_tokens.h"
+
+namespace dragoman {
+
+/// The marks of a text in their order, as tokens without text. One that ends another mark
+/// ({% endif %}, {{/if}}) closes it; other statements keep their order (Kind::Opens). A mark that
+/// never ends is none.
+std::vector<MarkupToken> template_marks(std::string_view text);
+
+/// The text with letters in the place of each mark, so that a parser sees no markup in them. All
+/// offsets stay.
+std::string without_marks(std::string text, const std::vector<MarkupToken>& marks);
+
+}  // namespace dragoman
