@@ -206,11 +206,12 @@ class DocumentWriter {
   /// `after` is the byte that follows; 0: the passage ends.
   void write_text(std::string_view text, const Passage& passage, const BareSigns& bare,
                   char after) {
-    text_ += written_text(text, passage.writing,
-                          {.source = passage.source.of(document_.bytes),
-                           .bare = bare,
-                           .before = text_,
-                           .after = after});
+    const std::string written = written_text(text, passage.writing,
+                                             {.source = passage.source.of(document_.bytes),
+                                              .bare = bare,
+                                              .before = text_,
+                                              .after = after});
+    text_ += passage.is_escaped ? written_text(written, Writing::XmlText, {}) : written;
   }
 
   const MarkupDocument& document_;

@@ -41,7 +41,9 @@ enum class Writing {
   HtmlAttribute,  ///< in quotes, which belong to Passage::source
   HtmlQuoted,     ///< within quotes of either kind
   XmlText,
-  PoString,  ///< between quotes
+  Cdata,          ///< in a CDATA section of XML
+  AndroidString,  ///< in XML
+  PoString,       ///< between quotes
   MarkdownText,
   MarkdownCell,   ///< of a table
   MarkdownTitle,  ///< in quotes, which belong to Passage::source
@@ -54,6 +56,7 @@ struct Passage {
   std::string text;                  ///< without tags, entities and line ends; valid UTF-8
   std::vector<InlineTag> tags = {};  ///< in their order
   Writing writing = Writing::HtmlText;
+  bool is_escaped = false;  ///< what is written is a text of XML: "&lt;b&gt;"
   /// White space between the text and tags around it that the document must keep: no-break spaces.
   std::string space_before = {}, space_behind = {};
 };

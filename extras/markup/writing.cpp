@@ -27,7 +27,7 @@ std::string html_text(std::string_view text, const BareSigns& bare) {
       written += "&amp;";
     else if (c == '<')
       written += "&lt;";
-    else if (c == '>' && !bare.greater)
+    else if (c == '>' && (!bare.greater || written.ends_with("]]")))  // a CDATA section's end
       written += "&gt;";
     else if (text.substr(i).starts_with(kNoBreakSpace))
       written += "&nbsp;", ++i;
@@ -71,6 +71,29 @@ std::string xml_text(std::string_view text) {
       written += c;
   }
   return written;
+}
+
+/// A section cannot have its own end in it, so it ends there and another one begins.
+std::string cdata_text(std::string_view text) {
+  constexpr std::string_view kEnd = "]]>", kDivided = "]]]]><![CDATA[>";
+  std::string written(text);
+  std::erase_if(written, [](char c) { return static_cast<unsigned char>(c) < ' '; });
+  for (std::size_t end = 0; (end = written.find(kEnd, end)) != std::string::npos;
+       end += kDivided.size())
+    written.replace(end, kEnd.size(), kDivided);
+  return written;
+}
+
+/// As aapt reads it: signs with a backslash mean themselves.
+std::string android_text(std::string_view text) {
+  std::string written;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_reference = i == 0 && (text[i] == '@' || text[i] == '?');
+    if (is_reference || std::string_view("\\'\"").find(text[i]) != std::string_view::npos)
+      written += '\\';
+    written += text[i];
+  }
+  return xml_text(written);
 }
 
 // ---- Markdown -----------------------------------------------------------------------------------
@@ -245,6 +268,10 @@ std::string po_string(std::string_view text) {
 
 std::string written_text(std::string_view text, Writing writing, const WritingPlace& place) {
   switch (writing) {
+    case Writing::Cdata:
+      return cdata_text(text);
+    case Writing::AndroidString:
+      return android_text(text);
     case Writing::HtmlText:
       return html_text(text, place.bare);
     case Writing::HtmlAttribute:

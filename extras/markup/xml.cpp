@@ -11,6 +11,7 @@
 
 #include "base/utf8.h"
 #include "extras/markup/template_marks.h"
+#include "extras/markup/xml_formats.h"
 #include "extras/markup/xml_tokens.h"
 
 namespace dragoman {
@@ -82,6 +83,17 @@ std::vector<MarkupToken> with_marks(std::string_view xml, std::vector<MarkupToke
 MarkupDocument parse_xml(std::string xml, const MarkupOptions& options) {
   MarkupDocument document{.bytes = std::move(xml), .charset = options.charset};
   std::vector<MarkupToken> tokens = xml_tokens(document.bytes, options.charset);
+  const XmlFormat format = xml_format(document.bytes, tokens);
+  if (format != XmlFormat::Other) {
+    tokens = with_kept(std::move(tokens), options.ignore_tags);
+    if (format == XmlFormat::Rss)
+      document.passages = rss_passages(document.bytes, tokens);
+    else if (format == XmlFormat::Android)
+      add_android_strings(std::move(tokens), document);
+    else
+      add_bilingual_units(format, tokens, document);
+    return document;
+  }
   const std::set<std::string> beside_text = names_in_sentences(tokens);
   tokens = with_kept(std::move(tokens), options.ignore_tags);
   for (MarkupToken& token : tokens) {

@@ -18,9 +18,11 @@ inline void translate_markup(MarkupFormat format, const std::uint8_t* bytes, std
   if (find_invalid_utf8(text) != std::string::npos) return;  // which no caller passes on
   read_or_refused([&] {
     const MarkupDocument document = parse_document(format, text);
-    // Messages are filled in if they have no translation, and labels beside links. A <meta> of
-    // HTML declares UTF-8.
+    // Messages and units are filled in if they have no translation, and labels beside links. A
+    // <meta> of HTML declares UTF-8.
+    const bool has_units = text.find("xliff") < size || text.find("tmx") < size;
     const bool adds = format == MarkupFormat::Po || format == MarkupFormat::Markdown ||
+                      (format == MarkupFormat::Xml && has_units) ||
                       (format == MarkupFormat::Html && ascii_lower(text).find("<meta") < size);
     if (!adds && document.bytes != text) std::abort();
     for (const Passage& passage : document.passages)

@@ -1,0 +1,266 @@
+#include "extras/markup/xml_formats.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "base/utf8.h"
+#include "extras/markup/format_directives.h"
+#include "extras/markup/markup_formats.h"
+#include "extras/markup/xml_tokens.h"
+
+namespace dragoman {
+
+namespace {
+
+using Kind = MarkupToken::Kind;
+
+bool is_named(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+}  // namespace
+
+std::string_view local_name(std::string_view name) { return name.substr(name.find(':') + 1); }
+
+XmlFormat xml_format(std::string_view xml, const std::vector<MarkupToken>& tokens) {
+  const auto root = std::ranges::find_if(tokens, begins_content);
+  if (root == tokens.end()) return XmlFormat::Other;
+  const std::string_view name = local_name(root->name);
+  const std::string_view version = xml_attribute(xml, root->source, "version").of(xml);
+  if (name == "rss" && !version.empty()) return XmlFormat::Rss;
+  if (name == "tmx" && !version.empty()) return XmlFormat::Tmx;
+  if (name == "xliff" && version.starts_with("1.")) return XmlFormat::Xliff1;
+  if (name == "xliff" && version.starts_with("2.")) return XmlFormat::Xliff2;
+  const bool has_strings = std::any_of(root, tokens.end(), [&](const MarkupToken& token) {
+    return is_named(token.name, {"string", "string-array", "plurals"}) &&
+           !xml_attribute(xml, token.source, "name").empty();
+  });
+  return name == "resources" && has_strings ? XmlFormat::Android : XmlFormat::Other;
+}
+
+// ---- RSS ----------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::string_view kCdataBegin = "<![CDATA[", kCdataEnd = "]]>";
+
+/// Whether a text has a tag or a reference, as HTML does.
+bool is_html(std::string_view text) {
+  constexpr std::size_t kLongest = 40;  // name of a reference
+  for (std::size_t i = 0; (i = text.find_first_of("<&", i)) != std::string_view::npos; ++i) {
+    if (i + 1 == text.size()) return false;
+    const char next = text[i + 1];
+    const bool is_tag = text[i] == '<' && (is_ascii_letter(next) || next == '/' || next == '!');
+    const std::string_view name = text.substr(i + 1, kLongest);
+    const std::size_t end =
+        name.find_first_not_of("#abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+    const bool is_reference =
+        text[i] == '&' && end > 0 && name.substr(std::min(end, name.size())).starts_with(';');
+    if (is_tag || is_reference) return true;
+  }
+  return false;
+}
+
+void move_to_document(const DecodedText& decoded, std::vector<MarkupToken>& tokens) {
+  for (MarkupToken& token : tokens) {
+    token.source = decoded.written(token.source);
+    for (MarkupToken::Attribute& attribute : token.attributes) {
+      attribute.source = decoded.written(attribute.source);
+      for (MarkupToken& part : attribute.tokens) part.source = decoded.written(part.source);
+    }
+  }
+}
+
+/// The passages of a text that stands in XML: escaped, or in a CDATA section.
+std::vector<Passage> passages_within(std::string_view xml, const DecodedText& decoded,
+                                     bool is_cdata) {
+  const bool has_markup = is_html(decoded.text);
+  std::vector<MarkupToken> tokens;
+  if (has_markup)
+    tokens = html_tokens(decoded.text, {});
+  else
+    tokens = {{.kind = Kind::Text, .source = {0, decoded.text.size()}, .text = decoded.text}};
+  move_to_document(decoded, tokens);
+  const Writing writing = has_markup ? Writing::HtmlText
+                          : is_cdata ? Writing::Cdata
+                                     : Writing::XmlText;
+  std::vector<Passage> passages = passages_of(xml, tokens, writing);
+  for (Passage& passage : passages) passage.is_escaped = has_markup && !is_cdata;
+  return passages;
+}
+
+}  // namespace
+
+std::vector<Passage> rss_passages(std::string_view xml, const std::vector<MarkupToken>& tokens) {
+  std::vector<Passage> all;
+  std::vector<std::string_view> open;  // names of elements
+  for (const MarkupToken& token : tokens) {
+    if (token.kind == Kind::Opens) open.emplace_back(token.name);
+    if (token.kind == Kind::Closes) open.pop_back();
+    if (open.empty() || !is_named(open.back(), {"title", "description", "content:encoded",
+                                                "itunes:title", "itunes:subtitle", "itunes:summary",
+                                                "media:title", "media:description"}))
+      continue;
+    std::vector<Passage> passages;
+    const bool is_cdata = token.source.of(xml).starts_with(kCdataBegin);
+    if (is_cdata) {
+      DecodedText section{.text = {}, .places = {}};
+      const ByteRange inside{token.source.begin + kCdataBegin.size(),
+                             token.source.end - kCdataEnd.size()};
+      section.text = inside.of(xml);
+      for (std::size_t place = inside.begin; place <= inside.end; ++place)
+        section.places.push_back(place);
+      passages = passages_within(xml, section, true);
+    } else if (token.kind == Kind::Text) {
+      passages = passages_within(xml, decoded_xml(xml, token.source), false);
+    }
+    std::ranges::move(passages, std::back_inserter(all));
+  }
+  return all;
+}
+
+// ---- strings of Android -------------------------------------------------------------------------
+
+namespace {
+
+class AndroidReader {
+ public:
+  explicit AndroidReader(MarkupDocument& document) : document_(document), xml_(document.bytes) {}
+
+  void read(const std::vector<MarkupToken>& tokens) {
+    for (const MarkupToken& token : tokens) {
+      const bool begins = token.kind == Kind::Opens && begins_string(token);
+      const bool ends = token.kind == Kind::Closes && open_.size() == string_;
+      if (begins) begin_ = token.source.end;
+      if (ends) end(token.source.begin);
+      if (string_ == 0 || begins || ends)
+        found_.push_back({.kind = Kind::Splits, .source = token.source});
+      else if (token.kind == Kind::Text)
+        add_text(token);
+      else
+        found_.push_back(token);
+      if (token.kind == Kind::Closes) open_.pop_back();
+      if (ends) string_ = 0;
+    }
+    document_.passages = passages_of(xml_, found_, Writing::AndroidString);
+  }
+
+ private:
+  struct Element {
+    std::string_view name;
+    bool is_translatable;
+  };
+
+  /// Goes into an element.
+  bool begins_string(const MarkupToken& token) {
+    const Element parent = open_.empty() ? Element{"", true} : open_.back();
+    const bool is_translatable =
+        parent.is_translatable &&
+        xml_attribute(xml_, token.source, "translatable").of(xml_) != "false";
+    open_.push_back({token.name, is_translatable});
+    const bool is_string =
+        (token.name == "string" && parent.name == "resources") ||
+        (token.name == "item" && is_named(parent.name, {"string-array", "plurals"}));
+    if (string_ > 0 || !is_string || !is_translatable) return false;
+    string_ = open_.size();
+    return true;
+  }
+
+  /// A format string with other placeholders would stop the program that uses it.
+  void end(std::size_t end) {
+    const ByteRange content{begin_, end};
+    const std::string source(content.of(xml_));
+    if (source.find('%') == std::string::npos) return;
+    document_.checked.push_back(
+        {.source = content, .untranslated = source, .is_sound = [source](std::string_view written) {
+           static const FormatSyntaxes java_syntax = format_syntaxes("java-printf-format");
+           return have_same_directives(java_syntax, source, written);
+         }});
+  }
+
+  void add_text(const MarkupToken& token) {
+    const std::string_view text = strip(token.source.of(xml_));
+    const bool is_reference =
+        found_.back().kind == Kind::Splits && (text.starts_with('@') || text.starts_with('?'));
+    if (is_reference) {
+      found_.push_back({.kind = Kind::Splits, .source = token.source});
+      return;
+    }
+    const DecodedText all = decoded_xml(xml_, token.source);
+    run_ = {};
+    for (std::size_t i = 0; i < all.text.size();) {
+      const std::size_t length = all.text[i] == '\\' ? escape_length(all.text, i) : 1;
+      const ByteRange source = all.written({i, i + length});
+      const std::string_view bytes = std::string_view(all.text).substr(i, length);
+      if (bytes == "\"" || bytes == "\\t")
+        add_token(Kind::Single, source);
+      else if (bytes == "\\n")
+        add_token(Kind::Splits, source);
+      else
+        run_.append(character_of(bytes), source);
+      i += length;
+    }
+    flush();
+  }
+
+  static std::size_t escape_length(std::string_view text, std::size_t place) {
+    constexpr std::size_t kOfNumber = 6;  // \u00E9
+    const std::string_view rest = text.substr(place);
+    const bool is_number =
+        rest.starts_with("\\u") && rest.size() >= kOfNumber &&
+        rest.substr(2, 4).find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+    if (is_number) return kOfNumber;
+    return rest.size() > 1 ? 1 + utf8_length(rest.substr(1)) : 1;
+  }
+
+  static std::size_t utf8_length(std::string_view text) {
+    std::size_t end = 0;
+    next_code_point(text, end);
+    return end;
+  }
+
+  static std::string character_of(std::string_view bytes) {
+    if (bytes.size() < 2 || bytes[0] != '\\') return std::string(bytes);
+    if (bytes[1] != 'u' || bytes.size() == 2) return std::string(bytes.substr(1));
+    unsigned number = 0;
+    std::from_chars(bytes.data() + 2, bytes.data() + bytes.size(), number, 16);
+    std::string character;
+    const bool is_half = number >= 0xD800 && number < 0xE000;  // of a character above U+FFFF
+    append_utf8(character, is_half ? U'\uFFFD' : static_cast<char32_t>(number));
+    return character;
+  }
+
+  void add_token(Kind kind, const ByteRange& source) {
+    flush();
+    found_.push_back({.kind = kind, .source = source});
+  }
+
+  void flush() {
+    std::ranges::move(tokens_within(run_), std::back_inserter(found_));
+    run_ = {};
+  }
+
+  MarkupDocument& document_;
+  const std::string_view xml_;
+  std::vector<Element> open_;
+  std::size_t string_ = 0,
+              begin_ = 0;  // the depth of the string's element, and its content's begin
+  DecodedText run_;
+  std::vector<MarkupToken> found_;
+};
+
+}  // namespace
+
+void add_android_strings(std::vector<MarkupToken> tokens, MarkupDocument& document) {
+  MarkupOptions::Names kept;
+  for (const MarkupToken& token : tokens)
+    if (token.name.find(':') != std::string::npos && local_name(token.name) == "g")
+      kept.insert(token.name);
+  AndroidReader(document).read(with_kept(std::move(tokens), kept));
+}
+
+}  // namespace dragoman

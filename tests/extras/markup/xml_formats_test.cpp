@@ -1,0 +1,263 @@
+// Formats of XML that the root element names.
+#include "extras/markup/xml_formats.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "extras/markup/markup_formats.h"
+#include "tests/extras/markup/word_translators.h"
+
+namespace dragoman {
+namespace {
+
+std::string reversed_xml(const std::string& xml, const MarkupOptions& options = {}) {
+  return translated(parse_xml(xml, options), reversed);
+}
+
+std::vector<std::string> texts_of(const std::string& xml) {
+  std::vector<std::string> texts;
+  for (const Passage& passage : parse_xml(xml).passages) texts.push_back(passage.text);
+  return texts;
+}
+
+// ---- RSS ----------------------------------------------------------------------------------------
+
+std::string rss(const std::string& item) {
+  return "<?xml version='1.0'?>\n<rss version='2.0'><channel>" + item + "</channel></rss>";
+}
+
+TEST(Rss, TitlesAndDescriptionsAreTranslatedAlone) {
+  EXPECT_EQ(reversed_xml(rss("<title>one two</title><link>http://a b</link><item>"
+                             "<guid>one two</guid><pubDate>Sat, 28 Nov</pubDate>"
+                             "<category>one two</category><description>three four</description>"
+                             "</item>")),
+            rss("<title>two one</title><link>http://a b</link><item>"
+                "<guid>one two</guid><pubDate>Sat, 28 Nov</pubDate>"
+                "<category>one two</category><description>four three</description></item>"));
+}
+
+TEST(Rss, EscapedHtmlIsHtml) {
+  EXPECT_EQ(reversed_xml(rss("<description>&lt;p&gt;one &lt;b class=\"x\">two&lt;/b> &amp;amp; "
+                             "three&lt;/p&gt;&#60;p title=\"a &amp;lt; b\"&gt;four five&lt;/p&gt;"
+                             "</description>")),
+            rss("<description>&lt;p&gt;three &amp;amp; &lt;b class=\"x\">two&lt;/b> one&lt;/p&gt;"
+                "&#60;p title=\"b &amp;lt; a\"&gt;five four&lt;/p&gt;</description>"));
+  EXPECT_EQ(reversed_xml(rss("<description>&lt;pre&gt;one two&lt;/pre&gt;</description>")),
+            rss("<description>&lt;pre&gt;one two&lt;/pre&gt;</description>"));
+}
+
+TEST(Rss, HtmlInASectionIsHtml) {
+  EXPECT_EQ(reversed_xml(rss("<content:encoded><![CDATA[<p>one <i>two</i> &amp; x</p>]]>"
+                             "</content:encoded>")),
+            rss("<content:encoded><![CDATA[<p>x &amp; <i>two</i> one</p>]]></content:encoded>"));
+  EXPECT_EQ(reversed_xml(rss("<title><![CDATA[one & two]]></title>")),
+            rss("<title><![CDATA[two & one]]></title>"));
+}
+
+TEST(Rss, ATranslationDoesNotEndItsSection) {
+  const auto to_end = [](std::string_view) { return AlignedText{.text = "a ]]> b"}; };
+  for (const std::string title : {"<![CDATA[one two]]>", "<![CDATA[one > <b>two</b>]]>"}) {
+    const std::string feed = rss("<title>" + title + "</title>");
+    const std::string written = translated(parse_xml(feed), to_end);
+    EXPECT_EQ(texts_of(written).size(), title.find('>') == title.size() - 1 ? 2 : 1) << written;
+  }
+}
+
+TEST(Rss, AnElementWithoutAVersionIsOtherXml) {
+  EXPECT_EQ(reversed_xml("<rss><link>one two</link></rss>"), "<rss><link>two one</link></rss>");
+}
+
+// ---- strings of Android -------------------------------------------------------------------------
+
+std::string android(const std::string& strings) {
+  return "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<resources xmlns:xliff=\"urn:x\">" + strings +
+         "</resources>";
+}
+
+std::string reversed_android(const std::string& string) {
+  const std::string file = reversed_xml(android("<string name=\"a\">" + string + "</string>"));
+  const std::size_t begin =
+      android("<string name=\"a\">").size() - android("").size() + android("").find("</resources>");
+  return file.substr(begin, file.find("</string>") - begin);
+}
+
+TEST(AndroidStrings, StringsAreTranslatedAndOtherResourcesAreNot) {
+  const std::string others =
+      "<color name='c'>one two</color><string name='k' translatable=\"false\">one two</string>"
+      "<string-array name='x' translatable='false'><item>one two</item></string-array>"
+      "<style name='s'><item name='i'>one two</item></style><string name='r'>@string/one two"
+      "</string><string name='t'>?attr/one two</string>";
+  EXPECT_EQ(reversed_xml(android("<string name='a'>one two</string>" + others)),
+            android("<string name='a'>two one</string>" + others));
+  EXPECT_EQ(reversed_xml(android("<plurals name='p'><item quantity='one'>a %d</item>"
+                                 "<item quantity='other'>b %d</item></plurals>"
+                                 "<string-array name='y'><item>c d</item></string-array>")),
+            android("<plurals name='p'><item quantity='one'>%d a</item>"
+                    "<item quantity='other'>%d b</item></plurals>"
+                    "<string-array name='y'><item>d c</item></string-array>"));
+}
+
+TEST(AndroidStrings, EscapesAreReadAndWritten) {
+  EXPECT_EQ(
+      texts_of(android("<string name='a'>it\\'s \\\"one\\\" &amp; caf\\u00E9 \\@x \\\\</string>")),
+      (std::vector<std::string>{"it's \"one\" & caf\u00E9 @x \\"}));
+  EXPECT_EQ(reversed_android("it\\'s \\@one &amp; \\\\"), "\\\\ &amp; @one it\\'s");
+  EXPECT_EQ(reversed_android("one \\@two"), "\\@two one") << "a reference begins a string";
+  EXPECT_EQ(reversed_android("\"one  two\""), "\"two one\"");
+}
+
+TEST(AndroidStrings, LineEndsSplitAndStay) {
+  EXPECT_EQ(reversed_android("one two\\n\\nthree four\\n"), "two one\\n\\nfour three\\n");
+}
+
+TEST(AndroidStrings, PlaceholdersAndTagsMoveWithTheirWords) {
+  EXPECT_EQ(reversed_android("one %1$s <b>two</b>"), "<b>two</b> %1$s one");
+  EXPECT_EQ(reversed_android("one &lt;b>two&lt;/b> three"), "three &lt;b>two&lt;/b> one");
+  EXPECT_EQ(reversed_android("one <xliff:g id=\"x\" example=\"two\">%1$s</xliff:g> three"),
+            "three <xliff:g id=\"x\" example=\"two\">%1$s</xliff:g> one");
+  EXPECT_EQ(reversed_android("%s one %d two"), "two %s one %d") << "arguments keep their order";
+}
+
+TEST(AndroidStrings, AStringWithOtherPlaceholdersStaysUntranslated) {
+  const std::string strings =
+      android("<string name='a'>one %1$s</string><string name='b'>x</string>");
+  const auto with_another = [](std::string_view) { return AlignedText{.text = "y %d"}; };
+  std::vector<AlignedText> translations(2, with_another(""));
+  const TranslatedDocument result = translated_document(parse_xml(strings), translations);
+  EXPECT_EQ(result.untranslated, 1U);
+  EXPECT_EQ(result.bytes,
+            android("<string name='a'>one %1$s</string><string name='b'>y %d</string>"));
+}
+
+// ---- XLIFF --------------------------------------------------------------------------------------
+
+std::string xliff1(const std::string& units) {
+  return "<?xml version=\"1.0\"?>\n<xliff version=\"1.2\"><file source-language=\"en\" "
+         "target-language=\"de\"><body>" +
+         units + "</body></file></xliff>";
+}
+
+std::string xliff2(const std::string& segments) {
+  return "<xliff version=\"2.0\" srcLang=\"en\"><file id=\"f\"><unit id=\"u\">" + segments +
+         "</unit></file></xliff>";
+}
+
+constexpr const char* kState = " state=\"translated\" state-qualifier=\"mt-suggestion\"";
+
+TEST(Xliff, AnEmptyOrMissingTargetIsFilled) {
+  EXPECT_EQ(
+      reversed_xml(xliff1("<trans-unit id=\"1\">\n  <source>one two</source>\n</trans-unit>")),
+      xliff1("<trans-unit id=\"1\">\n  <source>one two</source>\n  <target" + std::string(kState) +
+             ">two one</target>\n</trans-unit>"));
+  for (const std::string target : {"<target/>", "<target></target>", "<target> </target>"})
+    EXPECT_EQ(
+        reversed_xml(xliff1("<trans-unit><source>one two</source>" + target + "</trans-unit>")),
+        xliff1("<trans-unit><source>one two</source><target" + std::string(kState) +
+               ">two one</target></trans-unit>"));
+  EXPECT_EQ(reversed_xml(xliff1("<trans-unit><source>a b</source><target state=\"new\" "
+                                "xml:lang='de'/></trans-unit>")),
+            xliff1("<trans-unit><source>a b</source><target state=\"translated\" xml:lang='de' "
+                   "state-qualifier=\"mt-suggestion\">b a</target></trans-unit>"));
+}
+
+TEST(Xliff, AllElseStays) {
+  for (const std::string unit :
+       {"<trans-unit><source>one two</source><target>x</target><note>a b</note></trans-unit>",
+        "<trans-unit translate=\"no\"><source>one two</source></trans-unit>",
+        "<trans-unit><source> </source></trans-unit>", "<group><note>a b</note></group>"})
+    EXPECT_EQ(reversed_xml(xliff1(unit)), xliff1(unit));
+  EXPECT_EQ(
+      reversed_xml(xliff1("<trans-unit><source>one two</source><alt-trans><source>a b</source>"
+                          "<target>c d</target></alt-trans></trans-unit>")),
+      xliff1("<trans-unit><source>one two</source><target" + std::string(kState) +
+             ">two one</target><alt-trans><source>a b</source><target>c d</target>"
+             "</alt-trans></trans-unit>"));
+}
+
+TEST(Xliff, InlineCodesAreKept) {
+  const auto target_of = [](const std::string& source) {
+    const std::string file =
+        reversed_xml(xliff1("<trans-unit><source>" + source + "</source><target/></trans-unit>"));
+    EXPECT_NE(file.find("<source>" + source + "</source>"), std::string::npos);
+    const std::size_t begin = file.find('>', file.find("<target")) + 1;
+    return file.substr(begin, file.find("</target>") - begin);
+  };
+  EXPECT_EQ(target_of("one <g id=\"1\">two</g> three"), "three <g id=\"1\">two</g> one");
+  EXPECT_EQ(target_of("one <x id=\"1\"/> two"), "<x id=\"1\"/> two one");
+  EXPECT_EQ(target_of("one <ph id=\"1\">code <sub>x y</sub></ph> two"),
+            "<ph id=\"1\">code <sub>x y</sub></ph> two one");
+  EXPECT_EQ(target_of("one <bpt id=\"1\">&lt;b></bpt>two<ept id=\"1\">&lt;/b></ept> three"),
+            "three <bpt id=\"1\">&lt;b></bpt>two<ept id=\"1\">&lt;/b></ept> one");
+  EXPECT_EQ(target_of("one <bx id=\"1\" rid=\"4\"/>two<ex id=\"2\" rid=\"4\"/> three"),
+            "three <bx id=\"1\" rid=\"4\"/>two<ex id=\"2\" rid=\"4\"/> one");
+  EXPECT_EQ(target_of("one <mrk mtype=\"protected\">two three</mrk> four"),
+            "four <mrk mtype=\"protected\">two three</mrk> one");
+  EXPECT_EQ(target_of("one %1$s {{ two x }}"), "%1$s one {{ two x }}");
+}
+
+TEST(Xliff, SegmentsOfAUnitAreTranslatedEach) {
+  EXPECT_EQ(reversed_xml(xliff1(
+                "<trans-unit><source>a b. c d.</source><seg-source><mrk mtype=\"seg\" mid=\"1\">a "
+                "b.</mrk> <mrk mtype=\"seg\" mid=\"2\">c d.</mrk></seg-source></trans-unit>")),
+            xliff1("<trans-unit><source>a b. c d.</source><seg-source><mrk mtype=\"seg\" "
+                   "mid=\"1\">a b.</mrk> <mrk mtype=\"seg\" mid=\"2\">c d.</mrk></seg-source>"
+                   "<target" +
+                   std::string(kState) +
+                   "><mrk mtype=\"seg\" mid=\"1\">b. a</mrk> "
+                   "<mrk mtype=\"seg\" mid=\"2\">d. c</mrk></target></trans-unit>"));
+}
+
+TEST(Xliff, Version2HasTheStateAtItsSegment) {
+  EXPECT_EQ(reversed_xml(xliff2("<segment state=\"initial\"><source>one <pc id=\"1\">two</pc>"
+                                "</source></segment><ignorable><source> x y </source></ignorable>"
+                                "<segment><source>a <ph id='2'/> b</source><target/></segment>"
+                                "<segment><source>a b</source><target>c</target></segment>")),
+            xliff2("<segment state=\"translated\"><source>one <pc id=\"1\">two</pc></source>"
+                   "<target><pc id=\"1\">two</pc> one</target></segment>"
+                   "<ignorable><source> x y </source></ignorable>"
+                   "<segment state=\"translated\"><source>a <ph id='2'/> b</source>"
+                   "<target><ph id='2'/> b a</target></segment>"
+                   "<segment><source>a b</source><target>c</target></segment>"));
+}
+
+TEST(Xliff, LineEndsStayIfTheFilePreservesSpace) {
+  EXPECT_EQ(reversed_xml(xliff1("<trans-unit xml:space=\"preserve\"><source>a b\n  c d</source>"
+                                "<target/></trans-unit>")),
+            xliff1("<trans-unit xml:space=\"preserve\"><source>a b\n  c d</source><target" +
+                   std::string(kState) + ">b a\n  d c</target></trans-unit>"));
+}
+
+// ---- TMX ----------------------------------------------------------------------------------------
+
+std::string tmx(const std::string& units) {
+  return "<tmx version=\"1.4\"><header srclang=\"en\"><note>one two</note></header><body>" + units +
+         "</body></tmx>";
+}
+
+std::string variant(const std::string& language, const std::string& text) {
+  return "<tuv xml:lang=\"" + language + "\"><seg>" + text + "</seg></tuv>";
+}
+
+TEST(Tmx, AnEmptySegmentOfAnotherLanguageIsFilled) {
+  EXPECT_EQ(reversed_xml(tmx("<tu><prop type=\"x\">one two</prop>" +
+                             variant("en-US", "one <hi>two</hi>") +
+                             "<tuv xml:lang=\"de\"><seg/></tuv></tu>")),
+            tmx("<tu><prop type=\"x\">one two</prop>" + variant("en-US", "one <hi>two</hi>") +
+                variant("de", "<hi>two</hi> one") + "</tu>"));
+}
+
+TEST(Tmx, SegmentsOfOtherLanguagesStay) {
+  const std::string unit = "<tu>" + variant("en", "one two") + variant("fr", "un deux") + "</tu>";
+  EXPECT_EQ(reversed_xml(tmx(unit)), tmx(unit));
+  EXPECT_EQ(reversed_xml(tmx("<tu>" + variant("fr", "un deux") + "</tu>")),
+            tmx("<tu>" + variant("fr", "un deux") + "</tu>"));
+}
+
+TEST(Tmx, AUnitInOneLanguageIsTranslatedInItsPlace) {
+  EXPECT_EQ(reversed_xml(tmx(
+                "<tu>" + variant("EN", "one <bpt i=\"1\">x y</bpt>two<ept i=\"1\"/> z") + "</tu>")),
+            tmx("<tu>" + variant("EN", "z <bpt i=\"1\">x y</bpt>two<ept i=\"1\"/> one") + "</tu>"));
+}
+
+}  // namespace
+}  // namespace dragoman
