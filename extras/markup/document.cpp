@@ -4,12 +4,14 @@
 #include <map>
 #include <utility>
 
+#include "base/error.h"
 #include "base/utf8.h"
 #include "extras/markup/charset.h"
 #include "extras/markup/format_directives.h"
 #include "extras/markup/markup_formats.h"
 #include "extras/markup/place_tags.h"
 #include "extras/markup/writing.h"
+#include "tokenizer/translatable.h"
 
 namespace dragoman {
 
@@ -122,10 +124,96 @@ bool are_numbered(const Passage& passage, std::vector<PlacedTag>& tags) {
   return false;
 }
 
+// ---- elements that have no word of the translation ----------------------------------------------
+
+/// The text of a passage between a tag and its partner.
+ByteRange text_between(const Passage& passage, std::size_t tag) {
+  return {passage.tags[tag].text.begin, passage.tags[passage.tags[tag].partner].text.begin};
+}
+
+/// The innermost elements that have text: the tags that begin them. Markdown has none: it leaves
+/// out marks without text.
+std::vector<std::size_t> innermost_elements(const Passage& passage) {
+  std::vector<std::size_t> innermost;
+  const bool has_elements = passage.writing == Writing::HtmlText ||
+                            passage.writing == Writing::XmlText ||
+                            passage.writing == Writing::AndroidString;
+  for (std::size_t t = 0; has_elements && t < passage.tags.size(); ++t) {
+    const std::size_t partner = passage.tags[t].partner;
+    if (partner == InlineTag::kNone || partner > t) continue;
+    const bool is_outer = !innermost.empty() && innermost.back() > partner;
+    if (!is_outer && has_letter_or_digit(text_between(passage, partner).of(passage.text)))
+      innermost.push_back(partner);
+  }
+  return innermost;
+}
+
+/// Whether an element has no text, and nothing that stands for text. `begin` is the place in `tags`
+/// of the tag that begins it.
+bool is_lost(const Passage& passage, const std::vector<PlacedTag>& tags, std::size_t begin) {
+  const std::size_t partner = passage.tags[tags[begin].tag].partner;
+  for (std::size_t t = begin + 1; t < tags.size(); ++t) {
+    if (tags[t].tag == partner) return tags[t].text.begin == tags[begin].text.begin;
+    if (!passage.tags[tags[t].tag].text.empty()) return false;
+  }
+  return false;
+}
+
+/// Puts their own texts into the lost elements of a passage.
+class OwnTexts {
+ public:
+  OwnTexts(const Passage& passage, std::string& text, std::vector<PlacedTag>& tags)
+      : passage_(passage), text_(text), tags_(tags) {}
+
+  /// `number`: of the passage.
+  void insert(const ElementTexts& elements, std::size_t number) {
+    std::size_t place = 0;
+    for (std::size_t t = 0; t < tags_.size(); ++t) {
+      if (tags_[t].text.begin > place) shift_ += std::exchange(behind_, 0);
+      place = tags_[t].text.begin;
+      const auto own = elements.find({number, tags_[t].tag});
+      const bool takes_own = own != elements.end() && is_lost(passage_, tags_, t);
+      tags_[t].text = {place + shift_, tags_[t].text.end + shift_};
+      if (takes_own) insert_at(t, own->second);
+    }
+  }
+
+ private:
+  /// With blanks around, if the source has some. Tags at the same place stand between the blanks.
+  void insert_at(std::size_t t, const std::string& own) {
+    const std::size_t place = tags_[t].text.begin;
+    const ByteRange source = text_between(passage_, tags_[t].tag);
+    const bool is_apart = is_blank_beside(source.begin) && follows_word(text_, place);
+    const bool is_apart_behind = is_blank_beside(source.end) && leads_word(text_, place);
+    const std::string before(is_apart ? 1 : 0, ' '), behind(is_apart_behind ? 1 : 0, ' ');
+    text_.insert(place, join_text(before, own, behind));
+    for (std::size_t b = t + 1; b-- > 0 && tags_[b].text.begin == place && begins(tags_[b].tag);)
+      tags_[b].text = {place + before.size(), place + before.size()};
+    shift_ += before.size() + own.size();
+    behind_ += behind.size();
+  }
+
+  bool begins(std::size_t tag) const {
+    const std::size_t partner = passage_.tags[tag].partner;
+    return partner != InlineTag::kNone && partner > tag;
+  }
+
+  bool is_blank_beside(std::size_t place) const {
+    const std::string& text = passage_.text;
+    return (place > 0 && text[place - 1] == ' ') || (place < text.size() && text[place] == ' ');
+  }
+
+  const Passage& passage_;
+  std::string& text_;
+  std::vector<PlacedTag>& tags_;
+  std::size_t shift_ = 0, behind_ = 0;  // blanks after texts, which follow the tags at their place
+};
+
 class DocumentWriter {
  public:
-  DocumentWriter(const MarkupDocument& document, std::span<const AlignedText> translations)
-      : document_(document), translations_(translations) {}
+  DocumentWriter(const MarkupDocument& document, std::span<const AlignedText> translations,
+                 const ElementTexts& elements)
+      : document_(document), translations_(translations), elements_(elements) {}
 
   TranslatedDocument translated() {
     std::size_t place = 0, untranslated = 0;
@@ -158,7 +246,7 @@ class DocumentWriter {
     for (; next < passages.size() && passages[next].source.begin < range.end; ++next) {
       if (passages[next].source.begin < place) continue;  // inside of a tag of the one before
       text_ += ByteRange{place, passages[next].source.begin}.of(document_.bytes);
-      write_passage(passages[next], translations_[next]);
+      write_passage(next);
       place = passages[next].source.end;
     }
     text_ += ByteRange{place, range.end}.of(document_.bytes);
@@ -173,14 +261,23 @@ class DocumentWriter {
     write(tag.source, next_passage(tag.source.begin + 1));
   }
 
-  void write_passage(const Passage& passage, const AlignedText& translation) {
-    const std::string_view text = translation.text;
+  void write_passage(std::size_t number) {
+    const Passage& passage = document_.passages[number];
+    const AlignedText& translation = translations_[number];
     // For all of the passage: it may have very many tags.
     const BareSigns bare = bare_signs(passage.source.of(document_.bytes));
-    if (passage.tags.empty()) return write_text(text, passage, bare, 0);
+    if (passage.tags.empty()) return write_text(translation.text, passage, bare, 0);
     write_text(passage.space_before, passage, bare, 0);
+    std::string text = translation.text;
     std::vector<PlacedTag> tags = place_tags(passage, translation);
     if (is_markdown_text(passage.writing)) tags = readable_marks(document_, passage, text, tags);
+    OwnTexts(passage, text, tags).insert(elements_, number);
+    write_with_tags(text, tags, passage, bare);
+    write_text(passage.space_behind, passage, bare, 0);
+  }
+
+  void write_with_tags(std::string_view text, std::vector<PlacedTag>& tags, const Passage& passage,
+                       const BareSigns& bare) {
     const bool numbered = are_numbered(passage, tags);
     std::size_t place = 0, last_tag = 0, last_end = 0;
     for (const PlacedTag& tag : tags) {
@@ -200,7 +297,6 @@ class DocumentWriter {
       place = tag.text.end;
     }
     write_text(text.substr(place), passage, bare, 0);
-    write_text(passage.space_behind, passage, bare, 0);
   }
 
   /// `after` is the byte that follows; 0: the passage ends.
@@ -216,14 +312,37 @@ class DocumentWriter {
 
   const MarkupDocument& document_;
   const std::span<const AlignedText> translations_;
+  const ElementTexts& elements_;
   std::string text_;
 };
 
 }  // namespace
 
-TranslatedDocument translated_document(const MarkupDocument& document,
+std::vector<LostElement> lost_elements(const MarkupDocument& document,
                                        std::span<const AlignedText> translations) {
-  TranslatedDocument translated = DocumentWriter(document, translations).translated();
+  std::vector<LostElement> lost;
+  for (std::size_t p = 0; p < document.passages.size(); ++p) {
+    const Passage& passage = document.passages[p];
+    const std::vector<std::size_t> elements = innermost_elements(passage);
+    if (elements.empty()) continue;
+    const std::vector<PlacedTag> tags = place_tags(passage, translations[p]);
+    std::vector<std::size_t> places(passage.tags.size());  // of each tag, in `tags`
+    for (std::size_t t = 0; t < tags.size(); ++t) places[tags[t].tag] = t;
+    for (const std::size_t element : elements)
+      if (is_lost(passage, tags, places[element])) lost.push_back({p, element});
+  }
+  return lost;
+}
+
+std::string_view text_of(const MarkupDocument& document, const LostElement& element) {
+  const Passage& passage = document.passages[element.passage];
+  return strip(text_between(passage, element.tag).of(passage.text));
+}
+
+TranslatedDocument translated_document(const MarkupDocument& document,
+                                       std::span<const AlignedText> translations,
+                                       const ElementTexts& elements) {
+  TranslatedDocument translated = DocumentWriter(document, translations, elements).translated();
   if (!document.charset.empty()) translated.bytes = in_charset(translated.bytes, document.charset);
   return translated;
 }

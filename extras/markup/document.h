@@ -2,9 +2,11 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <functional>
 #include <limits>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -154,14 +156,28 @@ AlignedText through_pivot(const AlignedText& first, AlignedText second);
 
 // ---- writing ------------------------------------------------------------------------------------
 
+/// An inline element of HTML or XML that has text, but no word of its passage's translation.
+struct LostElement {
+  std::size_t passage, tag;  ///< the tag that begins it: in Passage::tags
+
+  auto operator<=>(const LostElement&) const = default;
+};
+/// In their order. If such elements are nested, the innermost ones.
+std::vector<LostElement> lost_elements(const MarkupDocument& document,
+                                       std::span<const AlignedText> translations);
+std::string_view text_of(const MarkupDocument& document, const LostElement& element);
+/// The translations of the texts of elements, each translated by itself.
+using ElementTexts = std::map<LostElement, std::string>;
+
 struct TranslatedDocument {
   std::string bytes;
   std::size_t untranslated = 0;  ///< of MarkupDocument::checked
 };
 
 /// The document with a translation in the place of each passage, in its charset. Tags move with the
-/// words that they belong to (place_tags()).
+/// words that they belong to (place_tags()). A lost element gets its text of `elements`.
 TranslatedDocument translated_document(const MarkupDocument& document,
-                                       std::span<const AlignedText> translations);
+                                       std::span<const AlignedText> translations,
+                                       const ElementTexts& elements = {});
 
 }  // namespace dragoman

@@ -33,36 +33,56 @@ namespace dragoman {
 
 namespace {
 
-/// Passages are submitted some hundreds at a time: attention takes memory, and the queue is
-/// bounded.
-class PassageTranslations {
+/// A text of a document that is translated, and its place for messages.
+struct DocumentText {
+  std::string_view text;
+  bool needs_alignment;
+  std::size_t place;  ///< in the document
+};
+
+std::vector<DocumentText> texts_of(const std::vector<Passage>& passages) {
+  std::vector<DocumentText> texts;
+  for (const Passage& passage : passages)
+    texts.push_back({passage.text, needs_alignment(passage), passage.source.begin});
+  return texts;
+}
+
+std::vector<DocumentText> texts_of(const MarkupDocument& document,
+                                   const std::vector<LostElement>& elements) {
+  std::vector<DocumentText> texts;
+  for (const LostElement& element : elements)
+    texts.push_back(
+        {text_of(document, element), false, document.passages[element.passage].source.begin});
+  return texts;
+}
+
+/// Texts are submitted some hundreds at a time: attention takes memory, and the queue is bounded.
+class DocumentTranslations {
  public:
-  PassageTranslations(const MarkupDocument& document, TranslationService& service,
-                      const TranslationRequest& request)
-      : document_(document),
-        passages_(document.passages),
-        service_(service),
-        plain_(service.prepare(request)) {
+  DocumentTranslations(const MarkupDocument& document, TranslationService& service,
+                       const TranslationRequest& request)
+      : document_(document), service_(service), plain_(service.prepare(request)) {
     TranslationRequest with_attention = request;
     with_attention.reports_attention = true;
     aligned_ = service.prepare(with_attention);
   }
 
   /// Nothing after a stop.
-  std::vector<AlignedText> all() {
+  std::vector<AlignedText> all(const std::vector<DocumentText>& texts) {
     const std::stop_token stop = listen_for_stop();
-    Progress progress("translate", "passages", static_cast<std::int64_t>(passages_.size()));
+    Progress progress("translate", "passages", static_cast<std::int64_t>(texts.size()));
     std::vector<AlignedText> translations;
     std::deque<TranslationAnswers> under_way;
-    while (translations.size() < passages_.size()) {
-      while (under_way.size() < 2 && submitted_ < passages_.size() &&
+    submitted_ = 0;
+    while (translations.size() < texts.size()) {
+      while (under_way.size() < 2 && submitted_ < texts.size() &&
              (under_way.empty() || !is_queue_full()))
-        under_way.push_back(service_.submit(next_window(stop)));
+        under_way.push_back(service_.submit(next_window(texts, stop)));
       const std::optional<Translation> answer = under_way.front().next();
       if (!answer && under_way.front().left() > 0) return {};
       if (answer) {
         facts_ += answer->facts;
-        warn_of_unmet(*answer);
+        warn_of_unmet(*answer, texts[static_cast<std::size_t>(answer->line)].place);
         translations.push_back(aligned_text(answer->n_best.front()));
         progress.update(static_cast<std::int64_t>(translations.size()));
       }
@@ -74,34 +94,32 @@ class PassageTranslations {
   const TranslationFacts& facts() const { return facts_; }
 
  private:
-  void warn_of_unmet(const Translation& translation) {
+  void warn_of_unmet(const Translation& translation, std::size_t place) {
     if (translation.unmet.empty() || ++unmet_ > kMostWarnings) return;
     const std::string& text = document_.bytes;
-    const auto& passage = document_.passages[static_cast<std::size_t>(translation.line)];
-    const auto line = std::count(
-        text.begin(), text.begin() + static_cast<std::ptrdiff_t>(passage.source.begin), '\n');
+    const auto line =
+        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(place), '\n');
     log_warning(join_text("line ", line + 1, ": ", unmet_text(translation)));
   }
 
   /// A window of long passages may fill the queue by itself: the next one would be refused.
   bool is_queue_full() const { return service_.waiting() > service_.most_waiting() / 2; }
 
-  Submission next_window(const std::stop_token& stop) {
+  Submission next_window(const std::vector<DocumentText>& texts, const std::stop_token& stop) {
     constexpr std::size_t kWindow = 512;
     Submission window{.lines = {},
                       .request = plain_,
                       .first_line = static_cast<std::int64_t>(submitted_),
                       .stop = stop};
-    for (; window.lines.size() < kWindow && submitted_ < passages_.size(); ++submitted_) {
-      const Passage& passage = passages_[submitted_];
+    for (; window.lines.size() < kWindow && submitted_ < texts.size(); ++submitted_) {
+      const DocumentText& text = texts[submitted_];
       window.lines.push_back(
-          {.text = passage.text, .request = needs_alignment(passage) ? aligned_ : nullptr});
+          {.text = std::string(text.text), .request = text.needs_alignment ? aligned_ : nullptr});
     }
     return window;
   }
 
   const MarkupDocument& document_;
-  const std::vector<Passage>& passages_;
   TranslationService& service_;
   std::shared_ptr<const PreparedRequest> plain_, aligned_;
   std::size_t submitted_ = 0;
@@ -196,13 +214,19 @@ void translate_document(const MarkupDocument& document, TranslationService& serv
                         const TranslationRequest& request, const std::string& output) {
   const Stopwatch watch;
   DocumentOutput written(output);  // first: if it cannot be opened, no work is lost
-  PassageTranslations translations(document, service, request);
-  const std::vector<AlignedText> texts = translations.all();
-  if (texts.size() < document.passages.size()) {
+  DocumentTranslations translations(document, service, request);
+  const std::vector<AlignedText> texts = translations.all(texts_of(document.passages));
+  const bool is_whole = texts.size() == document.passages.size();
+  const std::vector<LostElement> lost =
+      is_whole ? lost_elements(document, texts) : std::vector<LostElement>();
+  const std::vector<AlignedText> of_lost = translations.all(texts_of(document, lost));
+  if (!is_whole || of_lost.size() < lost.size()) {
     log_warning(join_text(output == "-" ? "the document" : output, " is not written"));
     return;
   }
-  const TranslatedDocument translated = translated_document(document, texts);
+  ElementTexts elements;
+  for (std::size_t l = 0; l < lost.size(); ++l) elements[lost[l]] = of_lost[l].text;
+  const TranslatedDocument translated = translated_document(document, texts, elements);
   written.write(translated.bytes);
   if (translated.untranslated > 0)
     log_warning(join_text(counted(static_cast<std::int64_t>(translated.untranslated),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -210,6 +211,70 @@ TEST(RandomDocuments, BytesThatAreNoMarkupDoNoHarm) {
     ASSERT_EQ(end, html.size()) << html;
     expect_whole(parse_html(html), random);
     ASSERT_FALSE(HasFatalFailure()) << html;
+  }
+}
+
+// ---- elements that have no word of the translation ----------------------------------------------
+
+/// "one two three", of which "two" has no translation.
+AlignedText without_second_word(std::string_view) {
+  return {.text = "eins drei",
+          .words = {{.place = {0, 4}, .links = {{0, 1}}}, {.place = {5, 9}, .links = {{2, 1}}}}};
+}
+
+std::string with_own_texts(const MarkupDocument& document, const std::string& text) {
+  std::vector<AlignedText> translations;
+  for (const Passage& passage : document.passages)
+    translations.push_back(without_second_word(passage.text));
+  ElementTexts elements;
+  for (const LostElement& lost : lost_elements(document, translations)) {
+    EXPECT_EQ(text_of(document, lost), "two");
+    elements[lost] = text;
+  }
+  return translated_document(document, translations, elements).bytes;
+}
+
+TEST(LostElements, TheyGetTheirOwnTranslation) {
+  EXPECT_EQ(with_own_texts(parse_html("<p>one <b>two</b> three</p>"), "a & b"),
+            "<p>eins <b>a &amp; b</b> drei</p>");
+  EXPECT_EQ(with_own_texts(parse_xml("<p>one<x id='1'> two </x>three</p>"), "zwei"),
+            "<p>eins <x id='1'>zwei</x> drei</p>");
+  EXPECT_EQ(with_own_texts(parse_html("one <a><i>two</i><img></a> three <u>,</u>"), "zwei"),
+            "eins <a><i>zwei</i><img></a> drei<u></u>")
+      << "the innermost with a word";
+}
+
+TEST(LostElements, AnElementWithTextOfTheTranslationIsNotLost) {
+  for (const std::string html : {"one two <b>three</b>", "one <code>two</code> three",
+                                 "<b>one two three</b>", "one <b></b> two three"})
+    EXPECT_TRUE(lost_elements(parse_html(html), std::vector{without_second_word("")}).empty())
+        << html;
+  EXPECT_TRUE(
+      lost_elements(parse_markdown("one **two** three"), std::vector{without_second_word("")})
+          .empty())
+      << "Markdown leaves out such marks";
+}
+
+TEST(LostElements, NoElementIsWithoutTextInAnyTranslation) {
+  RandomStream random(1, 7);
+  for (int n = 0; n < 300; ++n) {
+    std::string html;
+    int open = 0;
+    for (int i = 0; i < 12; ++i) {
+      if (random.chance(0.4)) html += join_text("<b id=", ++open, '>');
+      html += join_text(" w", i, random.chance(0.5) ? " " : "");
+      if (open > 0 && random.chance(0.4)) html += "</b>", --open;
+    }
+    while (open-- > 0) html += "</b>";
+    const MarkupDocument document = parse_html(html);
+    const std::vector<AlignedText> translations = {
+        random_translation(document.passages.at(0).text, random)};
+    ElementTexts elements;
+    for (const LostElement& lost : lost_elements(document, translations))
+      elements[lost] = text_of(document, lost);
+    const std::string written = translated_document(document, translations, elements).bytes;
+    const std::regex without_text("<b id=[0-9]+></b>");
+    EXPECT_FALSE(std::regex_search(written, without_text)) << html << '\n' << written;
   }
 }
 
