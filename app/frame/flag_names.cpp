@@ -135,9 +135,11 @@ struct ForeignValue {
 
 /// Other spellings of values, by fairseq, OpenNMT, Hugging Face and the endings of files.
 constexpr std::array kForeignValues = {
-    ForeignValue{"norm", "pre", "before"}, ForeignValue{"norm", "post", "after"},
-    ForeignValue{"markup", "htm", "html"}, ForeignValue{"markup", "md", "markdown"},
-    ForeignValue{"markup", "vtt", "srt"},  ForeignValue{"format", "huggingface", "hf-marian"},
+    ForeignValue{"norm", "pre", "before"},
+    ForeignValue{"norm", "post", "after"},
+    ForeignValue{"markup", "htm", "html"},
+    ForeignValue{"markup", "md", "markdown"},
+    ForeignValue{"format", "huggingface", "hf-marian"},
 };
 
 }  // namespace

@@ -20,6 +20,7 @@ namespace dragoman {
 MarkupDocument parse_document(MarkupFormat format, std::string text, const MarkupOptions& options) {
   if (format == MarkupFormat::Xml) return parse_xml(std::move(text), options);
   if (format == MarkupFormat::Srt) return parse_srt(std::move(text));
+  if (format == MarkupFormat::Vtt) return parse_vtt(std::move(text));
   if (format == MarkupFormat::Po) return parse_po(text);
   if (format == MarkupFormat::Markdown) return parse_markdown(text);
   return parse_html(std::move(text), options);
@@ -245,11 +246,19 @@ class DocumentWriter {
     const std::vector<Passage>& passages = document_.passages;
     for (; next < passages.size() && passages[next].source.begin < range.end; ++next) {
       if (passages[next].source.begin < place) continue;  // inside of a tag of the one before
-      text_ += ByteRange{place, passages[next].source.begin}.of(document_.bytes);
+      write_between({place, passages[next].source.begin});
       write_passage(next);
       place = passages[next].source.end;
     }
-    text_ += ByteRange{place, range.end}.of(document_.bytes);
+    write_between({place, range.end});
+  }
+
+  /// A blank line would end a caption, so a line that has lost its text is left out.
+  void write_between(const ByteRange& range) {
+    std::string_view bytes = range.of(document_.bytes);
+    if (has_captions_ && text_.ends_with('\n'))
+      bytes.remove_prefix(bytes.starts_with("\r\n") ? 2 : bytes.starts_with('\n') ? 1 : 0);
+    text_ += bytes;
   }
 
   /// A tag and the attributes that are translated in it; or a placeholder with its number.
@@ -313,6 +322,8 @@ class DocumentWriter {
   const MarkupDocument& document_;
   const std::span<const AlignedText> translations_;
   const ElementTexts& elements_;
+  const bool has_captions_ =
+      !document_.passages.empty() && is_caption(document_.passages.front().writing);
   std::string text_;
 };
 

@@ -49,7 +49,8 @@ enum class Writing {
   MarkdownText,
   MarkdownCell,   ///< of a table
   MarkdownTitle,  ///< in quotes, which belong to Passage::source
-  Plain,
+  SrtText,
+  VttText,
 };
 
 /// A stretch of a document that is translated as one line.
@@ -80,9 +81,9 @@ struct MarkupDocument {
 
 // ---- reading ------------------------------------------------------------------------------------
 
-enum class MarkupFormat { None, Html, Xml, Srt, Po, Markdown };
-constexpr std::array<std::string_view, 6> names_of(MarkupFormat) {
-  return {"none", "html", "xml", "srt", "po", "markdown"};
+enum class MarkupFormat { None, Html, Xml, Srt, Vtt, Po, Markdown };
+constexpr std::array<std::string_view, 7> names_of(MarkupFormat) {
+  return {"none", "html", "xml", "srt", "vtt", "po", "markdown"};
 }
 
 /// The meaning of line ends in a document.

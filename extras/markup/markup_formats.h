@@ -54,18 +54,26 @@ MarkupDocument parse_markdown(std::string_view markdown);
 ///
 /// `srt` is valid UTF-8: blocks of a number, a line with "-->" and lines of text, with blank lines
 /// between them. Numbers and times stay. A sentence that continues in the next line or caption is
-/// translated as one and divided again, by the length of its sections. Throws Error if there is
-/// text and no line with "-->".
+/// translated as one and divided again, by the length of its sections; tags at the ends of its
+/// lines stay there. Throws Error if there is text and no line with "-->".
 MarkupDocument parse_srt(std::string srt);
+
+/// Subtitles in WebVTT (https://www.w3.org/TR/webvtt1/). The texts of cues are translated as those
+/// of SubRip; the header, notes, styles, identifiers and settings stay. Throws Error if the file
+/// does not begin with WEBVTT.
+MarkupDocument parse_vtt(std::string vtt);
 
 /// Catalogues of messages in gettext's format (PO).
 ///
 /// `po` is valid UTF-8. An empty msgstr becomes the translation of msgid, and msgstr[1] and above
 /// that of msgid_plural. All other lines stay as they are: comments, translations that are there,
-/// obsolete messages. Placeholders (%s, %(name)s, {0}) are kept text: each comes out once. A
-/// message whose flags name its format stays untranslated if the written translation has other
-/// placeholders (MarkupDocument::checked). If a translation is filled in, the header declares
-/// UTF-8. Throws Error with the line that is no PO.
+/// obsolete messages. Placeholders (%s, %(name)s, {0}) are kept text: each comes out once. Line
+/// ends, tabs and other white space but blanks divide a message into fields. A message stays
+/// untranslated (MarkupDocument::checked) if a field with words gets none, if its flags name its
+/// format and the written translation has other placeholders, and if it has a plural, but the
+/// header declares neither Plural-Forms nor a known Language. If a translation is filled in, the
+/// header declares UTF-8, and the rule of its language if it lacks one and there are plurals; empty
+/// plurals get as many forms as the rule has. Throws Error with the line that is no PO.
 MarkupDocument parse_po(const std::string& po);
 
 /// The name of the encoding that the header of a catalogue declares, as a part of the text; empty:

@@ -97,8 +97,8 @@ std::size_t trail_of(std::string_view text, References references = References::
 }
 
 References references_of(Writing writing) {
-  return writing == Writing::Plain || writing == Writing::PoString ? References::None
-                                                                   : References::Read;
+  return writing == Writing::SrtText || writing == Writing::PoString ? References::None
+                                                                     : References::Read;
 }
 
 /// The lines of a text without their ends: line feed, carriage return, both, or NUL.
@@ -319,9 +319,9 @@ std::vector<MarkupToken> split_at_line_ends(std::string_view document,
 
 namespace {
 
-bool is_name(char c) { return is_ascii_letter(c) || is_ascii_digit(c) || c == '_' || c == '.'; }
+bool is_name(char c) { return is_ascii_letter(c) || is_ascii_digit(c) || c == '_'; }
 
-// Each of the next three functions stops at a character that might begin another tag or sequence of
+// Each of the next four functions stops at a character that might begin another tag or sequence of
 // its kind, so no byte is looked at for more than one begin of a kind.
 
 /// `<b>`, `</font>`, `<a href="x">`; 0 if there is none.
@@ -338,6 +338,13 @@ std::size_t position_length(std::string_view text) {
   if (!text.starts_with("{\\")) return 0;
   const std::size_t end = text.find_first_of("{}", 1);
   return end == std::string_view::npos || text[end] == '{' ? 0 : end + 1;
+}
+
+/// The time of a word in a cue of WebVTT: <00:01.500>.
+std::size_t word_time_length(std::string_view text) {
+  if (text.size() < 2 || text[0] != '<' || !is_ascii_digit(text[1])) return 0;
+  const std::size_t end = text.find_first_not_of("0123456789:.", 1);
+  return end != std::string_view::npos && text[end] == '>' ? end + 1 : 0;
 }
 
 /// A control character, or a terminal's sequence: ESC[1m.
@@ -398,11 +405,12 @@ std::vector<MarkupToken> text_tokens(std::string_view text, AlsoKept also,
   while (place < text.size()) {
     const std::string_view rest = text.substr(place);
     const std::size_t tag = tag_length(rest);
+    const std::size_t time = also == AlsoKept::Positions ? word_time_length(rest) : 0;
     const std::size_t single =
         also == AlsoKept::Positions ? position_length(rest) : control_length(rest);
     const FormatDirective placeholder =
         also == AlsoKept::Placeholders ? placeholder_at(text, place, formats) : FormatDirective{};
-    const std::size_t length = std::max({tag, single, placeholder.length});
+    const std::size_t length = std::max({tag, time, single, placeholder.length});
     if (length == 0) {
       ++place;
       continue;
@@ -411,6 +419,8 @@ std::vector<MarkupToken> text_tokens(std::string_view text, AlsoKept also,
     begin = place + length;
     if (tag > 0)
       add(tag_token(rest.substr(0, tag)), place, begin);
+    else if (time > 0)  // what begins here ends nowhere, so it keeps its order
+      add({.kind = Kind::Opens, .source = {}, .name = "<time>"}, place, begin);
     else if (single > 0)
       add({.kind = Kind::Single, .source = {}}, place, begin);
     else

@@ -54,7 +54,7 @@ std::vector<MarkupToken> split_at_line_ends(std::string_view document,
 
 /// What is kept besides tags (`<b>`, `</b>`, `<br/>`).
 enum class AlsoKept {
-  Positions,  ///< of subtitles: {\an8}
+  Positions,  ///< of subtitles: {\an8}, and times of words: <00:01.500>
   /// %s, %1$d, %<PRIu64>, %(name)s, %{name}, %%, {0}, {name}, ${name}, {{name}}; control characters
   Placeholders,
 };

@@ -273,6 +273,7 @@ std::string written_text(std::string_view text, Writing writing, const WritingPl
     case Writing::AndroidString:
       return android_text(text);
     case Writing::HtmlText:
+    case Writing::VttText:
       return html_text(text, place.bare);
     case Writing::HtmlAttribute:
       return html_attribute(text, place.source);
@@ -287,7 +288,7 @@ std::string written_text(std::string_view text, Writing writing, const WritingPl
     case Writing::MarkdownText:
     case Writing::MarkdownCell:
       return markdown_text(text, writing, place);
-    case Writing::Plain:
+    case Writing::SrtText:
       return std::string(text);
   }
   return {};

@@ -33,6 +33,11 @@ std::string written_text(std::string_view text, Writing writing, const WritingPl
 /// A string of a PO file, without its quotes.
 std::string po_string(std::string_view text);
 
+/// Whether it is the text of a subtitle.
+constexpr bool is_caption(Writing writing) {
+  return writing == Writing::SrtText || writing == Writing::VttText;
+}
+
 // ---- Markdown -----------------------------------------------------------------------------------
 
 /// The characters that a backslash can stand before: ASCII's punctuation (CommonMark 0.30, section

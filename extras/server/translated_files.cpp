@@ -17,6 +17,7 @@ std::span<const FileKind> file_kinds() {
       {".htm", MarkupFormat::Html, "text/html"},
       {".xml", MarkupFormat::Xml, "application/xml"},
       {".srt", MarkupFormat::Srt, "application/x-subrip"},
+      {".vtt", MarkupFormat::Vtt, "text/vtt"},
       {".po", MarkupFormat::Po, "text/x-gettext-translation"},
       {".md", MarkupFormat::Markdown, "text/markdown"},
       {".markdown", MarkupFormat::Markdown, "text/markdown"},

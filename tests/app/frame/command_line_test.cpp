@@ -121,7 +121,6 @@ TEST_F(CommandLine, AValueOfAnotherSystemIsTranslated) {
   for (const auto& [field, value, here] : {std::array{"norm", "pre", "before"},
                                            {"norm", "post", "after"},
                                            {"markup", "md", "markdown"},
-                                           {"markup", "vtt", "srt"},
                                            {"format", "huggingface", "hf-marian"},
                                            {"format", "json", "json"},
                                            {"output", "md", "md"}})

@@ -40,14 +40,16 @@ TEST(TextTokens, PartnersAreFoundInTheTimeThatTheirNumberSays) {
   const std::clock_t begin = std::clock();
   for (const auto& [open, close] : {std::pair("<a>", "</b>"), std::pair("<a>", "</a>")}) {
     const std::string text = repeated(open, kTags) + "one" + repeated(close, kTags);
-    const auto passages = passages_of(text, text_tokens(text, AlsoKept::Positions), Writing::Plain);
+    const auto passages =
+        passages_of(text, text_tokens(text, AlsoKept::Positions), Writing::SrtText);
     ASSERT_EQ(passages.size(), 1u);
     EXPECT_EQ(passages[0].text, "one");
   }
   std::string mixed;
   for (int i = 0; i < kTags; ++i)
     mixed += "<a" + std::to_string(i) + ">x</b" + std::to_string(i) + ">";
-  const auto passages = passages_of(mixed, text_tokens(mixed, AlsoKept::Positions), Writing::Plain);
+  const auto passages =
+      passages_of(mixed, text_tokens(mixed, AlsoKept::Positions), Writing::SrtText);
   ASSERT_EQ(passages.size(), 1u);
   EXPECT_EQ(passages[0].tags.size(), 2u * kTags - 2) << "the first and last stand around the text";
   EXPECT_LT(seconds_since(begin), 5) << "the square of their number would take a minute";
@@ -55,7 +57,7 @@ TEST(TextTokens, PartnersAreFoundInTheTimeThatTheirNumberSays) {
 
 TEST(TextTokens, AnElementEndsWithTheOneAroundIt) {
   const std::string text = "x <a><b><a>y</a> </a></b> z";
-  const auto passages = passages_of(text, text_tokens(text, AlsoKept::Positions), Writing::Plain);
+  const auto passages = passages_of(text, text_tokens(text, AlsoKept::Positions), Writing::SrtText);
   ASSERT_EQ(passages.size(), 1u);
   const std::vector<InlineTag>& tags = passages[0].tags;
   ASSERT_EQ(tags.size(), 6u);

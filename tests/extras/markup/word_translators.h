@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/utf8.h"
 #include "extras/markup/document.h"
 
 namespace dragoman {
@@ -47,6 +48,36 @@ inline AlignedText random_translation(std::string_view text, RandomStream& rando
       if (random.chance(0.3)) word.links.push_back({s, random.uniform()});
     if (random.chance(0.9)) translation.words.push_back(std::move(word));
   }
+  return translation;
+}
+
+/// Pieces that formats read as their own, in any number and order, with any links.
+inline AlignedText adversarial_translation(std::string_view text, RandomStream& random) {
+  static const std::vector<std::string> kPieces = {"**",     "*",    "_",      "`",
+                                                   "```",    "~~",   "</p>",   "<b>",
+                                                   "</i>",   "|",    "|-|",    "%d",
+                                                   "%s",     "%",    "{0}",    "{",
+                                                   "}",      "{{",   "{%",     "%}",
+                                                   "$",      "$$",   "\\",     "\"",
+                                                   "-->",    "[",    "](",     "]",
+                                                   "[^1]",   "#",    "---",    "===",
+                                                   "1.",     "- ",   "> ",     ":::",
+                                                   ":",      "&",    "&amp;",  "<!--",
+                                                   "WEBVTT", "NOTE", "\u266A", "00:00:01,000",
+                                                   "eins",   "zwei"};
+  const std::size_t words = words_between_spaces(text).size();
+  AlignedText translation;
+  for (std::size_t n = random.below(2 * words + 2); n-- > 0;) {
+    if (!translation.text.empty() && random.chance(0.7)) translation.text += ' ';
+    const std::size_t begin = translation.text.size();
+    translation.text += random.choice(kPieces);
+    AlignedWord word{.place = {begin, translation.text.size()}, .links = {}};
+    if (words > 0) word.links.push_back({random.below(words), 1});
+    if (random.chance(0.9)) translation.words.push_back(std::move(word));
+  }
+  translation.text = strip(translation.text);
+  for (AlignedWord& word : translation.words)
+    word.place.end = std::min(word.place.end, translation.text.size());
   return translation;
 }
 
