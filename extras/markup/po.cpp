@@ -15,6 +15,7 @@
 #include "extras/markup/format_directives.h"
 #include "extras/markup/markup_tokens.h"
 #include "extras/markup/writing.h"
+#include "tokenizer/translatable.h"
 
 namespace dragoman {
 
@@ -23,6 +24,8 @@ namespace {
 using Kind = MarkupToken::Kind;
 
 // ---- reading ------------------------------------------------------------------------------------
+
+constexpr std::size_t kMostForms = 8;  // of a plural; Arabic has six
 
 /// A keyword with its strings, or another line.
 struct PoPart {
@@ -34,6 +37,7 @@ struct PoPart {
 
 struct PoMessage {
   std::string text = {}, plural = {};
+  bool has_plural = false;      ///< a msgid_plural
   std::size_t forms = 0;        ///< of its translation
   bool has_context = false;     ///< a msgctxt
   FormatSyntaxes formats = {};  ///< as its flags say
@@ -91,7 +95,7 @@ class PoReader {
     for (const PoPart& part : read_.parts) {
       PoMessage& message = read_.messages[part.message];
       if (part.keyword == "msgid") message.text = message.plural = part.text;
-      if (part.keyword == "msgid_plural") message.plural = part.text;
+      if (part.keyword == "msgid_plural") message.plural = part.text, message.has_plural = true;
       if (part.keyword == "msgctxt") message.has_context = true;
       if (part.keyword.starts_with("msgstr")) ++message.forms;
     }
@@ -192,14 +196,12 @@ class PoReader {
     throw Error("po: line ", line_, ": ", fault);
   }
 
-  static constexpr int kMostForms = 8;  // Arabic has six
-
   const std::string_view po_;
   PoFile read_{.parts = {}, .messages = {{}}};
   int line_ = 0;
   FormatSyntaxes formats_;          // of the message that follows
   std::set<std::string> keywords_;  // of the message
-  int forms_ = 0;                   // of its translation
+  std::size_t forms_ = 0;           // of its translation
 };
 
 /// Throws Error with the line that is no PO.
@@ -212,22 +214,171 @@ std::size_t count_arguments(std::string_view text, const FormatSyntaxes& formats
       std::ranges::count_if(tokens, [](const MarkupToken& token) { return token.argument > 0; }));
 }
 
+// ---- plural forms -------------------------------------------------------------------------------
+
+bool is_header(const PoFile& po, const PoPart& part) {
+  const PoMessage& message = po.messages[part.message];
+  return part.keyword == "msgstr" && message.text.empty() && !message.has_context;
+}
+
+/// The value of a field of a header; empty if there is none.
+std::string_view header_field(std::string_view header, std::string_view name) {
+  while (!header.empty()) {
+    const std::string_view line = header.substr(0, header.find('\n'));
+    if (line.starts_with(name) && line.substr(name.size()).starts_with(':'))
+      return strip(line.substr(name.size() + 1));
+    header.remove_prefix(std::min(line.size() + 1, header.size()));
+  }
+  return {};
+}
+
+struct PluralRule {
+  std::string_view languages;  ///< with a blank around each
+  std::size_t forms;
+  std::string_view plural;
+};
+
+/// The rules of the manual of gettext, section 11.2.6.
+constexpr PluralRule kPluralRules[] = {
+    {" id ja ko ms th vi zh ", 1, "0"},
+    {" bg ca da de el en eo es et fi fo he hu it nb nl nn no pt sv tr ", 2, "(n != 1)"},
+    {" fr pt_BR ", 2, "(n > 1)"},
+    {" be hr ru sr uk ", 3,
+     "(n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && (n%100<10 || n%100>=20) ? 1 : 2)"},
+    {" cs sk ", 3, "(n==1) ? 0 : (n>=2 && n<=4) ? 1 : 2"},
+    {" ga ", 3, "n==1 ? 0 : n==2 ? 1 : 2"},
+    {" lt ", 3, "(n%10==1 && n%100!=11 ? 0 : n%10>=2 && (n%100<10 || n%100>=20) ? 1 : 2)"},
+    {" lv ", 3, "(n%10==1 && n%100!=11 ? 0 : n != 0 ? 1 : 2)"},
+    {" pl ", 3, "(n==1 ? 0 : n%10>=2 && n%10<=4 && (n%100<10 || n%100>=20) ? 1 : 2)"},
+    {" ro ", 3, "n==1 ? 0 : (n==0 || (n%100 > 0 && n%100 < 20)) ? 1 : 2"},
+    {" sl ", 4, "(n%100==1 ? 0 : n%100==2 ? 1 : n%100==3 || n%100==4 ? 2 : 3)"},
+    {" ar ", 6, "n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n%100>=3 && n%100<=10 ? 3 : n%100>=11 ? 4 : 5"},
+};
+
+/// That of "pt_BR" or, if there is none, that of "pt"; null: none is known.
+const PluralRule* plural_rule_of(std::string_view language) {
+  for (const std::string_view name : {language, language.substr(0, language.find_first_of("_@-"))})
+    for (const PluralRule& rule : kPluralRules)
+      if (!name.empty() && rule.languages.find(join_text(' ', name, ' ')) != std::string_view::npos)
+        return &rule;
+  return nullptr;
+}
+
+/// The number of plural forms that a field of a header says; 0: it says none, as the one that
+/// xgettext writes ("nplurals=INTEGER; plural=EXPRESSION;").
+std::size_t forms_of(std::string_view field) {
+  constexpr std::string_view kCount = "nplurals=";
+  const std::size_t count = field.find(kCount);
+  std::size_t forms = 0;
+  if (count == std::string_view::npos || field.find("EXPRESSION") != std::string_view::npos ||
+      field.find("plural=", count + kCount.size()) == std::string_view::npos)
+    return 0;
+  const std::string_view number = field.substr(count + kCount.size());
+  std::from_chars(number.data(), number.data() + number.size(), forms);
+  return forms <= kMostForms ? forms : 0;
+}
+
+/// The header with the rule of its language in place of the one that it lacks.
+void declare_rule(PoPart& header, const PluralRule& rule) {
+  constexpr std::string_view kName = "Plural-Forms";
+  const std::string line =
+      join_text(kName, ": nplurals=", rule.forms, "; plural=", rule.plural, ";\\n\"");
+  const std::string_view line_end = header.bytes.find("\r\n") < header.bytes.size() ? "\r\n" : "\n";
+  if (const std::size_t begin = header.bytes.find(join_text('"', kName));
+      begin < header.bytes.size())
+    header.bytes.replace(begin + 1, header.bytes.find('"', begin + 1) - begin, line);
+  else
+    header.bytes.insert(header.bytes.rfind('"') + 1, join_text(line_end, '"', line));
+}
+
+/// Messages whose plural forms are all empty get as many as the header declares, or as its language
+/// has. Returns that number; 0 if neither is known.
+std::size_t adapt_plural_forms(PoFile& po) {
+  const auto header =
+      std::ranges::find_if(po.parts, [&](const PoPart& part) { return is_header(po, part); });
+  if (header == po.parts.end()) return 0;
+  std::size_t forms = forms_of(header_field(header->text, "Plural-Forms"));
+  const PluralRule* rule = plural_rule_of(header_field(header->text, "Language"));
+  const bool has_plurals = std::ranges::any_of(po.messages, &PoMessage::has_plural);
+  if (forms == 0 && rule && has_plurals && header->text.ends_with('\n')) {
+    declare_rule(*header, *rule);
+    forms = rule->forms;
+  }
+  if (forms == 0 || !has_plurals) return forms;
+  std::vector<bool> is_open(po.messages.size(), true);
+  for (const PoPart& part : po.parts)
+    if (part.keyword.starts_with("msgstr") && !part.text.empty()) is_open[part.message] = false;
+  std::vector<PoPart> parts;
+  std::size_t count = 0;  // of the forms of the message
+  for (PoPart& part : po.parts) {
+    PoMessage& message = po.messages[part.message];
+    const bool is_form = part.keyword.starts_with("msgstr[");
+    count = is_form ? count + 1 : 0;
+    if (!is_form || !message.has_plural || !is_open[part.message] || message.forms == forms) {
+      parts.push_back(std::move(part));
+      continue;
+    }
+    const std::string end = part.bytes.substr(part.bytes.rfind('"') + 1);
+    const std::size_t number = part.message;
+    if (count <= forms) parts.push_back(std::move(part));
+    if (count < message.forms) continue;
+    for (; count < forms; ++count) {
+      const std::string keyword = join_text("msgstr[", count, ']');
+      if (parts.back().bytes.ends_with('"')) parts.back().bytes += '\n';
+      parts.push_back(
+          {.bytes = join_text(keyword, " \"\"", end), .keyword = keyword, .message = number});
+    }
+    message.forms = forms;
+  }
+  po.parts = std::move(parts);
+  return forms;
+}
+
 // ---- filling in ---------------------------------------------------------------------------------
 
+/// What divides a message into fields that are translated one by one.
+constexpr std::string_view kFieldEnds = "\n\t\v\f\r";
+
+/// Whether a text has words besides its placeholders and tags.
+bool has_words(std::string_view text, const FormatSyntaxes& formats) {
+  return std::ranges::any_of(text_tokens(text, AlsoKept::Placeholders, formats),
+                             [](const MarkupToken& token) {
+                               return token.kind == Kind::Text && has_letter_or_digit(token.text);
+                             });
+}
+
+/// Whether a translation has the fields of its message, and words in each that has words.
+bool has_same_fields(std::string_view source, std::string_view translation,
+                     const FormatSyntaxes& formats) {
+  while (true) {
+    const std::size_t end = std::min(source.find_first_of(kFieldEnds), source.size());
+    const std::size_t its_end = std::min(translation.find_first_of(kFieldEnds), translation.size());
+    if (has_words(source.substr(0, end), formats) &&
+        !has_words(translation.substr(0, its_end), formats))
+      return false;
+    if (end == source.size() || its_end == translation.size())
+      return end == source.size() && its_end == translation.size();
+    if (source[end] != translation[its_end]) return false;
+    source.remove_prefix(end + 1);
+    translation.remove_prefix(its_end + 1);
+  }
+}
+
 /// Whether the translations of a message, as they are written into the catalogue, have its
-/// directives.
-struct DirectivesCheck {
+/// directives, its fields and their words.
+struct MessageCheck {
   FormatSyntaxes formats;
   struct Form {
     std::string keyword, source;
   };
-  std::vector<Form> forms = {};  ///< that are filled in
+  std::vector<Form> forms = {};  ///< that are filled in; none: they cannot be
 
   bool operator()(std::string_view written) const {
     const PoFile po = read_po(written);
-    return std::ranges::all_of(po.parts, [&](const PoPart& part) {
+    return !forms.empty() && std::ranges::all_of(po.parts, [&](const PoPart& part) {
       const auto form = std::ranges::find(forms, part.keyword, &Form::keyword);
-      return form == forms.end() || have_same_directives(formats, form->source, part.text);
+      return form == forms.end() || (have_same_directives(formats, form->source, part.text) &&
+                                     has_same_fields(form->source, part.text, formats));
     });
   }
 };
@@ -235,17 +386,18 @@ struct DirectivesCheck {
 /// The catalogue in which each empty translation is the message itself, and its tokens.
 class FilledCatalogue {
  public:
-  explicit FilledCatalogue(const PoFile& po) : po_(po) {}
+  /// `forms`: of a plural; 0: not known, so messages with a plural stay untranslated.
+  FilledCatalogue(const PoFile& po, std::size_t forms) : po_(po), forms_(forms) {}
 
   MarkupDocument filled() {
     const bool is_filled =
-        std::ranges::any_of(po_.parts, [&](const PoPart& part) { return is_open(part); });
+        std::ranges::any_of(po_.parts, [&](const PoPart& part) { return is_filled_in(part); });
     for (const PoPart& part : po_.parts) {
       if (!part.keyword.empty() && &message_of(part) != checked_message_) end_check();
       if (is_open(part))
         fill_checked(part);
       else
-        split(is_filled && is_header(part) ? with_utf8_declared(part.bytes) : part.bytes);
+        split(is_filled && is_header(po_, part) ? with_utf8_declared(part.bytes) : part.bytes);
       if (checked_message_) original_ += part.bytes;
     }
     end_check();
@@ -263,9 +415,8 @@ class FilledCatalogue {
            find_invalid_utf8(message.source_of(part.keyword)) == std::string::npos;
   }
 
-  bool is_header(const PoPart& part) const {
-    const PoMessage& message = message_of(part);
-    return part.keyword == "msgstr" && message.text.empty() && !message.has_context;
+  bool is_filled_in(const PoPart& part) const {
+    return is_open(part) && (forms_ > 0 || !message_of(part).has_plural);
   }
 
   static std::string with_utf8_declared(std::string bytes) {
@@ -295,14 +446,18 @@ class FilledCatalogue {
       checked_ = {document_.bytes.size(), document_.bytes.size()};
       original_.clear();
     }
-    fill(part, message);
-    check_.forms.push_back({part.keyword, message.source_of(part.keyword)});
+    if (is_filled_in(part)) {
+      fill(part, message);
+      check_.forms.push_back({part.keyword, message.source_of(part.keyword)});
+    } else {
+      split(part.bytes);
+    }
     checked_.end = document_.bytes.size();
     checked_original_size_ = original_.size() + part.bytes.size();
   }
 
   void end_check() {
-    if (checked_message_ && !checked_message_->formats.empty())
+    if (checked_message_)
       document_.checked.push_back({.source = checked_,
                                    .untranslated = original_.substr(0, checked_original_size_),
                                    .is_sound = std::move(check_)});
@@ -335,8 +490,20 @@ class FilledCatalogue {
   };
 
   /// Returns the number of the line's arguments.
-  std::size_t fill_line(std::string_view line, const FormatSyntaxes& formats,
-                        const Arguments& arguments) {
+  std::size_t fill_line(std::string_view line, const FormatSyntaxes& formats, Arguments arguments) {
+    const std::size_t before = arguments.before;
+    while (true) {
+      const std::size_t end = std::min(line.find_first_of(kFieldEnds), line.size());
+      arguments.before += fill_field(line.substr(0, end), formats, arguments);
+      if (end == line.size()) return arguments.before - before;
+      split(po_string(line.substr(end, 1)));
+      line.remove_prefix(end + 1);
+    }
+  }
+
+  /// Returns the number of the field's arguments.
+  std::size_t fill_field(std::string_view line, const FormatSyntaxes& formats,
+                         const Arguments& arguments) {
     const std::string_view text = strip(line);
     const auto lead = static_cast<std::size_t>(text.data() - line.data());
     const std::size_t count = count_arguments(text, formats);
@@ -352,10 +519,11 @@ class FilledCatalogue {
   }
 
   const PoFile& po_;
+  const std::size_t forms_;
   MarkupDocument document_;
   std::vector<MarkupToken> tokens_;
   const PoMessage* checked_message_ = nullptr;  // whose forms are being filled in
-  DirectivesCheck check_;
+  MessageCheck check_;
   ByteRange checked_;     // in the document, from its first form that is filled in to its last
   std::string original_;  // bytes of the catalogue from that first form on
   std::size_t checked_original_size_ = 0;  // of these, those up to its last form
@@ -374,8 +542,9 @@ std::string_view declared_charset(std::string_view po) {
 }
 
 MarkupDocument parse_po(const std::string& po) {
-  const PoFile read = read_po(po);
-  return FilledCatalogue(read).filled();
+  PoFile read = read_po(po);
+  const std::size_t forms = adapt_plural_forms(read);
+  return FilledCatalogue(read, forms).filled();
 }
 
 }  // namespace dragoman

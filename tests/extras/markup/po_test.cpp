@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "extras/markup/format_directives.h"
 #include "tests/extras/markup/word_translators.h"
 #include "tests/names.h"
 
@@ -11,6 +12,17 @@ namespace dragoman {
 namespace {
 
 std::string reversed_po(const std::string& po) { return translated(parse_po(po), reversed); }
+
+/// A header without which plurals are not filled in.
+std::string header_of(int forms) {
+  return join_text("msgid \"\"\nmsgstr \"\"\n\"Plural-Forms: nplurals=", forms, "; plural=n%",
+                   forms, ";\\n\"\n\n");
+}
+
+/// `po` without the header that stands before it here.
+std::string reversed_plurals(int forms, const std::string& po) {
+  return reversed_po(header_of(forms) + po).substr(header_of(forms).size());
+}
 
 std::string error_of(const std::string& po) {
   try {
@@ -36,10 +48,12 @@ TEST(Po, AllButTranslationsStays) {
 }
 
 TEST(Po, PluralsHaveTheirOwnMessage) {
-  EXPECT_EQ(reversed_po("msgid \"%d cat\"\nmsgid_plural \"%d big cats\"\nmsgstr[0] \"\"\nmsgstr[1] "
-                        "\"\"\nmsgstr[2] \"\"\n"),
-            "msgid \"%d cat\"\nmsgid_plural \"%d big cats\"\nmsgstr[0] \"cat %d\"\nmsgstr[1] "
-            "\"cats big %d\"\nmsgstr[2] \"cats big %d\"\n");
+  EXPECT_EQ(
+      reversed_plurals(3,
+                       "msgid \"%d cat\"\nmsgid_plural \"%d big cats\"\nmsgstr[0] \"\"\nmsgstr[1] "
+                       "\"\"\nmsgstr[2] \"\"\n"),
+      "msgid \"%d cat\"\nmsgid_plural \"%d big cats\"\nmsgstr[0] \"cat %d\"\nmsgstr[1] "
+      "\"cats big %d\"\nmsgstr[2] \"cats big %d\"\n");
 }
 
 TEST(Po, LinesAndEscapesStay) {
@@ -197,9 +211,98 @@ TEST(Po, AMessageStaysUntranslatedWhereItsTranslationHasOtherPlaceholders) {
   EXPECT_EQ(unflagged.bytes.find("\"\"\n"), std::string::npos) << unflagged.bytes;
 }
 
+TEST(Po, AnEmptyTranslationIsNone) {
+  const std::string po = "msgid \"one\"\nmsgstr \"\"\n\nmsgid \"one %d <b>x</b>\"\nmsgstr \"\"\n";
+  for (const char* text : {"", "\u2026"}) {
+    EXPECT_EQ(translated_as(po, text).untranslated, 2u) << text;
+    EXPECT_EQ(translated_as(po, text).bytes, po) << text;
+  }
+  EXPECT_EQ(translated_as(po, "eins").untranslated, 0u);
+  EXPECT_EQ(translated_as("msgid \"%d\\n\"\nmsgstr \"\"\n", "").bytes,
+            "msgid \"%d\\n\"\nmsgstr \"%d\\n\"\n");
+}
+
+TEST(Po, AnyTranslationKeepsTheMessagesPlaceholdersAndFields) {
+  const std::string head = "#, c-format\nmsgid \"\\n%d one\\ttwo %s\\nthree\\n\"\nmsgstr ";
+  int filled = 0;
+  for (int i = 0; i < 1'000; ++i) {
+    RandomStream random(9, i);
+    const std::string po = translated(parse_po(head + "\"\"\n"), [&](std::string_view text) {
+      return adversarial_translation(text, random);
+    });
+    ASSERT_TRUE(po.starts_with(head)) << po;
+    // The translation as the message of another catalogue.
+    const std::string text = po.substr(head.size());
+    if (text == "\"\"\n") continue;
+    ++filled;
+    ASSERT_TRUE(text.starts_with("\"\"\n\"\\n\"\n")) << text;
+    ASSERT_TRUE(text.ends_with("\\n\"\n")) << text;
+    ASSERT_TRUE(have_same_directives(format_syntaxes("#, c-format"), "%d %s", text)) << text;
+    ASSERT_EQ(parse_po("msgid " + text + "msgstr \"\"\n").passages.size(), 3u) << text;
+  }
+  EXPECT_GT(filled, 0);
+}
+
+TEST(Po, TabsDivideAMessageAndStay) {
+  EXPECT_EQ(reversed_message("", "\\tone two\\tthree\\vfour five\\r\\nsix"),
+            "msgstr \"\"\n\"\\ttwo one\\tthree\\013five four\\r\\n\"\n\"six\"\n");
+  // Numbers in one field and none in another would be an error of its own.
+  EXPECT_EQ(reversed_message("#, c-format\n", "%d of %s\\tmore %d"),
+            "msgstr \"%d of %s\\t%d more\"\n");
+}
+
+TEST(Po, AMessageWhoseFieldLosesItsWordsStaysUntranslated) {
+  const std::string po = "msgid \"one\\n\\ntwo\\tthree\\n\"\nmsgstr \"\"\n";
+  const MarkupDocument document = parse_po(po);
+  ASSERT_EQ(document.passages.size(), 3u);
+  for (std::size_t lost = 0; lost < 3; ++lost) {
+    std::vector<AlignedText> texts(3, {.text = "eins"});
+    texts[lost].text = "";
+    EXPECT_EQ(translated_document(document, texts).bytes, po);
+    EXPECT_EQ(translated_document(document, texts).untranslated, 1u);
+  }
+}
+
+TEST(Po, APluralNeedsARule) {
+  const std::string plural =
+      "msgid \"one cat\"\nmsgid_plural \"two cats\"\nmsgstr[0] \"\"\nmsgstr[1] \"\"\n";
+  const auto header = [](const std::string& fields) {
+    return "msgid \"\"\nmsgstr \"\"\n" + fields + "\n";
+  };
+  const std::string pot_rule = "\"Plural-Forms: nplurals=INTEGER; plural=EXPRESSION;\\n\"\n";
+  for (const std::string& begin :
+       {std::string(), header(""), header(pot_rule), header("\"Language: \\n\"\n" + pot_rule),
+        header("\"Language: tlh\\n\"\n"), header("\"Language: de\"\n")}) {
+    EXPECT_EQ(translated_as(begin + plural, "x").bytes, begin + plural);
+    EXPECT_EQ(translated_as(begin + plural, "x").untranslated, 1u);
+  }
+  const std::string german = "\"Plural-Forms: nplurals=2; plural=(n != 1);\\n\"\n";
+  const std::string filled =
+      "msgid \"one cat\"\nmsgid_plural \"two cats\"\nmsgstr[0] \"cat one\"\nmsgstr[1] \"cats "
+      "two\"\n";
+  for (const std::string language : {"\"Language: de\\n\"\n", "\"Language: de_AT\\n\"\n"}) {
+    EXPECT_EQ(reversed_po(header(language) + plural), header(language + german) + filled);
+    EXPECT_EQ(reversed_po(header(pot_rule + language) + plural),
+              header(german + language) + filled);
+  }
+}
+
+TEST(Po, AnEmptyPluralGetsTheFormsOfItsRule) {
+  const std::string message = "msgid \"a\"\nmsgid_plural \"b\"\n";
+  const std::string end = "\n# end\n";
+  EXPECT_EQ(reversed_plurals(3, message + "msgstr[0] \"\"\nmsgstr[1] \"\"\n" + end),
+            message + "msgstr[0] \"a\"\nmsgstr[1] \"b\"\nmsgstr[2] \"b\"\n" + end);
+  EXPECT_EQ(reversed_plurals(1, message + "msgstr[0] \"\"\nmsgstr[1] \"\"\n" + end),
+            message + "msgstr[0] \"b\"\n" + end);
+  EXPECT_EQ(reversed_plurals(2, message + "msgstr[0] \"\""),
+            message + "msgstr[0] \"a\"\nmsgstr[1] \"b\"");
+  EXPECT_EQ(reversed_plurals(3, message + "msgstr[0] \"x\"\nmsgstr[1] \"\"\n"),
+            message + "msgstr[0] \"x\"\nmsgstr[1] \"b\"\n");
+}
+
 TEST(Po, AllFormsOfAMessageStayUntranslatedTogether) {
   const std::string po =
-      "msgid \"\"\nmsgstr \"\"\n\n"
+      header_of(3) +
       "#, c-format\nmsgid \"one cat\"\nmsgid_plural \"%d cats\"\nmsgstr[0] \"\"\n# x\n"
       "msgstr[1] \"\"\nmsgstr[2] \"%d da\"\n";
   EXPECT_EQ(translated_as(po, "%y").bytes, po);
@@ -221,10 +324,12 @@ TEST(Po, TheHeaderDeclaresUtf8WhereATranslationIsFilledIn) {
 TEST(Po, ALineMayHaveSeveralKeywords) {
   EXPECT_EQ(reversed_po("msgid \"one two\" msgstr \"\"\n"),
             "msgid \"one two\" msgstr \"two one\"\n");
-  EXPECT_EQ(reversed_po("msgctxt \"x\" msgid \"one \" \"two\" msgid_plural \"ones twos\" msgstr[0] "
-                        "\"\" msgstr[1] \"\"\n\"\" msgid \"x y\"msgstr\"\""),
-            "msgctxt \"x\" msgid \"one \" \"two\" msgid_plural \"ones twos\" msgstr[0] "
-            "\"two one\" msgstr[1] \"twos ones\" msgid \"x y\"msgstr \"y x\"");
+  EXPECT_EQ(
+      reversed_plurals(2,
+                       "msgctxt \"x\" msgid \"one \" \"two\" msgid_plural \"ones twos\" msgstr[0] "
+                       "\"\" msgstr[1] \"\"\n\"\" msgid \"x y\"msgstr\"\""),
+      "msgctxt \"x\" msgid \"one \" \"two\" msgid_plural \"ones twos\" msgstr[0] "
+      "\"two one\" msgstr[1] \"twos ones\" msgid \"x y\"msgstr \"y x\"");
 }
 
 TEST(Po, FlagsAreThoseOfOneMessage) {
@@ -235,10 +340,10 @@ TEST(Po, FlagsAreThoseOfOneMessage) {
 
 TEST(Po, TheFormOfOneServesOtherNumbersWhereThereAreNotTwoForms) {
   const std::string message = "msgid \"one cat\"\nmsgid_plural \"%d cats\"\n";
-  EXPECT_EQ(reversed_po(message + "msgstr[0] \"\"\n"), message + "msgstr[0] \"cats %d\"\n");
-  EXPECT_EQ(reversed_po(message + "msgstr[0] \"\"\nmsgstr[1] \"\"\n"),
+  EXPECT_EQ(reversed_plurals(1, message + "msgstr[0] \"\"\n"), message + "msgstr[0] \"cats %d\"\n");
+  EXPECT_EQ(reversed_plurals(2, message + "msgstr[0] \"\"\nmsgstr[1] \"\"\n"),
             message + "msgstr[0] \"cat one\"\nmsgstr[1] \"cats %d\"\n");
-  EXPECT_EQ(reversed_po(message + "msgstr[0] \"\"\nmsgstr[1] \"\"\nmsgstr[2] \"\"\n"),
+  EXPECT_EQ(reversed_plurals(3, message + "msgstr[0] \"\"\nmsgstr[1] \"\"\nmsgstr[2] \"\"\n"),
             message + "msgstr[0] \"cats %d\"\nmsgstr[1] \"cats %d\"\nmsgstr[2] \"cats %d\"\n");
 }
 
@@ -253,7 +358,7 @@ TEST(Po, TheFirstOfThreeFormsHasThePlaceholdersOfThePlural) {
                        "\"\nmsgstr[2] \"", others, "\"\n");
     };
     const std::string plural = join_text(placeholder, " cats");
-    EXPECT_EQ(reversed_po(forms("", "")), forms(plural, plural));
+    EXPECT_EQ(reversed_plurals(3, forms("", "")), forms(plural, plural));
   }
 }
 
@@ -272,7 +377,7 @@ TEST(Po, AMessageIsFilledInOnlySoOften) {
   const std::string message = "msgid \"one two\"\nmsgid_plural \"ones\"\n";
   std::string forms;
   for (int i = 0; i < 8; ++i) forms += "msgstr[" + std::to_string(i) + "] \"\"\n";
-  EXPECT_EQ(parse_po(message + forms + "\n" + message + forms).passages.size(), 16u);
+  EXPECT_EQ(parse_po(header_of(8) + message + forms + "\n" + message + forms).passages.size(), 16u);
   EXPECT_THAT(error_of(message + forms + "msgstr[8] \"\"\n"), Names("line 11 ... 8 plural forms"));
   EXPECT_THAT(error_of("msgid \"one\"\nmsgstr \"\"\nmsgstr \"\"\n"),
               Names("line 3 ... msgstr ... twice"));
