@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <deque>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -162,12 +163,39 @@ std::string way_to_utf8(MarkupFormat markup, std::string_view text) {
                    "; convert it and its header: msgconv -t UTF-8");
 }
 
-/// Whether --markup is given. Throws UsageError if other flags do not go with it.
-bool is_asked_for(const MarkupFiles& markup, const TranslateConfig& config) {
+/// The flag that asks for lines; empty: there is none.
+std::string_view flag_of_lines(const TranslateConfig& config) {
   const TranslateFiles& files = config.files;
-  const auto refuse = [](bool is_given, const char* flag) {
-    if (is_given) throw UsageError(flag, ": does not go with --markup, which reads one document");
-  };
+  if (files.json) return "--json";
+  if (files.resume) return "--resume";
+  if (!files.prefix_file.empty()) return "--prefix-file";
+  if (config.decode.n_best > 1) return "--n-best";
+  if (files.with_scores) return "--with-scores";
+  if (files.word_scores) return "--word-scores";
+  return files.alignment == AlignmentFormat::None ? "" : "--alignment";
+}
+
+/// The format that the flags or, without --markup, the name of the input chooses.
+MarkupFormat chosen_format(MarkupChoice choice, const TranslateConfig& config) {
+  if (choice != MarkupChoice::ByName)
+    return static_cast<MarkupFormat>(static_cast<int>(choice) -
+                                     static_cast<int>(MarkupChoice::None));
+  const std::string& input = config.files.input;
+  const MarkupFormat format = format_of_name(input);
+  if (format == MarkupFormat::None) return format;
+  const std::string_view flag = flag_of_lines(config);
+  const std::string_view name = names_of(MarkupFormat())[static_cast<std::size_t>(format)];
+  log_info(flag.empty()
+               ? join_text(input, ": is read as one document in ", name,
+                           "; --markup none reads it as lines")
+               : join_text(input, ": is read as lines, as ", flag, " asks for, not as ", name));
+  return flag.empty() ? format : MarkupFormat::None;
+}
+
+/// Whether the input is a document; its format stands in `markup` then. Throws UsageError if other
+/// flags do not go with it.
+bool is_asked_for(MarkupFiles& markup, const TranslateConfig& config) {
+  markup.markup = chosen_format(markup.choice, config);
   const bool has_elements =
       markup.markup == MarkupFormat::Html || markup.markup == MarkupFormat::Xml;
   if (!has_elements && markup.names_tags())
@@ -177,17 +205,23 @@ bool is_asked_for(const MarkupFiles& markup, const TranslateConfig& config) {
   if (markup.markup != MarkupFormat::Html && !markup.translate_attributes.empty())
     throw UsageError("--translate-attributes: needs --markup html");
   if (markup.markup == MarkupFormat::None) return false;
-  refuse(files.json, "--json");
-  refuse(files.resume, "--resume");
-  refuse(!files.prefix_file.empty(), "--prefix-file");
-  refuse(config.decode.n_best > 1, "--n-best");
-  refuse(files.with_scores, "--with-scores");
-  refuse(files.word_scores, "--word-scores");
-  refuse(files.alignment != AlignmentFormat::None, "--alignment");
+  if (const std::string_view flag = flag_of_lines(config); !flag.empty())
+    throw UsageError(flag, ": does not go with --markup, which reads one document");
   return true;
 }
 
 }  // namespace
+
+MarkupFormat format_of_name(std::string_view name) {
+  using enum MarkupFormat;
+  static constexpr std::pair<std::string_view, MarkupFormat> kEndings[] = {
+      {".html", Html}, {".htm", Html}, {".xml", Xml}, {".xlf", Xml}, {".xliff", Xml},
+      {".srt", Srt},   {".vtt", Vtt},  {".po", Po},   {".pot", Po}};
+  const std::string ending = ascii_lower(name.substr(std::min(name.rfind('.'), name.size())));
+  const auto* const known =
+      std::ranges::find(kEndings, ending, [](const auto& each) { return each.first; });
+  return known == std::end(kEndings) ? None : known->second;
+}
 
 MarkupOptions MarkupFiles::options() const {
   return {.ignore_tags = {ignore_tags.begin(), ignore_tags.end()},
@@ -229,9 +263,10 @@ void translate_document(const MarkupDocument& document, TranslationService& serv
   const TranslatedDocument translated = translated_document(document, texts, elements);
   written.write(translated.bytes);
   if (translated.untranslated > 0)
-    log_warning(join_text(counted(static_cast<std::int64_t>(translated.untranslated),
-                                  "message stays untranslated", "messages stay untranslated"),
-                          ": a translation would not have the placeholders of its message"));
+    log_warning(join_text(
+        counted(static_cast<std::int64_t>(translated.untranslated), "message stays untranslated",
+                "messages stay untranslated"),
+        ": a translation would lack words or placeholders, or the header lacks Plural-Forms"));
   log_summary(translations.facts(), 0, 0, watch.seconds());
 }
 

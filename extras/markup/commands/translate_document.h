@@ -1,6 +1,7 @@
 // dragoman translate --markup: a document in, the same document in another language out.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,17 +11,29 @@
 
 namespace dragoman {
 
+/// The values of --markup: the name of the input decides, or one of MarkupFormat.
+enum class MarkupChoice { ByName, None, Html, Xml, Srt, Vtt, Po, Markdown };
+constexpr std::array<std::string_view, 8> names_of(MarkupChoice) {
+  return {"by-name", "none", "html", "xml", "srt", "vtt", "po", "markdown"};
+}
+
+/// The format of a file whose name never is that of a plain text: page.html. Others: None; .md,
+/// too, as it may be lines.
+MarkupFormat format_of_name(std::string_view name);
+
 /// The flags of documents with markup.
 struct MarkupFiles {
-  MarkupFormat markup = MarkupFormat::None;
+  MarkupChoice choice = MarkupChoice::ByName;
+  MarkupFormat markup = MarkupFormat::None;  ///< that is chosen
   std::vector<std::string> ignore_tags = {}, splitting_tags = {}, non_splitting_tags = {};
   std::vector<std::string> translate_attributes = {};
 
   void for_each_field(const auto& visit) {
     const auto field = fields_under("Markup", visit);
-    field("markup", markup,
+    field("markup", choice,
           "the input is one document: a page (html), XML, subtitles (srt, vtt), messages (po) or "
-          "Markdown; its texts are translated, and its tags stay with their words");
+          "Markdown; its texts are translated, and its tags stay with their words; by-name: if the "
+          "name of --input ends in .html, .htm, .xml, .xlf, .xliff, .srt, .vtt, .po or .pot");
     field(
         "ignore-tags", ignore_tags,
         "elements that are kept as they are, besides scripts, code and those with translate=\"no\"",

@@ -118,6 +118,22 @@ TEST(TranslateDocument, ACatalogueInAnotherEncodingIsRefusedWithItsName) {
   EXPECT_THAT(error_of("# \xe4\n", MarkupFormat::Po), testing::Not(testing::HasSubstr("charset")));
 }
 
+TEST(TranslateDocument, NamesThatAreNeverPlainTextHaveAFormat) {
+  for (const auto& [name, format] : {std::pair("page.html", MarkupFormat::Html),
+                                     {"a.b/PAGE.HTM", MarkupFormat::Html},
+                                     {"x.xml", MarkupFormat::Xml},
+                                     {"x.xlf", MarkupFormat::Xml},
+                                     {"x.srt", MarkupFormat::Srt},
+                                     {"x.vtt", MarkupFormat::Vtt},
+                                     {"de.po", MarkupFormat::Po},
+                                     {"x.pot", MarkupFormat::Po},
+                                     {"README.md", MarkupFormat::None},
+                                     {"x.en", MarkupFormat::None},
+                                     {"html", MarkupFormat::None},
+                                     {"-", MarkupFormat::None}})
+    EXPECT_EQ(format_of_name(name), format) << name;
+}
+
 TEST(TranslateDocument, TheFlagsNameElements) {
   const MarkupDocument document = read("one <x>two</x><y>three</y>", {.markup = MarkupFormat::Xml,
                                                                       .ignore_tags = {"x"},

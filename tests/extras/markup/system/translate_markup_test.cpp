@@ -40,6 +40,21 @@ TEST_F(Translate, APageKeepsItsMarkup) {
   EXPECT_EQ(run(words({"--markup", "html"}), page).output, translated) << "in a pipe";
 }
 
+TEST_F(Translate, TheNameOfTheInputChoosesTheMarkup) {
+  const std::string page = "<p>the cat sat</p>\n", in = folder_ / "page.html";
+  write_file(in, page);
+  const ProcessResult by_name = run(words({"-i", in}));
+  ASSERT_EQ(by_name.exit_code, 0) << by_name.errors;
+  EXPECT_EQ(by_name.output, run(words({"--markup", "html", "-i", in})).output);
+  EXPECT_THAT(by_name.errors, testing::AllOf(HasSubstr("html"), HasSubstr("--markup none")));
+  const ProcessResult lines = run(words({"--markup", "none", "-i", in}));
+  EXPECT_EQ(lines.output, run(words({}), page).output);
+  EXPECT_THAT(lines.errors, testing::Not(HasSubstr("--markup none")));
+  const ProcessResult n_best = run(words({"--n-best", "2", "-i", in}));
+  EXPECT_EQ(n_best.output, run(words({"--n-best", "2"}), page).output);
+  EXPECT_THAT(n_best.errors, HasSubstr("--n-best"));
+}
+
 /// Two messages of each format, which have two placeholders each.
 std::string catalogue_of_formats() {
   std::string po =
