@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/cuda_stand_in/counts.h"
+
 namespace dragoman {
 
 namespace {
@@ -65,6 +67,12 @@ nlohmann::ordered_json time_by_kernel(const std::function<void()>& work) {
     kernels.back().update(time.json());
   }
   return {{"all", all.json()}, {"kernels", kernels}, {"rest", rest.json()}};
+}
+
+nlohmann::ordered_json launches_by_kernel(const std::function<void()>& work) {
+  const StandInCounts counts;
+  work();
+  return counts.report()["launches"];
 }
 
 double peak_device_memory_gib(torch::Device device) {

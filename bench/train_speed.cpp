@@ -4,7 +4,8 @@
 // never waited for in between. "host_ms_per_update" is the time that the host takes to give a GPU
 // its work.
 // "time_by_part", on the CPU, has fractions of the time of some more updates, measured with record
-// functions; "time_by_kernel", on a GPU, has the kernels of one more update.
+// functions; "time_by_kernel", on a GPU, has the kernels of one more update, and
+// "launches_by_kernel" its launches and bytes, on the stand-in for a GPU (bench/update_launches).
 //   train_speed --preset tiny|small|base|big [--precision auto|fp32|bf16] [--device
 //   cpu|cuda|cuda:N]
 //               [--windows N] [--updates N] [--threads N] [--length N] [--spread N] [--max-tokens
@@ -34,6 +35,7 @@
 #include "bench/part_times.h"
 #include "data/packed_batch.h"
 #include "model/device.h"
+#include "tests/cuda_stand_in/counts.h"
 #include "training/ranks/communicator.h"
 #include "training/ranks/rank_info.h"
 #include "training/trainer.h"
@@ -158,6 +160,10 @@ nlohmann::ordered_json time_by_part(Bench& bench, int updates) {
 nlohmann::ordered_json measure(const Options& options, Communicator& ranks) {
   Bench bench(options, ranks);
   bench.run_updates(options.updates);  // warms up
+
+  if (options.by_kernel && StandInCounts::is_there())  // it has no speed
+    return {{"launches_by_kernel", launches_by_kernel([&] { bench.run_updates(1); })}};
+
   std::vector<double> rates;
   std::int64_t tokens = 0;
   double working = 0, total = 0;
