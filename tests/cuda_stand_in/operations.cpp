@@ -117,8 +117,9 @@ const std::set<std::string> kWaits = {
 const std::set<std::string> kReadsSome = {"aten::index_select", "aten::gather", "aten::index",
                                           "aten::embedding", "aten::take"};
 const std::set<std::string> kWritesSome = {
-    "aten::index_copy_",  "aten::index_fill_", "aten::index_add_",      "aten::scatter_",
-    "aten::scatter_add_", "aten::index_put_",  "aten::_index_put_impl_"};
+    "aten::index_copy", "aten::index_copy_",     "aten::index_fill_", "aten::index_add_",
+    "aten::scatter",    "aten::scatter_",        "aten::scatter_add", "aten::scatter_add_",
+    "aten::index_put_", "aten::_index_put_impl_"};
 /// Operations that take indices on the CPU.
 const std::set<std::string> kTakesHostIndices = {"aten::index", "aten::index_put_",
                                                  "aten::_index_put_impl_"};
@@ -189,7 +190,7 @@ class Call {
     double read = read_, written = written_ + fresh_;
     if (kReadsSome.contains(schema_.name())) read += fresh_ + out_ - first_read_;
     // The first tensor is read and written in as many places as the others have.
-    if (kWritesSome.contains(schema_.name())) {
+    if (kWritesSome.contains(schema_.name()) && in_place_ > 0) {
       read -= in_place_;
       written = read;
     }
@@ -216,7 +217,9 @@ class Call {
     const bool is_out = writes && schema_.overload_name().find("out") != std::string::npos;
     if (writes) written_ += bytes;
     if (is_out) out_ += bytes;
-    if (writes && !is_out) in_place_ += bytes;
+    if (number_of_tensors_ == 1) first_address_ = tensor.const_data_ptr();
+    const bool is_first_again = is_out && tensor.const_data_ptr() == first_address_;
+    if (writes && (!is_out || is_first_again)) in_place_ += bytes;
     if (!is_out && !writes_all_of_it()) read_ += bytes;
     if (number_of_tensors_ == 1) first_read_ = bytes;
     if (writes && may_grow && tensor.numel() == 0) {
@@ -257,6 +260,7 @@ class Call {
   std::vector<std::pair<Tensor, Tensor>> grown_;  // outputs that the CPU's kernel gives their size
   bool has_elements_ = false, by_mask_ = false;
   std::int64_t number_of_tensors_ = 0;
+  const void* first_address_ = nullptr;             // of the first tensor
   double read_ = 0, written_ = 0, fresh_ = 0;       // bytes
   double out_ = 0, in_place_ = 0, first_read_ = 0;  // of these
 };

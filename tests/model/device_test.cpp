@@ -88,6 +88,19 @@ TEST_F(StandIn, LaunchesBytesAndWaitsAreCounted) {
             (nlohmann::json{{"item", 1}, {"copy to the host", 1}, {"copy to the device", 1}}));
 }
 
+TEST_F(StandIn, AnOperationInPlaceHasTheBytesOfTheElementsThatItWrites) {
+  const auto on_device = torch::device(test_device());
+  const torch::Tensor x = torch::zeros({4, 100}, on_device),
+                      values = torch::ones({4, 1}, on_device);
+  const torch::Tensor index = torch::zeros({4, 1}, on_device.dtype(torch::kInt64));
+  const StandInCounts counts;
+  x.scatter_(1, index, values);
+  const nlohmann::json launches = counts.report()["launches"];
+  ASSERT_EQ(launches.size(), 1U);
+  EXPECT_EQ(launches.front()["read"], 4 * 8 + 4 * 4);
+  EXPECT_EQ(x.sum().item<float>(), 4);
+}
+
 TEST_F(StandIn, ACopyIsMadeWhenAnEventForcesIt) {
   const torch::Tensor locked = torch::ones({4}).pin_memory();
   const c10::impl::VirtualGuardImpl gpu(test_device().type());
