@@ -253,6 +253,7 @@ void Start::begin(const std::optional<FoundCheckpoint>& found, const RankInfo& i
   known.take_checkpoint(found, ranks);
   settle();
   device = chosen_device(settled.settings.train.device, info.local_rank);
+  known.on_gpu = device.is_cuda();
   threads = use_threads(settled.settings.train.threads, info.local_size);
 }
 

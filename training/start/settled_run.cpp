@@ -117,7 +117,13 @@ void choose_by_models(SettledRun& run, const StartFacts& known) {
     refuse_ignored_tokenizer_flags(settings, *known.tokenizer_files, "--tokenizer");
 }
 
-// ---- the text, the tokenizers, the corpus -------------------------------------------------------
+// ---- the device, the text, the tokenizers, the corpus -------------------------------------------
+
+/// On a GPU no attention weights are dropped, as in the paper: flash attention, the fast path
+/// there, cannot drop them (model/ops/attention.h).
+void choose_for_gpu(RunSettings& settings) {
+  settings.choose("attention-dropout", "0", "on a GPU");
+}
 
 /// Chooses the size of the model, and the settings that are needed before the text is encoded. A
 /// preset that was asked for decides only the size.
@@ -228,6 +234,7 @@ SettledRun settle(const RunSettings& asked, const StartFacts& known) {
   settings.check();
   choose_by_models(run, known);
   if (known.model) settings.check();  // again: its architecture is the model's
+  if (known.on_gpu) choose_for_gpu(settings);
   if (known.text) choose_by_text(run, *known.text, known.preset);
   if (known.tokenizers) choose_by_tokenizers(run, *known.tokenizers, known.model);
   if (known.max_tokens)

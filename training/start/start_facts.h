@@ -49,6 +49,7 @@ struct StartFacts {
   std::optional<StartRecord> remembered = {};
   /// The record of the checkpoint from which the run is resumed; on rank 0.
   std::optional<ProgressRecord> begun = {};
+  bool on_gpu = false;                ///< whether this rank computes on a GPU
   std::string initial_checksum = {};  ///< of the model that it was started from, if known
   /// The checkpoint; in a new run the model of --init-from.
   std::optional<GivenModel> model = {};

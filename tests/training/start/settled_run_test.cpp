@@ -124,6 +124,25 @@ TEST_F(RunStart, TheTextDecidesThePresetAndThePresetsSettings) {
   EXPECT_TRUE(run.settings.is_open("max-updates"));
 }
 
+TEST_F(RunStart, OnAGpuNoAttentionWeightsAreDroppedUnlessTheRunHasAValue) {
+  known.on_gpu = true;
+  SettledRun run = settled();
+  EXPECT_EQ(run.settings.model.attention_dropout, 0);
+  EXPECT_EQ(reason(run, "attention-dropout"), "on a GPU");
+  EXPECT_EQ(run.settings.model.dropout, request.model.dropout);
+  read_text();
+  EXPECT_EQ(settled().settings.model.attention_dropout, 0);
+
+  ask("attention-dropout", "0.2");
+  EXPECT_EQ(settled().settings.model.attention_dropout, 0.2) << "asked for";
+}
+
+TEST_F(RunStart, ARunThatDroppedAttentionWeightsDoesSoOnAGpu) {
+  begin();
+  known.on_gpu = true;
+  EXPECT_EQ(settled().settings.model.attention_dropout, ModelConfig().attention_dropout);
+}
+
 TEST_F(RunStart, NormalisationAfterTheSubLayersLearnsAtALowerRate) {
   read_text();
   const double before = settled().settings.train.lr;
