@@ -52,16 +52,32 @@ void FlatLayout::bind_values(Transformer& model, const torch::Tensor& values) co
   for (const View& view : views(values)) parameters[view.name].set_data(view.tensor);
 }
 
+/// On a device other than the CPU, where each operation has a price, the gradients are joined
+/// first, and added as one.
 void FlatLayout::add_gradients(const std::vector<torch::Tensor>& parameters, std::int64_t begin,
                                const torch::Tensor& sums) const {
   const std::int64_t end = begin + sums.numel();
+  std::int64_t joined_end = begin;
+  std::vector<torch::Tensor> joined;  // the gradients of [begin, joined_end), unless on the CPU
+  const auto join = [&](std::int64_t place, const torch::Tensor& gradient) {
+    if (joined_end < place)
+      joined.push_back(torch::zeros({place - joined_end}, parameters.front().options()));
+    if (gradient.defined()) joined.push_back(gradient);
+    joined_end = gradient.defined() ? place + gradient.numel() : place;
+  };
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const std::int64_t offset = offsets_[i], next = offset + count(shapes_[i].shape);
     const std::int64_t first = std::max(begin, offset), last = std::min(end, next);
     if (first >= last || !parameters[i].grad().defined()) continue;
-    sums.narrow(0, first - begin, last - first)
-        .add_(parameters[i].grad().view(-1).narrow(0, first - offset, last - first));
+    const auto gradient = parameters[i].grad().view(-1).narrow(0, first - offset, last - first);
+    if (sums.is_cpu())
+      sums.narrow(0, first - begin, last - first).add_(gradient);
+    else
+      join(first, gradient);
   }
+  if (joined.empty()) return;
+  join(end, {});
+  sums.add_(torch::cat(joined));
 }
 
 std::vector<FlatRange> FlatLayout::slices_from_the_end(std::int64_t elements) const {

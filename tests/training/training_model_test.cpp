@@ -204,6 +204,18 @@ TEST(TrainingModel, FillerSentencesChangeNeitherTheLossNorTheGradient) {
             1e-6 * gradient.norm().item<double>());
 }
 
+/// An update as the trainer makes it.
+void make_update(TrainingModel& model, SpikeLimits& limits, const PackedBatch& batch,
+                 const LossConfig& loss, std::int64_t number) {
+  const auto sums = accumulate(model, batch, loss, number);
+  const auto mean = sums.smoothed() / static_cast<double>(sums.target_tokens);
+  const auto step = model.step({.target_tokens = sums.target_tokens,
+                                .learning_rate = 1e-3,
+                                .clip_norm = 1,
+                                .max_gradient_norm = limits.max_gradient_norm(mean)});
+  limits.note(mean, step.gradient_norm, step.made);
+}
+
 TEST(TrainingModel, AnUpdateWaitsForNothingFromItsDevice) {
   if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts what waits";
   for (const Precision precision : {Precision::Fp32, Precision::Bf16})
@@ -213,22 +225,30 @@ TEST(TrainingModel, AnUpdateWaitsForNothingFromItsDevice) {
       model.keep_moving_average(0.9);
       SpikeLimits limits({}, 10, test_device());
       const auto batch = loss.alignment_weight > 0 ? linked_batch({1, 2, 3}) : batch_of({1, 2, 3});
-      const auto update = [&](std::int64_t u) {
-        const auto sums = accumulate(model, batch, loss, u);
-        const auto mean = sums.smoothed() / static_cast<double>(sums.target_tokens);
-        const auto step = model.step({.target_tokens = sums.target_tokens,
-                                      .learning_rate = 1e-3,
-                                      .clip_norm = 1,
-                                      .max_gradient_norm = limits.max_gradient_norm(mean)});
-        limits.note(mean, step.gradient_norm, step.made);
-      };
-      update(1);  // copies the table of positions
+      make_update(model, limits, batch, loss, 1);  // copies the table of positions
       const StandInCounts counts;
-      update(2);
-      update(3);
+      make_update(model, limits, batch, loss, 2);
+      make_update(model, limits, batch, loss, 3);
       EXPECT_EQ(counts.launches_of("aten::_fused_adamw_.tensor_lr"), 2);
       EXPECT_EQ(counts.waits(), nlohmann::json::object());
     }
+}
+
+TEST(TrainingModel, AnUpdateOfBaseHasFewLaunches) {
+  if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
+  ModelConfig config = ModelConfig::from_preset(Preset::Base);  // its layers, with small matrices
+  config.d_model = config.d_ff = 64;
+  config.source_vocabulary = config.target_vocabulary = 50;
+  config.attention_dropout = 0;  // as on a GPU
+  TrainingModel model(config, {}, Precision::Bf16, test_device(), 1);
+  SpikeLimits limits({}, 10, test_device());
+  const auto batch = batch_of({1, 2, 3});
+  make_update(model, limits, batch, {.label_smoothing = 0.1}, 1);
+  const StandInCounts counts;
+  make_update(model, limits, batch, {.label_smoothing = 0.1}, 2);
+  const nlohmann::json report = counts.report();
+  EXPECT_LE(report["launch_count"], 2200);  // most of them for the masks of dropout
+  EXPECT_EQ(counts.launches_of("aten::_flash_attention_forward"), 18);
 }
 
 TEST(TrainingModel, AnUpdateLeftOutCountsAsNoStep) {
