@@ -16,14 +16,19 @@ TokenLosses cross_entropy_reference(torch::Tensor& logits, const torch::Tensor& 
                                     const LossConfig& config) {
   const double on_target = 1 - config.label_smoothing;
   const double uniform = config.label_smoothing / static_cast<double>(logits.size(1));
-  const auto counts = targets.ge(0).to(torch::kFloat32);         // 0 for rows without a target
-  const auto index = targets.clamp_min(0).unsqueeze(1);          // [N, 1]
-  const auto log_p = logits.to(torch::kFloat32).log_softmax(1);  // [N, V]
-  auto d_logits = log_p.exp() - uniform;
-  d_logits.scatter_add_(1, index, torch::full_like(index, -on_target, d_logits.options()));
-  logits.copy_(d_logits * counts.unsqueeze(1));
+  const auto counts = targets.ge(0).to(torch::kFloat32);   // 0 for rows without a target
+  const auto index = targets.clamp_min(0).unsqueeze(1);    // [N, 1]
+  auto log_p = logits.to(torch::kFloat32).log_softmax(1);  // [N, V]
   const auto likelihood = log_p.gather(1, index).squeeze(1).neg() * counts;
-  return {likelihood * on_target - log_p.sum(1) * counts * uniform, likelihood};
+  const auto smoothed = likelihood * on_target - log_p.sum(1) * counts * uniform;
+  // The gradient is one pass over the logits: a matrix of them costs more to read and write than
+  // all else here.
+  const auto p = log_p.exp_();
+  const auto counts_of_rows = counts.unsqueeze(1);  // [N, 1]
+  torch::addcmul_out(logits, counts_of_rows * -uniform, p, counts_of_rows);
+  const auto of_targets = (p.gather(1, index) - (uniform + on_target)) * counts_of_rows;  // [N, 1]
+  logits.scatter_(1, index, of_targets.to(logits.scalar_type()));
+  return {smoothed, likelihood};
 }
 
 TokenLosses cross_entropy_in_place(torch::Tensor& logits, const torch::Tensor& targets,
@@ -161,6 +166,16 @@ struct Projection {
   torch::Tensor targets;  // [N]
 };
 
+/// The number of tokens in a chunk. If the configuration leaves it open, a device other than the
+/// CPU takes as many as have 2^28 logits, 8,388 tokens with 32,000 pieces: it has no use for the
+/// small chunks that stay in a processor's cache, and each chunk is some dozens of launches.
+std::int64_t chunk_on_device(LossConfig config, std::int64_t tokens, const torch::Tensor& weight) {
+  constexpr std::int64_t kLogits = 1 << 28;
+  if (!weight.is_cpu() && config.chunk_tokens == 0)
+    config.chunk_tokens = std::max<std::int64_t>(kLogits / weight.size(0), 1);
+  return chunk_size(config, tokens, weight.size(0));
+}
+
 /// The losses of a projection, a chunk of tokens at a time, and its gradients if they are wanted.
 class ChunkedLoss {
  public:
@@ -169,7 +184,7 @@ class ChunkedLoss {
         config_(config),
         wants_gradients_(wants_gradients),
         tokens_(in_.targets.size(0)),
-        chunk_(chunk_size(config, tokens_, in_.weight.size(0))),
+        chunk_(chunk_on_device(config, tokens_, in_.weight)),
         logits_(torch::empty({chunk_, in_.weight.size(0)}, in_.hidden.options())) {
     if (!wants_gradients) return;
     const auto wide = in_.hidden.options().dtype(torch::kFloat32);

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "tests/cuda_stand_in/counts.h"
 #include "tests/test_device.h"
 
 namespace dragoman {
@@ -68,6 +69,19 @@ TEST_P(LossInChunks, TheLossEqualsCrossEntropyOfAllLogitsInValueAndGradients) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Chunks, LossInChunks, testing::Values(0, 1, 5, 36, 37, 512));
+
+TEST(Loss, AChunkIsLargerOnADeviceThanInTheCacheOfAProcessor) {
+  if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
+  constexpr std::int64_t kTokens = 600, kVocabulary = 60'000;  // above 2^25 logits
+  ASSERT_EQ(chunk_size({}, kTokens, kVocabulary), 300);
+  const Example e = example(torch::kBFloat16, kTokens, kVocabulary);
+  const torch::NoGradGuard no_grad;
+  const StandInCounts counts;
+  projected_cross_entropy(e.hidden, e.weight, {}, e.targets, {});
+  EXPECT_EQ(counts.launches_of("aten::_log_softmax.out"), 1);
+  projected_cross_entropy(e.hidden, e.weight, {}, e.targets, {.chunk_tokens = 200});
+  EXPECT_EQ(counts.launches_of("aten::_log_softmax.out"), 1 + 3);
+}
 
 /// Hidden, weight and, if there is one, bias, as leaves in fp32.
 struct Fp32Example {
