@@ -27,14 +27,13 @@ struct TranslatorConfig {
   ComputeType compute_type = ComputeType::Auto;
   std::int64_t batch_size = 0;  ///< Workers::Limits::rows
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    visit({.name = "model", .help = "run folders or model files"}, models);
-    visit({.name = "threads", .help = "threads; 0: all cores that this process may use"}, threads);
-    visit({.name = "compute-type", .help = "number type of the arithmetic"}, compute_type);
-    visit({.name = "batch-size",
-           .help = "hypotheses that are computed together; 0: as suits the processor"},
-          batch_size);
+  void for_each_field(const auto& visit) {
+    const auto field = fields_under("", visit);
+    field("model", models, "run folders or model files");
+    field("threads", threads, "threads; 0: all cores that this process may use");
+    field("compute-type", compute_type, "number type of the arithmetic");
+    field("batch-size", batch_size,
+          "hypotheses that are computed together; 0: as suits the processor");
   }
 
   void check() const {
@@ -53,15 +52,15 @@ struct DemandConfig {
   bool word_scores = false;
   bool alignment = false;
 
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    visit({.name = "terms", .help = "glossary's file"}, terms);
-    visit({.name = "avoid", .help = "texts that no translation may have"}, avoid);
-    visit({.name = "protect", .help = "copy numbers, addresses and placeholders"}, protect);
-    visit({.name = "terms-force", .help = "write every required text"}, terms_force);
-    visit({.name = "number-format", .help = "two languages: en-de"}, number_format);
-    visit({.name = "word-scores", .help = "report words"}, word_scores);
-    visit({.name = "alignment", .help = "report attention"}, alignment);
+  void for_each_field(const auto& visit) {
+    const auto field = fields_under("", visit);
+    field("terms", terms, "glossary's file");
+    field("avoid", avoid, "texts that no translation may have");
+    field("protect", protect, "copy numbers, addresses and placeholders");
+    field("terms-force", terms_force, "write every required text");
+    field("number-format", number_format, "two languages: en-de");
+    field("word-scores", word_scores, "report words");
+    field("alignment", alignment, "report attention");
   }
 };
 
