@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -256,19 +257,21 @@ std::string language_suffix(std::string_view name) {
 
 ZippedPair pair_in(const std::vector<std::string>& names, const std::string& path,
                    const PairFileOptions& options) {
+  std::map<std::string, std::vector<std::string>, std::less<>> languages;  // by the name before
+  for (const std::string& name : names)
+    if (const std::string language = language_suffix(name); !language.empty())
+      languages[name.substr(0, name.size() - language.size())].push_back(language);
+  const bool is_asked = !options.source_lang.empty() || !options.target_lang.empty();
   std::vector<ZippedPair> found;
-  for (const std::string& source : names)
-    for (const std::string& target : names) {
-      const std::string from = language_suffix(source), to = language_suffix(target);
-      if (from.empty() || to.empty() || from == to) continue;
-      const std::string_view stem(source.data(), source.size() - from.size());
-      if (stem != std::string_view(target).substr(0, target.size() - to.size())) continue;
-      const bool is_named = stem.ends_with("." + from + "-" + to + ".");
-      const bool is_asked = !options.source_lang.empty() || !options.target_lang.empty();
-      if (is_asked ? is_language(from, options.source_lang) && is_language(to, options.target_lang)
-                   : is_named)
-        found.push_back({source, target, from + "-" + to});
-    }
+  for (const auto& [stem, codes] : languages)
+    for (const std::string& from : codes)
+      for (const std::string& to : codes) {
+        const std::string both = join_text(from, '-', to);
+        const bool fits = is_asked ? is_language(from, options.source_lang) &&
+                                         is_language(to, options.target_lang)
+                                   : stem.ends_with(join_text('.', both, '.'));
+        if (from != to && fits) found.push_back({stem + from, stem + to, both});
+      }
   if (found.size() == 1) return found[0];
   throw Error(path, ": is a zip archive with ", found.empty() ? "no" : "more than one",
               " pair of files like NAME.en-de.en and NAME.en-de.de",
@@ -354,7 +357,7 @@ bool is_language(std::string_view code, std::string_view asked) {
 
 void PairFormat::give(std::string_view source, std::string_view target) {
   ++facts.pairs;
-  sink(source, target);
+  sink_(source, target);
 }
 
 void PairFormat::leave_out(std::int64_t line, const std::string& fault) {

@@ -24,7 +24,7 @@ class PairFormat {
  protected:
   /// `asked` and `to` must outlive it.
   PairFormat(std::string file, const PairFileOptions& asked, const PairSink& to)
-      : name(std::move(file)), options(asked), sink(to) {}
+      : name(std::move(file)), options(asked), sink_(to) {}
 
   void give(std::string_view source, std::string_view target);
   /// Counts a unit that is not given, and keeps where and why if it is the first.
@@ -34,7 +34,7 @@ class PairFormat {
   const PairFileOptions& options;
 
  private:
-  const PairSink& sink;
+  const PairSink& sink_;
 };
 
 /// Whether the code of a language is the one that is asked for: "en" takes "en-GB" and "EN_gb", and
