@@ -85,6 +85,7 @@ struct DataConfig {
   /// Text files may have other names on resume. The hash of their contents decides.
   void for_each_field(const auto& visit) {
     text_fields(visit);
+    validation_fields(visit);
     filter_fields(visit);
     augmentation_fields(visit);
   }
@@ -124,6 +125,11 @@ struct DataConfig {
           "for each training file, a file in Pharaoh format that links the words of each pair, "
           "like 0-0 1-2; the links teach the decoder's attention",
           {.on_resume = OnResume::Allowed, .placeholder = "FILE"});
+  }
+
+  template <class Visit>
+  void validation_fields(Visit& visit) {
+    const auto field = fields_under("Data", visit);
     field("valid-src", valid_source,
           "source side of the validation text; without it, some training pairs are held out",
           {.aliases = "validation-source,valid-source",
