@@ -104,6 +104,7 @@ std::string catalogue_of_formats() {
 TEST_F(Translate, GettextAcceptsACatalogueInEachFormat) {
   if (Process(CommandWords{{"sh", "-c", "command -v msgfmt"}}).wait().exit_code != 0)
     GTEST_SKIP() << "msgfmt of gettext is not installed";
+  write_model("model.safetensors", 3);  // it writes words for each message
   const ProcessResult result = run(words({"--markup", "po"}), catalogue_of_formats());
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_THAT(result.errors, testing::Not(HasSubstr("untranslated"))) << result.output;
