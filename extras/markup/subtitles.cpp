@@ -31,7 +31,7 @@ struct CaptionLine {
 };
 
 /// The lines of a file without their ends.
-std::vector<ByteRange> lines_of(std::string_view file) {
+std::vector<ByteRange> file_lines(std::string_view file) {
   std::vector<ByteRange> lines;
   for (std::size_t begin = 0; begin < file.size();) {
     const std::size_t end = std::min(file.find('\n', begin), file.size());
@@ -60,7 +60,7 @@ std::vector<CaptionLine> caption_lines(std::string_view srt) {
   std::vector<CaptionLine> lines;
   std::size_t captions = 0;
   bool follows_text = false;  // without a blank line
-  for (const ByteRange& place : lines_of(srt)) {
+  for (const ByteRange& place : file_lines(srt)) {
     const std::string_view line = place.of(srt);
     const bool has_text = !strip(line).empty();
     if (is_time(line)) {
@@ -85,7 +85,7 @@ std::vector<CaptionLine> cue_lines(std::string_view vtt) {
   std::vector<CaptionLine> lines;
   std::size_t cues = 0;
   bool is_in_cue = false;
-  for (const ByteRange& place : lines_of(vtt)) {
+  for (const ByteRange& place : file_lines(vtt)) {
     const std::string_view line = place.of(vtt);
     if (line.find("-->") != std::string_view::npos)
       is_in_cue = is_time(line), ++cues;
