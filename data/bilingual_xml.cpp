@@ -1,7 +1,6 @@
 #include <expat.h>
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <map>
 #include <optional>
@@ -59,6 +58,11 @@ class Units {
 
   virtual ~Units() = default;
 
+  /// The names of the elements that are units.
+  const std::vector<std::string>& names() const { return names_; }
+  /// The beginning of a document in whose middle a unit may stand.
+  const std::string& document_begin() const { return document_begin_; }
+
   void begin(const std::string& element, const Attributes& attributes, std::int64_t line) {
     if (codes_ > 0 || (collects_ && is_code(element))) {
       ++codes_;
@@ -104,11 +108,14 @@ class Units {
   /// The sides that are wanted, as the first unit shows. Throws Error, beginning with the name of
   /// the file, if it does not have them, or it is not clear which they are.
   virtual Sides sides(const std::string& name, const PairFileOptions& asked) const = 0;
-  virtual bool is_unit(std::string_view element) const = 0;
-  /// The beginning of a document in whose middle a unit may stand.
-  virtual std::string_view document_begin() const = 0;
 
  protected:
+  Units(std::vector<std::string> names, std::string document_begin)
+      : names_(std::move(names)), document_begin_(std::move(document_begin)) {}
+
+  bool is_unit(std::string_view element) const {
+    return std::ranges::find(names_, element) != names_.end();
+  }
   /// Outside of a segment.
   virtual void opened(const std::string& element, const Attributes& attributes) = 0;
   virtual void closed(const std::string& /*element*/) {}
@@ -128,6 +135,8 @@ class Units {
     return is_among(element, {"bpt", "ept", "ph", "it", "ut", "x", "bx", "ex", "sc", "ec"});
   }
 
+  const std::vector<std::string> names_;
+  const std::string document_begin_;
   bool collects_ = false;
   std::int64_t codes_ = 0;  ///< open elements from an inline code on
   std::string segment_, language_, text_;
@@ -135,8 +144,7 @@ class Units {
 
 class TmxUnits : public Units {
  public:
-  bool is_unit(std::string_view element) const override { return element == "tu"; }
-  std::string_view document_begin() const override { return "<tmx><body>"; }
+  TmxUnits() : Units({"tu"}, "<tmx><body>") {}
 
   Sides sides(const std::string& name, const PairFileOptions& asked) const override {
     const std::string source = asked.source_lang.empty() ? source_ : asked.source_lang;
@@ -167,10 +175,7 @@ class TmxUnits : public Units {
 
 class XliffUnits : public Units {
  public:
-  bool is_unit(std::string_view element) const override {
-    return element == "trans-unit" || element == "segment";
-  }
-  std::string_view document_begin() const override { return "<xliff><file>"; }
+  XliffUnits() : Units({"trans-unit", "segment"}, "<xliff><file>") {}
 
   Sides sides(const std::string& name, const PairFileOptions& asked) const override {
     const auto fits = [&](const std::string& from, const std::string& to) {
@@ -276,10 +281,10 @@ class XmlPairs : public PairFormat {
   /// Looks for the beginning of a unit in the bytes that were skipped and these. If there is one,
   /// `bytes` begin with it, and a new parser stands ready for them.
   bool find_unit(std::string_view& bytes) {
-    static constexpr std::array<std::string_view, 3> kBegins = {"<tu", "<trans-unit", "<segment"};
     skipped_ += bytes;
     std::size_t begin = skipped_.npos;
-    for (const std::string_view mark : kBegins)
+    for (const std::string& name : units_->names()) {
+      const std::string mark = "<" + name;
       for (std::size_t at = skipped_.find(mark, 1); at != skipped_.npos;
            at = skipped_.find(mark, at + 1)) {
         const std::size_t after = at + mark.size();
@@ -288,6 +293,7 @@ class XmlPairs : public PairFormat {
           break;
         }
       }
+    }
     constexpr std::size_t kLongestMark = 16;
     const bool is_found = begin != skipped_.npos;
     const std::size_t gone =
@@ -297,7 +303,7 @@ class XmlPairs : public PairFormat {
     if (!is_found) return false;
     XML_ParserFree(parser_);
     start();
-    const std::string_view document = units_->document_begin();
+    const std::string& document = units_->document_begin();
     XML_Parse(parser_, document.data(), static_cast<int>(document.size()), 0);
     fed_ = std::ssize(document);
     rest_.swap(skipped_);

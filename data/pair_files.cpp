@@ -172,10 +172,14 @@ class JsonPairs : public LinePairs {
   std::vector<std::pair<std::string, std::string>> keys_;
 };
 
+/// Whether a byte order mark of UTF-16 begins the text.
+bool is_wide(std::string_view text) {
+  return text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF");
+}
+
 std::unique_ptr<PairFormat> format_of(std::string_view first, const std::string& name,
                                       const PairFileOptions& options, const PairSink& sink) {
-  if (first.starts_with("\xFF\xFE") || first.starts_with("\xFE\xFF"))
-    return bilingual_xml(name, options, sink);  // no other form may be UTF-16
+  if (is_wide(first)) return bilingual_xml(name, options, sink);  // no other form may be UTF-16
   if (first.starts_with(kByteOrderMark)) first.remove_prefix(kByteOrderMark.size());
   const std::size_t begin = std::min(first.find_first_not_of(" \t\r\n"), first.size());
   if (first.substr(begin).starts_with('<')) return bilingual_xml(name, options, sink);
@@ -206,8 +210,7 @@ class PairDecoder {
  private:
   void decide() {
     is_decided_ = true;
-    const bool is_wide = first_.starts_with("\xFF\xFE") || first_.starts_with("\xFE\xFF");
-    const bool is_xml = is_wide && first_.substr(0, 4).find('<') != std::string::npos;
+    const bool is_xml = is_wide(first_) && first_.substr(0, 4).find('<') != std::string::npos;
     if (!is_xml) decompressor_ = make_decompressor(coding_of(first_, true, name_), name_);
     decompress(first_);
   }
@@ -423,7 +426,10 @@ PlainTexts plain_texts_of(const std::string& path, const PairFileOptions& option
   const std::string stored = stored_path(path, options, folder).string();
   const std::string summary = stored + ".summary";  // written last
   PlainTexts texts{stored + ".source", stored + ".target", ""};
-  if (fs::exists(summary)) return texts.summary = read_file(summary), texts;
+  if (fs::exists(summary)) {
+    texts.summary = read_file(summary);
+    return texts;
+  }
   create_folders(folder);
   AtomicFile source(texts.source), target(texts.target);
   const auto add = [](AtomicFile& file, std::string& buffer, std::string_view line) {
