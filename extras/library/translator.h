@@ -44,10 +44,10 @@ class Translator {
   Translator& operator=(Translator&&) noexcept;
   ~Translator();
 
-  /// Translates lines of UTF-8: result i is that of line i, whatever the line holds. Options: those
-  /// of the search, terms (a glossary's file), terms-force, protect, number-format, and avoid (a
-  /// text). If one is left out, the model file decides, or the program's default. Returns when all
-  /// lines are finished.
+  /// Translates lines of UTF-8: result i is that of line i, whatever the line holds. The options
+  /// are those of the search, and also terms (the file of a glossary), terms-force, protect,
+  /// number-format and avoid (a text). An option that is left out has the value of the model file,
+  /// or else the program's default. Returns when all lines are finished.
   std::vector<Result> translate(const std::vector<std::string>& lines,
                                 const Options& options = {}) const;
   /// The best translation of one line.

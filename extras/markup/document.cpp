@@ -149,8 +149,8 @@ std::vector<std::size_t> innermost_elements(const Passage& passage) {
   return innermost;
 }
 
-/// Whether an element has no text, and nothing that stands for text. `begin` is the place in `tags`
-/// of the tag that begins it.
+/// Whether an element has no text, and nothing that stands for text. `tags[begin]` is
+/// its first tag.
 bool is_lost(const Passage& passage, const std::vector<PlacedTag>& tags, std::size_t begin) {
   const std::size_t partner = passage.tags[tags[begin].tag].partner;
   for (std::size_t t = begin + 1; t < tags.size(); ++t) {

@@ -58,9 +58,9 @@ MarkupDocument parse_markdown(std::string_view markdown);
 /// lines stay there. Throws Error if there is text and no line with "-->".
 MarkupDocument parse_srt(std::string srt);
 
-/// Subtitles in WebVTT (https://www.w3.org/TR/webvtt1/). The texts of cues are translated as those
-/// of SubRip; the header, notes, styles, identifiers and settings stay. Throws Error if the file
-/// does not begin with WEBVTT.
+/// Subtitles in WebVTT (https://www.w3.org/TR/webvtt1/). The texts of cues are translated as in
+/// SubRip; the header, notes, styles, identifiers and settings stay as they are. Throws Error if
+/// the file does not begin with WEBVTT.
 MarkupDocument parse_vtt(std::string vtt);
 
 /// Catalogues of messages in gettext's format (PO).

@@ -20,7 +20,7 @@ struct MarkSigns {
   std::array<std::string_view, 2> never_inside = {};
 };
 
-/// Of signs that begin a text, the first of these counts.
+/// If several of these begin a text, the first in this list counts.
 constexpr std::array<MarkSigns, 8> kSigns = {{{"{{!--", "--}}"},
                                               {"{{{", "}}}", {"</", "-->"}},
                                               {"{{", "}}", {"</", "-->"}},

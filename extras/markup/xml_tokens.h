@@ -12,8 +12,8 @@
 namespace dragoman {
 
 /// The tokens of XML. All elements are inline. Kind::Kept with a name begins an element that is not
-/// to be translated, whose Kind::Closes ends it; without a name it is an entity. `charset` is that
-/// of MarkupOptions. Throws Error as parse_xml() does.
+/// to be translated, whose Kind::Closes ends it; without a name it is an entity. `charset` is
+/// MarkupOptions::charset. Throws Error as parse_xml() does.
 std::vector<MarkupToken> xml_tokens(std::string_view xml, std::string_view charset);
 
 /// Whether the token begins an element that has content.
