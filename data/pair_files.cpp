@@ -125,6 +125,7 @@ class TsvPairs : public LinePairs {
       const auto number = column_number(asked);
       const auto named = std::ranges::find(first, asked);
       if (!number && named == first.end()) throw Error(name, ":1: has no column named ", asked);
+      if (number == 0) throw Error(name, ": has no column 0; they count from 1 (--columns)");
       has_header = has_header || !number;
       places_[side] = number ? *number - 1 : static_cast<std::size_t>(named - first.begin());
     }
