@@ -5,6 +5,7 @@
 // the Trainer begins. --plan makes the same Start (train_plan.cpp).
 #include <torch/version.h>
 
+#include <iostream>
 #include <memory>
 #include <optional>
 
@@ -178,6 +179,10 @@ void train_as_rank(const TrainOptions& options, const RankInfo& info) {
 }
 
 int run_train(const TrainOptions& options) {
+  if (options.mode.list_presets) {
+    std::cout << presets_table();
+    return 0;
+  }
   options.settings.train.check_rank_timeout();
   const RankInfo info = rank_info(process_environment());
   if (info.rank > 0) configure_log(log_format(), Verbosity::Quiet);

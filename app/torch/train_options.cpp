@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <iomanip>
+#include <sstream>
 
 #include "app/frame/config_file.h"
 #include "model/file/model_file.h"
@@ -73,6 +75,26 @@ void TrainOptions::apply_preset(const GivenValues& given) {
   const std::string name = given_text("preset");
   settings = RunSettings::from_preset(name.empty() ? inherited_preset(given_text("init-from"))
                                                    : parse_preset(name));
+}
+
+std::string presets_table() {
+  std::vector<RunSettings> presets;
+  for (std::size_t i = 0; i < names_of(Preset{}).size(); ++i)
+    presets.push_back(RunSettings::from_preset(static_cast<Preset>(i)));
+  std::vector<std::vector<Field>> fields;  // [preset][field]
+  for (RunSettings& preset : presets) fields.push_back(preset.fields());
+  std::ostringstream table;
+  for (std::size_t i = 0; i < fields.front().size(); ++i) {
+    const auto differs = [&](const std::vector<Field>& of_preset) {
+      return of_preset[i].text() != fields.front()[i].text();
+    };
+    if (std::ranges::none_of(fields, differs)) continue;
+    table << std::left << std::setw(24) << fields.front()[i].info.name << std::right;
+    for (const std::vector<Field>& of_preset : fields)
+      table << std::setw(10) << of_preset[i].text();
+    table << '\n';
+  }
+  return table.str();
 }
 
 RunSettings TrainOptions::asked() const {

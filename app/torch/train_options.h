@@ -13,6 +13,7 @@ namespace dragoman {
 
 struct RunMode {
   bool plan = false;
+  bool list_presets = false;
 
   void for_each_field(const auto& visit) {
     const auto field = fields_under("Run", visit);
@@ -20,6 +21,8 @@ struct RunMode {
         "plan", plan,
         "print the memory, speed, time and disk space that the run would take, and do nothing else",
         {.aliases = "dry-run"});
+    field("list-presets", list_presets,
+          "print the values in which the presets differ, and do nothing else");
   }
 };
 
@@ -36,6 +39,9 @@ struct TrainOptions {
   /// The settings with what was asked for, after the command line has been read.
   RunSettings asked() const;
 };
+
+/// A table of the settings whose values differ between the presets, one in a line.
+std::string presets_table();
 
 /// The text of config.toml. It has the settings that the run was asked for, so that another run can
 /// choose the others again. The settings that the run chose stand in comments.

@@ -48,6 +48,18 @@ TEST_F(TrainSettings, TheFileOfARunAsksForTheSameAndLetsTheRestBeChosenAgain) {
   EXPECT_THAT(settings_of("longer"), HasSubstr("\nlr = 0.004\n"));
 }
 
+TEST_F(TrainSettings, ThePresetsAreListedByTheValuesInWhichTheyDiffer) {
+  const auto result = run({"train", "--list-presets"}, "", kLimit);
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(result.errors, "");
+  // Table 3 of the paper.
+  for (const char* line : {"preset +tiny +small +base +big", "d-model .* 512 +1024",
+                           "d-ff .* 2048 +4096", "heads .* 8 +16", "dropout .* 0.1 +0.3"})
+    EXPECT_THAT(result.output, testing::ContainsRegex(join_text("(^|\n)", line, "\n")));
+  for (const char* same : {"output", "label-smoothing"})
+    EXPECT_THAT(result.output, Not(HasSubstr(same)));
+}
+
 TEST_F(TrainSettings, TheFileOfARunDoesNotLeadIntoItsFolder) {
   ASSERT_EQ(run(command("old", {"--max-updates", "1"}), "", kLimit).exit_code, 0);
   std::filesystem::copy(path("old"), path("copied"), std::filesystem::copy_options::recursive);
