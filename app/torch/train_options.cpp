@@ -91,7 +91,7 @@ std::string presets_table() {
     if (std::ranges::none_of(fields, differs)) continue;
     table << std::left << std::setw(24) << fields.front()[i].info.name << std::right;
     for (const std::vector<Field>& of_preset : fields)
-      table << std::setw(10) << of_preset[i].text();
+      table << std::setw(14) << of_preset[i].text();
     table << '\n';
   }
   return table.str();

@@ -53,8 +53,9 @@ TEST_F(TrainSettings, ThePresetsAreListedByTheValuesInWhichTheyDiffer) {
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_EQ(result.errors, "");
   // Table 3 of the paper.
-  for (const char* line : {"preset +tiny +small +base +big", "d-model .* 512 +1024",
-                           "d-ff .* 2048 +4096", "heads .* 8 +16", "dropout .* 0.1 +0.3"})
+  for (const char* line :
+       {"preset +tiny +small +base +big", "d-model .* 512 +1024", "d-ff .* 2048 +4096",
+        "heads .* 8 +16", "dropout .* 0.1 +0.3", "lr-scheduler .* inverse-sqrt +inverse-sqrt"})
     EXPECT_THAT(result.output, testing::ContainsRegex(join_text("(^|\n)", line, "\n")));
   for (const char* same : {"output", "label-smoothing"})
     EXPECT_THAT(result.output, Not(HasSubstr(same)));
