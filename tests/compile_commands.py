@@ -5,11 +5,19 @@ import pathlib
 import shlex
 
 
+def sources_of(file):
+    """The sources that are compiled by one command: those that CMake's unity build puts together, or the file itself."""
+    if "/Unity/unity_" not in file.as_posix():
+        return [file]
+    return [pathlib.Path(line.split('"')[1]) for line in file.read_text(encoding="utf-8").splitlines()
+            if line.startswith("#include")]
+
+
 def commands_of(root, build):
-    """The compile command of each source below `root`, by its path from there."""
+    """The compile command of each source below `root`, by its path from there, as if it were compiled alone."""
     entries = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    return {pathlib.Path(entry["file"]).relative_to(root): entry["command"] for entry in entries
-            if pathlib.Path(entry["file"]).is_relative_to(root)}
+    return {source.relative_to(root): entry["command"].replace(entry["file"], str(source)) for entry in entries
+            for source in sources_of(pathlib.Path(entry["file"])) if source.is_relative_to(root)}
 
 
 def compiler_words(command):

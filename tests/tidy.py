@@ -10,11 +10,13 @@ Usage: tidy.py SOURCE_FOLDER BUILD_FOLDER [PART_OF_A_PATH...]
 
 import concurrent.futures
 import hashlib
+import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 
 from compile_commands import commands_of, compiler_words
 from include_directions import LIBTORCH, sees
@@ -32,8 +34,11 @@ def is_checked(path):
 
 
 class Checker:
-    def __init__(self, root, build):
-        self.root, self.build = root, build
+    def __init__(self, root, build, commands, database):
+        self.root, self.build, self.database = root, build, database
+        entries = [{"directory": str(build), "command": command, "file": str(root / source)}
+                   for source, command in commands.items()]
+        (database / "compile_commands.json").write_text(json.dumps(entries), encoding="utf-8")
         version = subprocess.run([TIDY, "--version"], capture_output=True, check=True).stdout
         self.rules = version + (root / ".clang-tidy").read_bytes() + " ".join(EXTRA).encode()
         self.cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "dragoman-tidy"
@@ -48,7 +53,7 @@ class Checker:
             return ""
         asio = b"<boost/asio" in (self.root / source).read_bytes()
         extra = [f"--extra-arg={word}" for word in (EXTRA + COROUTINES if asio else EXTRA)]
-        result = subprocess.run([TIDY, "-p", str(self.build), "--quiet", "--warnings-as-errors=*", *extra,
+        result = subprocess.run([TIDY, "-p", str(self.database), "--quiet", "--warnings-as-errors=*", *extra,
                                  str(self.root / source)], capture_output=True, text=True)
         if result.returncode == 0:
             passed.touch()
@@ -64,9 +69,9 @@ def main():
     commands = commands_of(root, build)
     sources = sorted(path for path in commands if is_checked(path) and
                      (not wanted or any(part in str(path) for part in wanted)))
-    checker = Checker(root, build)
     faulty = 0
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with tempfile.TemporaryDirectory() as database, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        checker = Checker(root, build, commands, pathlib.Path(database))
         for text in pool.map(lambda path: checker.faults(path, commands[path]), sources):
             faulty += text != ""
             print(text, end="", flush=True)
