@@ -12,6 +12,9 @@
 #include "base/utf8.h"
 #include "data/pair_format.h"
 
+// Expat 2.7 has names for positions of 64 bits besides; those before it have only these.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
 namespace dragoman {
 
 namespace {

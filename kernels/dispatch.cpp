@@ -60,8 +60,8 @@ std::vector<const InstructionSet*> allowed_instruction_sets() {
   return sets;
 }
 
-const BatchKernels& first_kernels(const std::vector<const InstructionSet*>& sets) {
-  return *(*std::ranges::find_if(sets, &InstructionSet::kernels))->kernels;
+const BatchKernels* first_kernels(const std::vector<const InstructionSet*>& sets) {
+  return (*std::ranges::find_if(sets, &InstructionSet::kernels))->kernels;
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ std::vector<const InstructionSet*> offered_instruction_sets() {
 }
 
 const BatchKernels& batch_kernels() {
-  static const BatchKernels& table = first_kernels(allowed_instruction_sets());
+  static const BatchKernels& table = *first_kernels(allowed_instruction_sets());
   return table;
 }
 

@@ -42,10 +42,11 @@
 #define DRAGOMAN_BEGIN_TARGET
 #define DRAGOMAN_END_TARGET
 #endif
+// The pragmas stand at the ends: GCC 14 loses what follows a target in a macro.
 #define DRAGOMAN_BEGIN_KERNELS       \
-  DRAGOMAN_BEGIN_TARGET              \
   namespace dragoman::DRAGOMAN_ISA { \
-  namespace {
+  namespace {                        \
+  DRAGOMAN_BEGIN_TARGET
 #define DRAGOMAN_END_KERNELS \
   }                          \
   }                          \

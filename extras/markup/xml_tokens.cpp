@@ -19,6 +19,9 @@
 #include "extras/markup/markup_formats.h"
 #include "extras/markup/template_marks.h"
 
+// Expat 2.7 has names for positions of 64 bits besides; those before it have only these.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
 namespace dragoman {
 
 namespace {
