@@ -132,8 +132,8 @@ DRAGOMAN_INLINE void swap_quarters(F32 (&rows)[kLanes]) {
   for (int i = 0; i < kLanes; ++i) {
     if (i & H) continue;
     const F32 a = rows[i], b = rows[i + H];
-    rows[i] = __builtin_shuffle(a, b, upper);
-    rows[i + H] = __builtin_shuffle(a, b, lower);
+    rows[i] = shuffled(a, b, upper);
+    rows[i + H] = shuffled(a, b, lower);
   }
   if constexpr (2 * H < kLanes) swap_quarters<2 * H>(rows);
 }

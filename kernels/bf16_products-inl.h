@@ -24,7 +24,7 @@ DRAGOMAN_INLINE Halves interleave(Halves upper, Halves lower, int first) {
   Halves from;
   for (int i = 0; i < 2 * kLanes; ++i)
     from[i] = (std::uint16_t)(first + i / 2 + i % 2 * 2 * kLanes);
-  return __builtin_shuffle(upper, lower, from);
+  return shuffled(upper, lower, from);
 }
 
 /// packed [pairs of rows][width][2] of x [rows, columns], a row `stride` from the next; zero if
@@ -62,8 +62,8 @@ DRAGOMAN_INLINE void transpose(I32 (&rows)[kLanes]) {
     I32 next[kLanes];
 #pragma GCC unroll 8
     for (std::int64_t i = 0; i < kLanes / 2; ++i) {
-      next[2 * i] = __builtin_shuffle(rows[i], rows[i + kLanes / 2], front);
-      next[2 * i + 1] = __builtin_shuffle(rows[i], rows[i + kLanes / 2], back);
+      next[2 * i] = shuffled(rows[i], rows[i + kLanes / 2], front);
+      next[2 * i + 1] = shuffled(rows[i], rows[i + kLanes / 2], back);
     }
 #pragma GCC unroll 16
     for (std::int64_t i = 0; i < kLanes; ++i) rows[i] = next[i];

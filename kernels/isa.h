@@ -32,7 +32,12 @@
 #endif
 
 #define DRAGOMAN_PRAGMA(...) _Pragma(#__VA_ARGS__)
-#ifdef DRAGOMAN_ISA_OPTIONS
+#if defined DRAGOMAN_ISA_OPTIONS && defined __clang__
+#define DRAGOMAN_TARGET(options) \
+  DRAGOMAN_PRAGMA(clang attribute push(__attribute__((target(options))), apply_to = function))
+#define DRAGOMAN_BEGIN_TARGET DRAGOMAN_TARGET(DRAGOMAN_ISA_OPTIONS)
+#define DRAGOMAN_END_TARGET DRAGOMAN_PRAGMA(clang attribute pop)
+#elif defined DRAGOMAN_ISA_OPTIONS
 #define DRAGOMAN_TARGET(options) DRAGOMAN_PRAGMA(GCC target(options))
 #define DRAGOMAN_BEGIN_TARGET       \
   DRAGOMAN_PRAGMA(GCC push_options) \
@@ -55,6 +60,32 @@
 #define DRAGOMAN_INLINE static inline __attribute__((always_inline))
 
 DRAGOMAN_BEGIN_KERNELS
+
+/// The lanes of a and b (its numbers follow those of a) that `from` counts, as GCC's built-in
+/// function gives them.
+template <class V, class Numbers>
+DRAGOMAN_INLINE V shuffled(V a, V b, Numbers from) {
+#ifdef __clang__  // which has no such function, but finds the instructions
+  constexpr int kLanes = sizeof(V) / sizeof(a[0]);
+  V lanes;
+  for (int i = 0; i < kLanes; ++i) {
+    const int lane = (int)from[i] & (2 * kLanes - 1);
+    lanes[i] = lane < kLanes ? a[lane] : b[lane - kLanes];
+  }
+  return lanes;
+#else
+  return __builtin_shuffle(a, b, from);
+#endif
+}
+template <class V, class Numbers>
+DRAGOMAN_INLINE V shuffled(V a, Numbers from) {
+#ifdef __clang__
+  constexpr int kLanes = sizeof(V) / sizeof(a[0]);
+  return shuffled(a, a, from & (kLanes - 1));
+#else
+  return __builtin_shuffle(a, from);
+#endif
+}
 
 /// Vectors with one number in each lane; x2: with two.
 template <int lanes>

@@ -139,7 +139,7 @@ template <int L>
 DRAGOMAN_INLINE F32 of_position(const float* x, const HeadOrder& order, std::int64_t position,
                                 std::int64_t slice) {
   const F32 lanes = load(x + position * order.lanes + slice * kLanes);
-  return L == kLanes ? lanes : __builtin_shuffle(lanes, lane_numbers() % L);
+  return L == kLanes ? lanes : shuffled(lanes, lane_numbers() % L);
 }
 
 // Records of fp32 or bf16
@@ -196,7 +196,7 @@ DRAGOMAN_INLINE I16x2 interleave_words(I16x2 one, I16x2 other, int first) {
   I16x2 from;
   for (int i = 0; i < 2 * kLanes; ++i)
     from[i] = (std::int16_t)(i / 8 * 8 + first + i % 8 / 2 + i % 2 * 2 * kLanes);
-  return __builtin_shuffle(one, other, from);
+  return shuffled(one, other, from);
 }
 
 /// The scales of a slice's heads, and their inverses: each head's largest number becomes 127. A
@@ -346,7 +346,7 @@ DRAGOMAN_INLINE F32 round_weights(const RowAttentionArguments& a, std::int64_t b
   };
   for (std::int64_t i = 0; i < vectors; i += L < kLanes ? 1 : 2) {
     const I32 even = whole(i);
-    const I32 odd = L < kLanes        ? __builtin_shuffle(even, lane_numbers() + L)
+    const I32 odd = L < kLanes        ? shuffled(even, lane_numbers() + L)
                     : i + 1 < vectors ? whole(i + 1)
                                       : I32{};
     const I32 pairs = even | odd << 16;

@@ -133,8 +133,7 @@ template <int L, class Vector>
 DRAGOMAN_INLINE Vector sum_apart(Vector x) {
   const I32 numbers = lane_numbers();
 #pragma GCC unroll 4
-  for (std::int32_t half = kLanes / 2; half >= L; half /= 2)
-    x = x + __builtin_shuffle(x, numbers ^ half);
+  for (std::int32_t half = kLanes / 2; half >= L; half /= 2) x = x + shuffled(x, numbers ^ half);
   return x;
 }
 
@@ -173,7 +172,7 @@ DRAGOMAN_INLINE Vector max_apart(Vector x) {
   const I32 numbers = lane_numbers();
 #pragma GCC unroll 4
   for (std::int32_t half = kLanes / 2; half >= L; half /= 2)
-    x = maximum(__builtin_shuffle(x, numbers ^ half), x);
+    x = maximum(shuffled(x, numbers ^ half), x);
   return x;
 }
 
