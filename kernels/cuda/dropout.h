@@ -1,0 +1,33 @@
+// The arguments of the kernels in kernels/cuda/dropout.cu. The program's compiler and CUDA's read
+// this header, and CUDA's may lack the standard library: so it includes nothing.
+#pragma once
+
+namespace dragoman {
+
+/// y = residual + dropout(x), with `relu` y = residual + dropout(relu(x)). [rows, columns] each, on
+/// the GPU; y may be x or residual. DropoutRule (kernels/kernels.h) says what is dropped and what
+/// the last numbers are. The kernel has a thread for every kCudaColumns columns of a row.
+struct CudaDropout {
+  const void* x;
+  const void* residual;  ///< null: zero
+  void* y;
+  unsigned rows, columns;
+  bool relu;
+  const int* row_keys;
+  unsigned site, threshold, heads, queries;
+  float scale;
+};
+
+/// Gradient of dropout(relu(x)), from only its output: dx = y > 0 ? dy * scale : 0. `count`
+/// elements each, on the GPU; dx may be dy. The kernel has a thread for every kCudaColumns
+/// elements.
+struct CudaReluDropoutGradient {
+  const void *y, *dy;
+  void* dx;
+  long long count;
+  float scale;
+};
+
+inline constexpr unsigned kCudaColumns = 8;
+
+}  // namespace dragoman
