@@ -28,11 +28,11 @@ def fetch(*wheels):
 
 
 def fetch_libtorch():
-    """LibTorch for CUDA with two of NVIDIA's libraries: what its part for the CPU needs to be loaded here."""
+    """LibTorch for CUDA, two of NVIDIA's libraries with which its part for the CPU can be loaded here, and NVRTC for our kernels."""
     if (LIBTORCH / "complete").exists():
         return
     shutil.rmtree(LIBTORCH, ignore_errors=True)
-    fetch("torch==2.11.0", "nvidia-cuda-runtime==13.0.*", "nvidia-cuda-cupti==13.0.*")
+    fetch("torch==2.11.0", "nvidia-cuda-runtime==13.0.*", "nvidia-cuda-cupti==13.0.*", "nvidia-cuda-nvrtc==13.0.*")
     for path in LIBTORCH.iterdir():
         if path.name not in ("torch", "nvidia"):
             shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -66,9 +66,7 @@ torch::Tensor attention_weights_reference(const torch::Tensor& scores,
                                           const AttentionPattern& pattern, double scale) {
   const std::int64_t T = scores.size(1), S = scores.size(2);
   const auto weights = masked_scores(scores, pattern, scale).softmax(-1).view({-1, T, S});
-  const DropoutMask mask = mask_of_weights(pattern, T);
-  if (!mask.drops()) return weights;
-  return weights * mask.factors(S).view_as(weights).to(weights.scalar_type());
+  return drop(weights.view({-1, S}), mask_of_weights(pattern, T)).view_as(weights);
 }
 
 // Attention weights by our kernels

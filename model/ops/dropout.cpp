@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "base/threads.h"
+#include "kernels/cuda/dropout.h"
+#include "model/ops/cuda_kernels.h"
 #include "model/ops/kernel_call.h"
 
 namespace dragoman {
@@ -69,8 +71,36 @@ DropoutMask DropoutMask::saved(AutogradContext* context) {
 
 namespace {
 
+bool has_dropout_kernel_for(const torch::Tensor& x) {
+  return has_kernel_for(x) || has_cuda_kernel_for(x);
+}
+
+enum class Before { Nothing, Relu };
+
+torch::Tensor run_on_cuda(const torch::Tensor& x, const torch::Tensor& residual,
+                          const DropoutRule& rule, Before before) {
+  auto y = torch::empty_like(x);
+  const std::int64_t rows = x.size(0), columns = x.size(1);
+  const CudaDropout arguments{.x = x.const_data_ptr(),
+                              .residual = residual.defined() ? residual.const_data_ptr() : nullptr,
+                              .y = y.mutable_data_ptr(),
+                              .rows = static_cast<unsigned>(rows),
+                              .columns = static_cast<unsigned>(columns),
+                              .relu = before == Before::Relu,
+                              .row_keys = rule.row_keys,
+                              .site = rule.site,
+                              .threshold = rule.threshold,
+                              .heads = static_cast<unsigned>(rule.heads),
+                              .queries = static_cast<unsigned>(rule.queries),
+                              .scale = rule.scale()};
+  launch_cuda_kernel("dropout", x, rows * divide_up<std::int64_t>(columns, kCudaColumns),
+                     &arguments);
+  return y;
+}
+
 torch::Tensor run_dropout(const torch::Tensor& x, const torch::Tensor& residual,
                           const DropoutRule& rule) {
+  if (x.is_cuda()) return run_on_cuda(x, residual, rule, Before::Nothing);
   auto y = torch::empty_like(x);
   run_rows(
       batch_kernels().dropout, element_type(x),
@@ -78,6 +108,32 @@ torch::Tensor run_dropout(const torch::Tensor& x, const torch::Tensor& residual,
                        y.mutable_data_ptr(), x.size(1), rule},
       x.size(0), kRowsPerTask);
   return y;
+}
+
+torch::Tensor run_relu_dropout(const torch::Tensor& x, const DropoutRule& rule) {
+  if (x.is_cuda()) return run_on_cuda(x, {}, rule, Before::Relu);
+  auto y = torch::empty_like(x);
+  run_rows(batch_kernels().relu_dropout, element_type(x),
+           ReluDropoutArguments{x.const_data_ptr(), y.mutable_data_ptr(), x.size(1), rule},
+           x.size(0), kRowsPerTask);
+  return y;
+}
+
+torch::Tensor run_relu_dropout_gradient(const torch::Tensor& y, const torch::Tensor& dy,
+                                        float scale) {
+  auto dx = torch::empty_like(dy);
+  if (y.is_cuda()) {
+    const CudaReluDropoutGradient arguments{y.const_data_ptr(), dy.const_data_ptr(),
+                                            dx.mutable_data_ptr(), y.numel(), scale};
+    launch_cuda_kernel("relu_dropout_gradient", y, divide_up<std::int64_t>(y.numel(), kCudaColumns),
+                       &arguments);
+  } else {
+    run_rows(batch_kernels().relu_dropout_gradient, element_type(y),
+             ReluDropoutGradientArguments{y.const_data_ptr(), dy.const_data_ptr(),
+                                          dx.mutable_data_ptr(), y.size(1), scale},
+             y.size(0), kRowsPerTask);
+  }
+  return dx;
 }
 
 /// residual + dropout(x); an undefined residual counts as zero.
@@ -103,26 +159,16 @@ struct ReluDropoutFunction : torch::autograd::Function<ReluDropoutFunction> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
                                const DropoutMask& mask) {
     RECORD_USER_SCOPE("ReluDropoutFunction");
-    const auto input = x.contiguous();
-    auto y = torch::empty_like(input);
-    run_rows(
-        batch_kernels().relu_dropout, element_type(x),
-        ReluDropoutArguments{input.const_data_ptr(), y.mutable_data_ptr(), x.size(1), mask.rule()},
-        x.size(0), kRowsPerTask);
+    const auto y = run_relu_dropout(x.contiguous(), mask.rule());
     context->save_for_backward({y});
     context->saved_data["scale"] = static_cast<double>(mask.rule().scale());
     return y;
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const auto y = context->get_saved_variables()[0];
-    const auto dy = gradients[0].contiguous();
-    auto dx = torch::empty_like(dy);
-    run_rows(batch_kernels().relu_dropout_gradient, element_type(y),
-             ReluDropoutGradientArguments{
-                 y.const_data_ptr(), dy.const_data_ptr(), dx.mutable_data_ptr(), y.size(1),
-                 static_cast<float>(context->saved_data["scale"].toDouble())},
-             y.size(0), kRowsPerTask);
-    return {dx, {}};
+    const auto scale = static_cast<float>(context->saved_data["scale"].toDouble());
+    return {run_relu_dropout_gradient(context->get_saved_variables()[0], gradients[0].contiguous(),
+                                      scale),
+            {}};
   }
 };
 
@@ -132,23 +178,27 @@ std::uint32_t Dropout::threshold() const {
   return static_cast<std::uint32_t>(std::min(std::lround(rate * 256), 255L));
 }
 
-torch::Tensor Dropout::apply(const torch::Tensor& x, const torch::Tensor& row_keys) const {
-  const DropoutMask mask(*this, row_keys, x.size(0));
-  if (!mask.drops() || !has_kernel_for(x)) return dropout_reference(x, mask);
+torch::Tensor drop(const torch::Tensor& x, const DropoutMask& mask) {
+  if (!mask.drops() || !has_dropout_kernel_for(x)) return dropout_reference(x, mask);
   return DropoutFunction::apply(x, OptionalTensor(), mask);
+}
+
+torch::Tensor Dropout::apply(const torch::Tensor& x, const torch::Tensor& row_keys) const {
+  return drop(x, {*this, row_keys, x.size(0)});
 }
 
 torch::Tensor Dropout::add(const torch::Tensor& x, const torch::Tensor& residual,
                            const torch::Tensor& row_keys) const {
   const DropoutMask mask(*this, row_keys, x.size(0));
-  if (!mask.drops() || !has_kernel_for(x)) return residual + dropout_reference(x, mask);
+  if (!mask.drops() || !has_dropout_kernel_for(x)) return residual + dropout_reference(x, mask);
   return DropoutFunction::apply(x, as_optional(residual), mask);
 }
 
 torch::Tensor Dropout::relu(const torch::Tensor& x, const torch::Tensor& row_keys) const {
   const DropoutMask mask(*this, row_keys, x.size(0));
-  if (!has_kernel_for(x)) return dropout_reference(x.relu(), mask);
-  return ReluDropoutFunction::apply(x, mask);
+  if (has_kernel_for(x) || (mask.drops() && has_cuda_kernel_for(x)))
+    return ReluDropoutFunction::apply(x, mask);
+  return dropout_reference(x.relu(), mask);
 }
 
 }  // namespace dragoman

@@ -15,7 +15,8 @@ struct AutogradContext;
 namespace dragoman {
 
 /// One dropout layer of the model. The rate is rounded to 256ths, at most 255. Tensors for which
-/// there is no kernel (has_kernel_for()) are computed by plain tensor operations.
+/// there is no kernel (has_kernel_for(), has_cuda_kernel_for()) are computed by plain tensor
+/// operations.
 struct Dropout {
   double rate = 0;
   std::uint32_t site = 0;  ///< distinct for every dropout of the model
@@ -60,7 +61,9 @@ class DropoutMask {
   std::int64_t queries_, heads_;
 };
 
-/// dropout(x) by plain tensor operations, for any device. x [N, C].
+/// dropout(x), x [B*H*T, C].
+torch::Tensor drop(const torch::Tensor& x, const DropoutMask& mask);
+/// The same by plain tensor operations, for any device.
 torch::Tensor dropout_reference(const torch::Tensor& x, const DropoutMask& mask);
 
 }  // namespace dragoman

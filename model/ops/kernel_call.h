@@ -16,8 +16,8 @@ using torch::autograd::variable_list;
 
 inline constexpr std::int64_t kRowsPerTask = 64;
 
-/// While an object lives, its thread computes on the CPU as on a device without our kernels: in
-/// plain tensor operations. So tests without a GPU run the operations that a GPU runs.
+/// While an object lives, its thread computes as on a device without our kernels: in plain tensor
+/// operations. So tests compare these with the kernels, and run them without a GPU.
 class WithoutKernels {
  public:
   WithoutKernels() : before_(active_) { active_ = true; }

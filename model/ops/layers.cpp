@@ -201,8 +201,8 @@ torch::Tensor relu_feed_forward(torch::nn::Linear& inner, torch::nn::Linear& out
 
 NormalizedSum add_norm_reference(const AddNorm& norm, const torch::Tensor& x,
                                  const torch::Tensor& residual, const torch::Tensor& row_keys) {
-  auto sum = dropout_reference(x, {norm.dropout, row_keys, x.size(0)});
-  if (residual.defined()) sum = residual + sum;
+  const auto sum = residual.defined() ? norm.dropout.add(x, residual, row_keys)
+                                      : norm.dropout.apply(x, row_keys);
   return {sum, torch::layer_norm(sum, {x.size(1)}, norm.gain, norm.bias, norm.epsilon)};
 }
 

@@ -87,10 +87,15 @@ class DeviceMemory {
     taken_.erase(block);
   }
 
-  void check_use(const void* address, std::int64_t stream, const std::string& operation) {
+  /// Throws unless the stream may use so many bytes from `address` on.
+  void check_use(const void* address, std::size_t bytes, std::int64_t stream,
+                 const std::string& operation) {
+    const auto* begin = static_cast<const char*>(address);
     const std::lock_guard lock(mutex_);
-    const auto block = taken_.find(static_cast<char*>(const_cast<void*>(address)));
-    TORCH_CHECK(block != taken_.end(), "stand-in for CUDA: ", operation, " uses freed memory");
+    auto block = taken_.upper_bound(const_cast<char*>(begin));
+    const bool is_taken =
+        block != taken_.begin() && begin + bytes <= (--block)->first + block->second.size;
+    TORCH_CHECK(is_taken, "stand-in for CUDA: ", operation, " uses freed memory, or not its own");
     TORCH_CHECK(block->second.users.contains(stream), "stand-in for CUDA: ", operation,
                 " uses memory of another stream, which nobody has recorded");
   }
@@ -222,7 +227,11 @@ at::Tensor seen_by_kernels(const at::Tensor& tensor) {
 
 void check_use(const at::Tensor& tensor, const std::string& operation) {
   const void* address = tensor.storage().data();
-  if (address != nullptr) memory().check_use(address, current_stream(), operation);
+  if (address != nullptr) check_use(address, 1, operation);
+}
+
+void check_use(const void* address, std::size_t bytes, const std::string& operation) {
+  memory().check_use(address, bytes, current_stream(), operation);
 }
 
 void allow_use(const void* address, std::int64_t stream) { memory().allow_use(address, stream); }

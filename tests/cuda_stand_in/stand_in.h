@@ -11,6 +11,9 @@
 //   the stack and ends the process. New memory is filled with NaN.
 // - An operation is the CPU's kernel, on the same memory at another address. It throws if CUDA
 //   would: tensors on two devices, freed memory, memory of another stream that nobody has recorded.
+// - Our own kernels (kernels/cuda) are run by the CPU, each thread for itself in random order.
+// Every
+//   address that they get must be memory of the device, as far as they use it.
 // - Copies from and to page-locked memory are made as late as streams and events allow.
 // - Sums that CUDA makes by atomics come in random order.
 // - Launches, bytes that they read and write, and waits of the host are counted by name.
@@ -46,8 +49,10 @@ bool is_locked(const void* address);
 void* seen_by_kernels(const void* address);
 /// The same memory as a tensor of the CPU; what is on the CPU stays as it is.
 at::Tensor seen_by_kernels(const at::Tensor& tensor);
-/// Throws if the current stream may not use the tensor's memory.
+/// Throws if the current stream may not use the tensor's memory, or so many bytes at an address of
+/// the device.
 void check_use(const at::Tensor& tensor, const std::string& operation);
+void check_use(const void* address, std::size_t bytes, const std::string& operation);
 /// record_stream
 void allow_use(const void* address, std::int64_t stream);
 

@@ -98,6 +98,9 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
 
   c10::Stream getStream(c10::Device) const override { return stream_of(stream_of_thread); }
   c10::Stream getDefaultStream(c10::Device) const override { return stream_of(0); }
+  void* getStreamNativeHandle(c10::Stream stream) const override {
+    return reinterpret_cast<void*>(stream.id());
+  }
   c10::Stream getStreamFromGlobalPool(c10::Device, bool) const override {
     static std::atomic<std::int64_t> taken = 0;
     return stream_of(1 + taken++ % 32);

@@ -1,0 +1,132 @@
+// Our own kernels on the device, and the functions of CUDA's runtime that load and launch them.
+#include "tests/kernels/cuda_on_cpu.h"
+// Their source:
+#include "kernels/cuda/dropout.cu"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "tests/cuda_stand_in/stand_in.h"
+
+namespace dragoman::cuda_stand_in {
+
+namespace {
+
+/// The memory that a launch uses.
+class Memory {
+ public:
+  explicit Memory(std::string kernel) : kernel_(std::move(kernel)) {}
+
+  /// `address` becomes the one that kernels take.
+  template <class T>
+  void reads(const T*& address, double bytes) {
+    use(address, bytes, read_);
+  }
+  template <class T>
+  void writes(T*& address, double bytes) {
+    use(address, bytes, written_);
+  }
+  void count() const {
+    if (read_ + written_ > 0) count_launch(kernel_, read_, written_);
+  }
+
+ private:
+  template <class T>
+  void use(T*& address, double bytes, double& sum) {
+    if (address == nullptr || bytes == 0) return;
+    check_use(address, static_cast<std::size_t>(bytes), kernel_);
+    TORCH_CHECK(seen_by_kernels(address) != address, kernel_, ": memory of the host");
+    address = static_cast<T*>(seen_by_kernels(address));
+    sum += bytes;
+  }
+
+  std::string kernel_;
+  double read_ = 0, written_ = 0;
+};
+
+template <class T>
+void use(CudaDropout& a, Memory& memory) {
+  const double elements = static_cast<double>(a.rows) * a.columns;
+  memory.reads(a.x, elements * sizeof(T));
+  memory.reads(a.residual, elements * sizeof(T));
+  memory.reads(a.row_keys, 4.0 * a.rows / a.heads);
+  memory.writes(a.y, elements * sizeof(T));
+}
+
+template <class T>
+void use(CudaReluDropoutGradient& a, Memory& memory) {
+  const double bytes = static_cast<double>(a.count) * sizeof(T);
+  memory.reads(a.y, bytes);
+  memory.reads(a.dy, bytes);
+  memory.writes(a.dx, bytes);
+}
+
+struct Dimensions {
+  unsigned x, y, z;
+};
+
+struct Kernel {
+  std::string name;
+  std::function<void(const void* arguments, Memory& memory, unsigned blocks, unsigned threads)> run;
+};
+
+template <class T, class Arguments>
+std::pair<const std::string, Kernel> kernel(const std::string& name, void (*function)(Arguments)) {
+  return {name,
+          {name, [function](const void* given, Memory& memory, unsigned blocks, unsigned threads) {
+             Arguments arguments = *static_cast<const Arguments*>(given);
+             use<T>(arguments, memory);
+             cuda_on_cpu::run(blocks, threads, [&] { function(arguments); });
+           }}};
+}
+
+std::map<std::string, Kernel>& kernels() {
+  namespace of = cuda_kernels;
+  static auto& kernels = *new std::map<std::string, Kernel>{
+      kernel<float>("dropout_float32", &of::dropout_float32),
+      kernel<std::uint16_t>("dropout_bfloat16", &of::dropout_bfloat16),
+      kernel<float>("relu_dropout_gradient_float32", &of::relu_dropout_gradient_float32),
+      kernel<std::uint16_t>("relu_dropout_gradient_bfloat16", &of::relu_dropout_gradient_bfloat16)};
+  return kernels;
+}
+
+constexpr int kInvalidValue = 1, kSymbolNotFound = 500;  // of cudaError
+
+}  // namespace
+
+// As cuda_runtime_api.h declares them.
+extern "C" {
+
+int cudaLibraryLoadData(void** library, const void* image, void*, void**, unsigned, void*, void**,
+                        unsigned) {
+  *library = const_cast<void*>(image);
+  return 0;
+}
+
+int cudaLibraryGetKernel(void** kernel, void*, const char* name) {
+  const auto found = kernels().find(name);
+  if (found == kernels().end()) return kSymbolNotFound;
+  *kernel = &found->second;
+  return 0;
+}
+
+int cudaLaunchKernel(const void* kernel, Dimensions grid, Dimensions block, void** arguments,
+                     std::size_t shared_memory, void* stream) {
+  if (grid.y * grid.z * block.y * block.z != 1 || block.x > 1024 || shared_memory != 0 ||
+      stream != reinterpret_cast<void*>(current_stream()))
+    return kInvalidValue;
+  catch_up();
+  const Kernel& called = *static_cast<const Kernel*>(kernel);
+  Memory memory(called.name);
+  called.run(arguments[0], memory, grid.x, block.x);
+  memory.count();
+  return 0;
+}
+
+int cudaGetLastError() { return 0; }
+
+}  // extern "C"
+
+}  // namespace dragoman::cuda_stand_in
