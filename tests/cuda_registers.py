@@ -1,6 +1,5 @@
-"""Fails if a kernel for GPUs keeps numbers in memory that belong in registers (spills, a stack), has more registers than
-allow a multiprocessor all of its threads, or loads or stores its elements one by one only. Exits with 77 (skipped) if nvcc
-is missing.
+"""Fails if a kernel for GPUs keeps numbers in memory that belong in registers (spills, a stack), has more registers than it
+may, or loads or stores its elements one by one only. Exits with 77 (skipped) if nvcc is missing.
 
 Usage: cuda_registers.py SOURCE_FOLDER
 """
@@ -14,7 +13,7 @@ import tempfile
 
 SKIPPED = 77
 ARCHITECTURES = ("sm_80", "sm_90")  # A100; H100, H200
-MOST_REGISTERS = 32  # of 65,536 for 2,048 threads
+MOST_REGISTERS = 32  # of 65,536 for 2,048 threads, the most of a multiprocessor
 REPORT = re.compile(r"Compiling entry function '(\w+)' for '\w+'.*?(\d+) bytes stack frame, (\d+) bytes spill stores, "
                     r"(\d+) bytes spill loads.*?Used (\d+) registers", re.DOTALL)
 
@@ -55,7 +54,7 @@ def main():
     sources = sorted(root.glob("kernels/cuda/*.cu"))
     with tempfile.TemporaryDirectory() as folder:
         faults = [fault for source in sources for fault in faults_of(root, source, folder)]
-    print("\n".join(faults) or f"{len(sources)} source has its numbers in registers")
+    print("\n".join(faults) or f"{len(sources)} sources have their numbers in registers")
     sys.exit(1 if faults or not sources else 0)
 
 

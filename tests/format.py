@@ -30,7 +30,7 @@ def sources_below(root):
         if "CMakeCache.txt" in files:
             subfolders.clear()
             continue
-        yield from (os.path.join(folder, name) for name in files if name.endswith((".h", ".cpp", ".cu")))
+        yield from (os.path.join(folder, name) for name in files if name.endswith((".h", ".cpp", ".cu", ".cuh")))
 
 
 def undecided_merges(root):

@@ -133,7 +133,7 @@ def product_sources(root):
     """Path and text of every source in the folders of the rooms and below them."""
     for folder in sorted({room.split("/")[0] for room in ALLOWED}):
         for path in sorted((root / folder).rglob("*")):
-            if path.suffix in (".h", ".cpp", ".cu"):
+            if path.suffix in (".h", ".cpp", ".cu", ".cuh"):
                 yield path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
 
 

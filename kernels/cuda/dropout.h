@@ -4,18 +4,23 @@
 
 namespace dragoman {
 
+/// DropoutRule (kernels/kernels.h), which says what is dropped.
+struct CudaDropoutRule {
+  const int* row_keys;  ///< on the GPU; null: nothing is dropped
+  unsigned site, threshold, heads, queries;
+  float scale;
+};
+
 /// y = residual + dropout(x), with `relu` y = residual + dropout(relu(x)). [rows, columns] each, on
-/// the GPU; y may be x or residual. DropoutRule (kernels/kernels.h) says what is dropped and what
-/// the last numbers are. The kernel has a thread for every kCudaColumns columns of a row.
+/// the GPU; y may be x or residual. Row keys must be there. The kernel has a thread for every
+/// kCudaColumns columns of a row.
 struct CudaDropout {
   const void* x;
   const void* residual;  ///< null: zero
   void* y;
   unsigned rows, columns;
   bool relu;
-  const int* row_keys;
-  unsigned site, threshold, heads, queries;
-  float scale;
+  CudaDropoutRule rule;
 };
 
 /// Gradient of dropout(relu(x)), from only its output: dx = y > 0 ? dy * scale : 0. `count`

@@ -12,15 +12,12 @@
 #include <type_traits>
 
 #include "base/threads.h"
-#include "kernels/cuda/dropout.h"
 #include "kernels/cuda/image.h"
 #include "model/ops/kernel_call.h"
 
 namespace dragoman {
 
 namespace {
-
-constexpr unsigned kThreadsOfBlock = 256;
 
 /// dim3 of CUDA's headers.
 struct Dimensions {
@@ -58,7 +55,7 @@ class CudaKernels {
     if (error == 0) {
       CudaDropout nothing{};
       nothing.columns = 1;  // of no rows
-      error = launch("dropout_float32", 1, nullptr, &nothing);
+      error = launch("dropout_float32", blocks_of(1), nullptr, &nothing);
     }
     if (error != 0) runtime_.last_error();
     are_usable_ = error == 0;
@@ -67,11 +64,13 @@ class CudaKernels {
   bool are_usable() const { return are_usable_; }
 
   /// Returns 0 or the number of an error.
-  int launch(const std::string& name, unsigned blocks, void* stream, const void* arguments) {
+  int launch(const std::string& name, const CudaBlocks& blocks, void* stream,
+             const void* arguments) {
     void* kernel = nullptr;
     if (const int error = find(name, kernel)) return error;
     void* all_arguments[] = {const_cast<void*>(arguments)};
-    return runtime_.launch(kernel, {blocks}, {kThreadsOfBlock}, all_arguments, 0, stream);
+    return runtime_.launch(kernel, {static_cast<unsigned>(blocks.count)}, {blocks.threads},
+                           all_arguments, 0, stream);
   }
 
  private:
@@ -105,17 +104,31 @@ bool has_cuda_kernel_for(const torch::Tensor& x) {
   return cuda_kernels().are_usable();
 }
 
-void launch_cuda_kernel(const std::string& name, const torch::Tensor& x, std::int64_t threads,
+CudaBlocks blocks_of(std::int64_t threads) {
+  constexpr unsigned kThreads = 256;
+  return {divide_up<std::int64_t>(threads, kThreads), kThreads};
+}
+
+void launch_cuda_kernel(const std::string& name, const torch::Tensor& x, const CudaBlocks& blocks,
                         const void* arguments) {
-  TORCH_CHECK(threads <= std::numeric_limits<std::int32_t>::max(), name, ": too many elements");
-  if (threads == 0) return;
+  TORCH_CHECK(blocks.count <= std::numeric_limits<std::int32_t>::max() / blocks.threads, name,
+              ": too many elements");
+  if (blocks.count == 0) return;
   const c10::DeviceGuard guard(x.device());
   const c10::Stream stream = c10::impl::VirtualGuardImpl(x.device().type()).getStream(x.device());
   const std::string of_type =
       name + (element_type(x) == ElementType::BFloat16 ? "_bfloat16" : "_float32");
-  const auto blocks = static_cast<unsigned>(divide_up<std::int64_t>(threads, kThreadsOfBlock));
   const int error = cuda_kernels().launch(of_type, blocks, stream.native_handle(), arguments);
   TORCH_CHECK(error == 0, of_type, ": CUDA error ", error);
+}
+
+CudaDropoutRule on_cuda(const DropoutRule& rule) {
+  return {rule.row_keys,
+          rule.site,
+          rule.threshold,
+          static_cast<unsigned>(rule.heads),
+          static_cast<unsigned>(rule.queries),
+          rule.scale()};
 }
 
 }  // namespace dragoman

@@ -8,6 +8,9 @@
 #include <cstdint>
 #include <string>
 
+#include "kernels/cuda/dropout.h"
+#include "kernels/kernels.h"
+
 namespace dragoman {
 
 /// Whether our kernels compute with x: on a GPU, in fp32 or bf16. False if the build had no
@@ -15,9 +18,18 @@ namespace dragoman {
 /// LibTorch's operations take their place.
 bool has_cuda_kernel_for(const torch::Tensor& x);
 
-/// Launches the kernel `name` for x's type on the current stream of x's device, with at least so
-/// many threads. `arguments` is the kernel's argument struct. Throws if the launch fails.
-void launch_cuda_kernel(const std::string& name, const torch::Tensor& x, std::int64_t threads,
+struct CudaBlocks {
+  std::int64_t count;
+  unsigned threads;  ///< of each
+};
+/// At least so many threads, in blocks of 256.
+CudaBlocks blocks_of(std::int64_t threads);
+
+/// Launches the kernel `name` for x's type on the current stream of x's device. `arguments` is the
+/// kernel's argument struct. Throws if the launch fails.
+void launch_cuda_kernel(const std::string& name, const torch::Tensor& x, const CudaBlocks& blocks,
                         const void* arguments);
+
+CudaDropoutRule on_cuda(const DropoutRule& rule);
 
 }  // namespace dragoman

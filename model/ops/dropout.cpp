@@ -87,13 +87,8 @@ torch::Tensor run_on_cuda(const torch::Tensor& x, const torch::Tensor& residual,
                               .rows = static_cast<unsigned>(rows),
                               .columns = static_cast<unsigned>(columns),
                               .relu = before == Before::Relu,
-                              .row_keys = rule.row_keys,
-                              .site = rule.site,
-                              .threshold = rule.threshold,
-                              .heads = static_cast<unsigned>(rule.heads),
-                              .queries = static_cast<unsigned>(rule.queries),
-                              .scale = rule.scale()};
-  launch_cuda_kernel("dropout", x, rows * divide_up<std::int64_t>(columns, kCudaColumns),
+                              .rule = on_cuda(rule)};
+  launch_cuda_kernel("dropout", x, blocks_of(rows * divide_up<std::int64_t>(columns, kCudaColumns)),
                      &arguments);
   return y;
 }
@@ -125,8 +120,8 @@ torch::Tensor run_relu_dropout_gradient(const torch::Tensor& y, const torch::Ten
   if (y.is_cuda()) {
     const CudaReluDropoutGradient arguments{y.const_data_ptr(), dy.const_data_ptr(),
                                             dx.mutable_data_ptr(), y.numel(), scale};
-    launch_cuda_kernel("relu_dropout_gradient", y, divide_up<std::int64_t>(y.numel(), kCudaColumns),
-                       &arguments);
+    launch_cuda_kernel("relu_dropout_gradient", y,
+                       blocks_of(divide_up<std::int64_t>(y.numel(), kCudaColumns)), &arguments);
   } else {
     run_rows(batch_kernels().relu_dropout_gradient, element_type(y),
              ReluDropoutGradientArguments{y.const_data_ptr(), dy.const_data_ptr(),

@@ -1,7 +1,8 @@
 // Our own kernels on the device, and the functions of CUDA's runtime that load and launch them.
 #include "tests/kernels/cuda_on_cpu.h"
-// Their source:
+// Their sources:
 #include "kernels/cuda/dropout.cu"
+#include "kernels/cuda/loss.cu"
 
 #include <cstdint>
 #include <functional>
@@ -28,6 +29,12 @@ class Memory {
   void writes(T*& address, double bytes) {
     use(address, bytes, written_);
   }
+  /// What a kernel reads again soon comes from the GPU's cache.
+  template <class T>
+  void reads_and_writes(T*& address, double bytes) {
+    writes(address, bytes);
+    read_ += bytes;
+  }
   void count() const {
     if (read_ + written_ > 0) count_launch(kernel_, read_, written_);
   }
@@ -46,13 +53,17 @@ class Memory {
   double read_ = 0, written_ = 0;
 };
 
+void use(CudaDropoutRule& rule, double rows, Memory& memory) {
+  memory.reads(rule.row_keys, sizeof(int) * rows / rule.heads);
+}
+
 template <class T>
 void use(CudaDropout& a, Memory& memory) {
-  const double elements = static_cast<double>(a.rows) * a.columns;
-  memory.reads(a.x, elements * sizeof(T));
-  memory.reads(a.residual, elements * sizeof(T));
-  memory.reads(a.row_keys, 4.0 * a.rows / a.heads);
-  memory.writes(a.y, elements * sizeof(T));
+  const double bytes = static_cast<double>(a.rows) * a.columns * sizeof(T);
+  memory.reads(a.x, bytes);
+  memory.reads(a.residual, bytes);
+  use(a.rule, a.rows, memory);
+  memory.writes(a.y, bytes);
 }
 
 template <class T>
@@ -61,6 +72,15 @@ void use(CudaReluDropoutGradient& a, Memory& memory) {
   memory.reads(a.y, bytes);
   memory.reads(a.dy, bytes);
   memory.writes(a.dx, bytes);
+}
+
+template <class T>
+void use(CudaLoss& a, Memory& memory) {
+  const double bytes = static_cast<double>(a.rows) * a.columns * sizeof(T);
+  memory.reads_and_writes(a.logits, bytes);
+  memory.reads(a.targets, sizeof(long long) * a.rows);
+  memory.writes(a.losses, sizeof(float) * a.rows);
+  memory.writes(a.negative_log_likelihoods, sizeof(float) * a.rows);
 }
 
 struct Dimensions {
@@ -87,6 +107,8 @@ std::map<std::string, Kernel>& kernels() {
   static auto& kernels = *new std::map<std::string, Kernel>{
       kernel<float>("dropout_float32", &of::dropout_float32),
       kernel<std::uint16_t>("dropout_bfloat16", &of::dropout_bfloat16),
+      kernel<float>("loss_float32", &of::loss_float32),
+      kernel<std::uint16_t>("loss_bfloat16", &of::loss_bfloat16),
       kernel<float>("relu_dropout_gradient_float32", &of::relu_dropout_gradient_float32),
       kernel<std::uint16_t>("relu_dropout_gradient_bfloat16", &of::relu_dropout_gradient_bfloat16)};
   return kernels;

@@ -11,15 +11,15 @@
 //   the stack and ends the process. New memory is filled with NaN.
 // - An operation is the CPU's kernel, on the same memory at another address. It throws if CUDA
 //   would: tensors on two devices, freed memory, memory of another stream that nobody has recorded.
-// - Our own kernels (kernels/cuda) are run by the CPU, each thread for itself in random order.
-// Every
-//   address that they get must be memory of the device, as far as they use it.
+// - Our own kernels (kernels/cuda) are run by the CPU, a block at a time, its threads in random
+//   order (tests/kernels/cuda_on_cpu.h). Every address that they get must be memory of the device,
+//   as far as they use it.
 // - Copies from and to page-locked memory are made as late as streams and events allow.
 // - Sums that CUDA makes by atomics come in random order.
 // - Launches, bytes that they read and write, and waits of the host are counted by name.
 //
-// What it does not show: kernels that CUDA lacks for a type, races in kernels, speed. A launch is a
-// call of an operation; some of CUDA's operations, like a sort, are several kernels.
+// What it does not show: kernels that CUDA lacks for a type, races between blocks, speed. A launch
+// is a call of an operation; some of CUDA's operations, like a sort, are several kernels.
 //
 // Variables of the environment:
 //   CUDA_STAND_IN_MIB      the device's memory; 81920 unless given

@@ -1,17 +1,31 @@
 // CUDA C++ on the CPU, so that tests run the sources of kernels/cuda without a GPU: include this
-// header, then a source. A kernel's threads run one after the other, in random order, so a kernel
-// that relies on an order of its threads gives other results. Kernels whose threads exchange
-// numbers or wait for each other cannot run here.
+// header, then a source. Blocks run one after the other, in random order. The threads of a block
+// are fibers, which take turns on one thread of the host, in random order: each runs until it waits
+// for others, and some warps are late. So a kernel that relies on an order of its threads gives
+// other results. If threads wait for others that do not come, run() throws.
 #pragma once
 
+#include <ucontext.h>
+
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <csetjmp>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <numeric>
 #include <random>
+#include <stdexcept>
+#include <utility>
 #include <vector>
 
 #define __device__
 #define __global__
+#define __launch_bounds__(threads)
+#define __shared__ static thread_local
 
 namespace dragoman::cuda_on_cpu {
 
@@ -22,18 +36,132 @@ struct Index {
 /// What a thread knows of itself.
 inline thread_local Index thread, block, size_of_block;
 
+/// The threads of the block that runs.
+class Fibers {
+ public:
+  using Kernel = std::function<void()>;
+
+  void run(unsigned threads, const Kernel& kernel) {
+    kernel_ = &kernel;
+    while (fibers_.size() < threads) fibers_.push_back(std::make_unique<Fiber>());
+    order_.resize(threads);
+    std::iota(order_.begin(), order_.end(), 0U);
+    for (const unsigned t : order_) fibers_[t]->state = State::Ready;
+    do {
+      shuffle(order_);
+      const unsigned late = threads > kLanes ? random() : 0;  // a bit for each warp
+      for (const unsigned t : order_)
+        if (fibers_[t]->state == State::Ready && (late >> t / kLanes & 1) == 0) resume(t);
+    } while (let_go());
+  }
+
+  /// The number of lane `lane` of this thread's warp. The lanes' numbers are exchanged in turns in
+  /// two places, so a fast lane overwrites none that a slow one has still to read.
+  float of_lane(float mine, unsigned lane) {
+    Fiber& self = *fibers_[running_];
+    const unsigned place = self.exchanges++ % 2;
+    self.exchanged[place] = mine;
+    wait(State::WaitsForWarp);
+    return fibers_[running_ / kLanes * kLanes + lane]->exchanged[place];
+  }
+  void wait_for_block() { wait(State::WaitsForBlock); }
+  unsigned lane() const { return running_ % kLanes; }
+
+  static unsigned random() {
+    thread_local std::minstd_rand numbers;
+    return static_cast<unsigned>(numbers());
+  }
+  template <class T>
+  static void shuffle(std::vector<T>& items) {
+    for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[random() % i]);
+  }
+
+ private:
+  static constexpr unsigned kLanes = 32;
+  static constexpr std::size_t kStack = 64 << 10;
+
+  enum class State { Ready, WaitsForWarp, WaitsForBlock, Ended };
+
+  struct Fiber {
+    State state = State::Ready;
+    bool has_begun = false;
+    unsigned exchanges = 0;
+    float exchanged[2] = {};
+    std::unique_ptr<char[]> stack = std::make_unique_for_overwrite<char[]>(kStack);
+    // ucontext.h begins a fiber; setjmp then changes fibers, without calls of the system.
+    ucontext_t beginning = {};
+    std::jmp_buf place = {};
+  };
+
+  static void live();  // of a fiber
+
+  [[gnu::noinline]] void resume(unsigned number) {
+    running_ = number;
+    thread = {number, 0, 0};
+    if (setjmp(host_) != 0) return;
+    Fiber& fiber = *fibers_[number];
+    if (fiber.has_begun) std::longjmp(fiber.place, 1);
+    fiber.has_begun = true;
+    getcontext(&fiber.beginning);
+    fiber.beginning.uc_stack.ss_sp = fiber.stack.get();
+    fiber.beginning.uc_stack.ss_size = kStack;
+    makecontext(&fiber.beginning, &live, 0);
+    setcontext(&fiber.beginning);
+  }
+
+  [[gnu::noinline]] void wait(State state) {
+    fibers_[running_]->state = state;
+    if (setjmp(fibers_[running_]->place) == 0) std::longjmp(host_, 1);
+  }
+
+  /// Whether all threads from `begin` to `end` wait for each other; then they are ready.
+  bool have_met(State state, unsigned begin, unsigned end) {
+    for (unsigned t = begin; t < end; ++t)
+      if (t >= order_.size() || fibers_[t]->state != state) return false;
+    for (unsigned t = begin; t < end; ++t) fibers_[t]->state = State::Ready;
+    return true;
+  }
+
+  /// False if all threads have ended.
+  bool let_go() {
+    const auto threads = static_cast<unsigned>(order_.size());
+    bool any = have_met(State::WaitsForBlock, 0, threads);
+    for (unsigned warp = 0; warp < threads; warp += kLanes)
+      any = have_met(State::WaitsForWarp, warp, warp + kLanes) || any;
+    const auto are = [&](State state, auto&& quantifier) {
+      return quantifier(order_, [&](unsigned t) { return fibers_[t]->state == state; });
+    };
+    if (any || are(State::Ready, std::ranges::any_of)) return true;
+    if (are(State::Ended, std::ranges::all_of)) return false;
+    for (const unsigned t : order_) fibers_[t] = std::make_unique<Fiber>();
+    throw std::logic_error("threads of a block wait for others that do not come");
+  }
+
+  const Kernel* kernel_ = nullptr;
+  std::vector<std::unique_ptr<Fiber>> fibers_;  // of the largest block that has run
+  std::vector<unsigned> order_;
+  unsigned running_ = 0;
+  std::jmp_buf host_ = {};
+};
+
+inline thread_local Fibers fibers;
+
+inline void Fibers::live() {
+  for (;;) {
+    (*fibers.kernel_)();
+    fibers.wait(State::Ended);
+  }
+}
+
 /// Calls `kernel` once for each thread of the blocks.
-template <class Kernel>
-void run(unsigned blocks, unsigned threads_of_block, Kernel&& kernel) {
-  thread_local std::mt19937 random;
-  std::vector<std::uint32_t> order(std::size_t{blocks} * threads_of_block);
-  for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
+inline void run(unsigned blocks, unsigned threads_of_block, const Fibers::Kernel& kernel) {
+  std::vector<unsigned> order(blocks);
+  std::iota(order.begin(), order.end(), 0U);
+  Fibers::shuffle(order);
   size_of_block = {threads_of_block, 1, 1};
-  for (const std::uint32_t number : order) {
-    block = {number / threads_of_block, 0, 0};
-    thread = {number % threads_of_block, 0, 0};
-    kernel();
+  for (const unsigned number : order) {
+    block = {number, 0, 0};
+    fibers.run(threads_of_block, kernel);
   }
 }
 
@@ -55,3 +183,8 @@ inline unsigned rounded_pair(float low, float high) {
 
 inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
 inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
+inline float __shfl_xor_sync(unsigned, float x, int lanes) {
+  auto& fibers = dragoman::cuda_on_cpu::fibers;
+  return fibers.of_lane(x, fibers.lane() ^ static_cast<unsigned>(lanes));
+}
+inline void __syncthreads() { dragoman::cuda_on_cpu::fibers.wait_for_block(); }

@@ -1,12 +1,14 @@
-// The kernels for NVIDIA GPUs, on the CPU, beside those for the CPU: they have the same bits.
-#include "kernels/cuda/dropout.h"
+// The kernels for NVIDIA GPUs, on the CPU, beside those for the CPU. Dropout has the same bits;
+// sums are made in another order, and exponentials are rounded otherwise.
 #include "tests/kernels/cuda_on_cpu.h"
 #include "tests/kernels/kernel_test.h"
-// Their source:
+// Their sources:
 #include "kernels/cuda/dropout.cu"
+#include "kernels/cuda/loss.cu"
 
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "base/threads.h"
 
@@ -14,6 +16,15 @@ namespace dragoman {
 namespace {
 
 constexpr std::int64_t kColumns[] = {1, 3, 7, 8, 9, 64, 65, 130, 200};
+
+CudaDropoutRule on_cuda(const DropoutRule& rule) {
+  return {rule.row_keys,
+          rule.site,
+          rule.threshold,
+          static_cast<unsigned>(rule.heads),
+          static_cast<unsigned>(rule.queries),
+          rule.scale()};
+}
 
 class CudaKernels : public KernelTest {
  protected:
@@ -32,6 +43,18 @@ class CudaKernels : public KernelTest {
     const auto blocks = static_cast<unsigned>(elements / threads + 1);
     cuda_on_cpu::run(blocks, threads, [&] { (is_float() ? of_float : of_bfloat)(arguments); });
   }
+  /// Numbers of the element type that are rounded once, after sums in another order.
+  void expect_near(const Elements& actual, const Elements& expected) const {
+    ASSERT_TRUE(actual.guards_stand());
+    for (std::int64_t i = 0; i < expected.size(); ++i)
+      ASSERT_NEAR(actual[i], expected[i],
+                  (is_float() ? 1e-5 : 1.0 / 128) * (1 + std::abs(expected[i])))
+          << i;
+  }
+  static void expect_near(const std::vector<float>& actual, const std::vector<float>& expected) {
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      ASSERT_NEAR(actual[i], expected[i], 1e-5 * (1 + std::abs(expected[i]))) << i;
+  }
 
   void run_dropout(const void* x, const void* residual, void* y, std::int64_t columns,
                    const DropoutRule& rule, bool relu = false) {
@@ -41,12 +64,7 @@ class CudaKernels : public KernelTest {
                                 .rows = kRows,
                                 .columns = static_cast<unsigned>(columns),
                                 .relu = relu,
-                                .row_keys = rule.row_keys,
-                                .site = rule.site,
-                                .threshold = rule.threshold,
-                                .heads = static_cast<unsigned>(rule.heads),
-                                .queries = static_cast<unsigned>(rule.queries),
-                                .scale = rule.scale()};
+                                .rule = on_cuda(rule)};
     launch(&cuda_kernels::dropout_float32, &cuda_kernels::dropout_bfloat16, arguments,
            kRows * divide_up<std::int64_t>(columns, kCudaColumns));
   }
@@ -119,7 +137,82 @@ TEST_P(CudaKernels, NotANumberStaysOneAfterRelu) {
   for (std::int64_t i = 0; i < x.size(); ++i) EXPECT_TRUE(std::isnan(x[i]));
 }
 
+TEST_P(CudaKernels, TheLossIsThatOfTheCpu) {
+  constexpr unsigned threads = 64;
+  for (const std::int64_t columns : {1, 7, 64, 65, 1001, 4096})
+    for (const double range : {3.0, 80.0}) {
+      SCOPED_TRACE(columns);
+      const std::vector<std::int64_t> targets = {0, -1, columns / 2, columns - 1};
+      const auto rows = static_cast<unsigned>(targets.size());
+      Elements logits = random_elements(rows * columns, range), expected = logits;
+      std::vector<float> losses(rows, 9), likelihoods = losses, expected_losses = losses,
+                                          expected_likelihoods = losses;
+      table().loss[index()]({expected.data(), targets.data(), expected_losses.data(),
+                             expected_likelihoods.data(), columns, 0.1F},
+                            0, rows);
+      const std::vector<long long> on_device(targets.begin(), targets.end());
+      const CudaLoss arguments{logits.data(), on_device.data(),
+                               losses.data(), likelihoods.data(),
+                               rows,          static_cast<unsigned>(columns),
+                               0.1F};
+      cuda_on_cpu::run(rows, threads, [&] {
+        (is_float() ? &cuda_kernels::loss_float32 : &cuda_kernels::loss_bfloat16)(arguments);
+      });
+      expect_near(logits, expected);
+      expect_near(losses, expected_losses);
+      expect_near(likelihoods, expected_likelihoods);
+    }
+}
+
+TEST_P(CudaKernels, ALogitThatIsNotANumberIsShown) {
+  std::vector<double> values(300, 1);
+  values[280] = std::numeric_limits<double>::quiet_NaN();
+  Elements logits(type(), values);
+  const long long target = 3;
+  float loss = 0, likelihood = 0;
+  const CudaLoss arguments{logits.data(), &target, &loss, &likelihood, 1, 300, 0.1F};
+  cuda_on_cpu::run(1, 64, [&] {
+    (is_float() ? &cuda_kernels::loss_float32 : &cuda_kernels::loss_bfloat16)(arguments);
+  });
+  EXPECT_TRUE(std::isnan(loss));
+  for (std::int64_t c = 0; c < logits.size(); ++c) EXPECT_TRUE(std::isnan(logits[c])) << c;
+}
+
 DRAGOMAN_FOR_EACH_KERNEL_TABLE(CudaKernels);
+
+// What runs them.
+
+TEST(CudaOnCpu, ThreadsOfABlockExchangeTheirNumbers) {
+  for (const unsigned threads : {32U, 64U, 1024U}) {
+    std::vector<float> sums(threads), largest(threads);
+    cuda_on_cpu::run(3, threads, [&] {
+      for (int repetition = 0; repetition < 3; ++repetition) {
+        const auto number = static_cast<float>(threadIdx.x);
+        float both[2] = {number, number * static_cast<float>(blockIdx.x)}, top[1] = {number};
+        cuda_kernels::over_block(both, cuda_kernels::Sum());
+        cuda_kernels::over_block(top, cuda_kernels::Largest());
+        sums[threadIdx.x] = both[1] - both[0] * static_cast<float>(blockIdx.x) + both[0];
+        largest[threadIdx.x] = top[0];
+      }
+    });
+    const auto last = static_cast<float>(threads - 1);
+    EXPECT_EQ(sums, std::vector<float>(threads, last * static_cast<float>(threads) / 2));
+    EXPECT_EQ(largest, std::vector<float>(threads, last));
+  }
+}
+
+TEST(CudaOnCpu, ThreadsThatWaitForOthersInVainAreAFault) {
+  const auto some_wait = [](auto&& wait) {
+    cuda_on_cpu::run(1, 64, [&] {
+      if (threadIdx.x != 40) wait();
+    });
+  };
+  for (int repetition = 0; repetition < 2; ++repetition) {
+    EXPECT_THROW(some_wait([] { __syncthreads(); }), std::logic_error);
+    EXPECT_THROW(some_wait([] { __shfl_xor_sync(0xFFFFFFFF, 1.0F, 1); }), std::logic_error);
+  }
+  cuda_on_cpu::run(1, 64, [] { __syncthreads(); });
+}
 
 }  // namespace
 }  // namespace dragoman

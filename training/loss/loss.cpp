@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/threads.h"
+#include "kernels/cuda/loss.h"
+#include "model/ops/cuda_kernels.h"
 #include "model/ops/kernel_call.h"
 #include "model/ops/products.h"
 
@@ -31,18 +33,36 @@ TokenLosses cross_entropy_reference(torch::Tensor& logits, const torch::Tensor& 
   return {smoothed, likelihood};
 }
 
+namespace {
+
+void run_loss(const LossArguments& a, const torch::Tensor& logits) {
+  constexpr std::int64_t kTokensPerTask = 8;  // rows that a task of the kernel takes
+  if (logits.is_cpu())
+    return run_rows(batch_kernels().loss, element_type(logits), a, logits.size(0), kTokensPerTask);
+  static_assert(sizeof(long long) == sizeof(std::int64_t));
+  const CudaLoss arguments{a.logits,
+                           reinterpret_cast<const long long*>(a.targets),
+                           a.losses,
+                           a.negative_log_likelihoods,
+                           static_cast<unsigned>(logits.size(0)),
+                           static_cast<unsigned>(a.columns),
+                           a.smoothing};
+  launch_cuda_kernel("loss", logits, {logits.size(0), kCudaLossThreads}, &arguments);
+}
+
+}  // namespace
+
 TokenLosses cross_entropy_in_place(torch::Tensor& logits, const torch::Tensor& targets,
                                    const LossConfig& config) {
-  if (!has_kernel_for(logits)) return cross_entropy_reference(logits, targets, config);
-  constexpr std::int64_t kTokensPerTask = 8;  // rows that a task of the kernel takes
+  if (!has_kernel_for(logits) && !has_cuda_kernel_for(logits))
+    return cross_entropy_reference(logits, targets, config);
   const auto options = logits.options().dtype(torch::kFloat32);
   const auto smoothed = torch::empty({logits.size(0)}, options);
   const auto likelihood = torch::empty_like(smoothed);
-  run_rows(batch_kernels().loss, element_type(logits),
-           LossArguments{logits.mutable_data_ptr(), targets.const_data_ptr<std::int64_t>(),
-                         smoothed.mutable_data_ptr<float>(), likelihood.mutable_data_ptr<float>(),
-                         logits.size(1), static_cast<float>(config.label_smoothing)},
-           logits.size(0), kTokensPerTask);
+  run_loss({logits.mutable_data_ptr(), targets.const_data_ptr<std::int64_t>(),
+            smoothed.mutable_data_ptr<float>(), likelihood.mutable_data_ptr<float>(),
+            logits.size(1), static_cast<float>(config.label_smoothing)},
+           logits);
   return {smoothed, likelihood};
 }
 

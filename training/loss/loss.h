@@ -22,7 +22,7 @@ struct TokenLosses {
 };
 
 /// The losses of logits [N, V]; the logits are replaced by the gradient of the loss. targets [N]
-/// int64, -1 for rows without one. Runs our kernel on the CPU, the reference elsewhere.
+/// int64, -1 for rows without one. Runs our kernel for the CPU or a GPU, the reference elsewhere.
 TokenLosses cross_entropy_in_place(torch::Tensor& logits, const torch::Tensor& targets,
                                    const LossConfig& config);
 /// The same by plain tensor operations, for any device.
