@@ -75,10 +75,12 @@ TORCH_MODULE(FeedForward);
 /// The value between two sub-layers, residual + dropout(output), [N, D] each, not yet added up:
 /// `output` is the last sub-layer's. The next normalisation does the addition, as it reads both
 /// anyway. An undefined `output` counts as zero. With norm = after there is no `output` between two
-/// sub-layers, as each sum is normalised at once.
+/// sub-layers, as each sum is normalised at once, and `input` is it once more, for the sub-layer
+/// (NormalizedSum::again); if undefined, the sub-layer takes `residual`.
 struct ResidualStream {
   torch::Tensor residual, output;
   Dropout dropout;
+  torch::Tensor input = {};
 
   NormalizedSum normalize(torch::nn::LayerNorm& norm, const torch::Tensor& row_keys) const;
   torch::Tensor value(const torch::Tensor& row_keys) const;
@@ -101,8 +103,10 @@ ResidualStream residual_connection(const ResidualStream& x, torch::nn::LayerNorm
     const NormalizedSum input = x.normalize(norm, row_keys);
     return {input.sum, sub_layer(input.normalized), dropout};
   }
-  const ResidualStream added{x.residual, sub_layer(x.residual), dropout};
-  return {added.normalize(norm, row_keys).normalized, {}, {}};
+  const ResidualStream added{x.residual, sub_layer(x.input.defined() ? x.input : x.residual),
+                             dropout};
+  const NormalizedSum result = added.normalize(norm, row_keys);
+  return {result.normalized, {}, {}, result.again};
 }
 
 /// The same around self-attention.

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/threads.h"
+#include "kernels/cuda/add_norm.h"
+#include "model/ops/cuda_kernels.h"
 #include "model/ops/kernel_call.h"
 #include "model/ops/products.h"
 
@@ -203,12 +205,78 @@ NormalizedSum add_norm_reference(const AddNorm& norm, const torch::Tensor& x,
                                  const torch::Tensor& residual, const torch::Tensor& row_keys) {
   const auto sum = residual.defined() ? norm.dropout.add(x, residual, row_keys)
                                       : norm.dropout.apply(x, row_keys);
-  return {sum, torch::layer_norm(sum, {x.size(1)}, norm.gain, norm.bias, norm.epsilon)};
+  const auto y = torch::layer_norm(sum, {x.size(1)}, norm.gain, norm.bias, norm.epsilon);
+  return {sum, y, y};
 }
 
 namespace {
 
-/// [normalized, sum], or [normalized] if x is the sum.
+bool has_norm_kernel_for(const torch::Tensor& x) {
+  return has_kernel_for(x) || (has_cuda_kernel_for(x) && x.size(1) <= kCudaMostColumns);
+}
+
+void run_add_norm(const NormArguments& a, const torch::Tensor& x) {
+  if (x.is_cpu())
+    return run_rows(batch_kernels().add_norm, element_type(x), a, x.size(0), kRowsPerTask);
+  const auto columns = static_cast<unsigned>(a.columns);
+  const CudaAddNorm arguments{a.x,
+                              a.residual,
+                              a.gain,
+                              a.bias,
+                              a.sum,
+                              a.y,
+                              a.means,
+                              a.inverse_deviations,
+                              static_cast<unsigned>(x.size(0)),
+                              columns,
+                              a.epsilon,
+                              on_cuda(a.dropout)};
+  launch_cuda_kernel("add_norm", x, {x.size(0), cuda_threads_of_row(columns)}, &arguments);
+}
+
+/// The gradients of gain and bias, [2, columns], from those of the stretches of rows.
+torch::Tensor sums_of_stretches(const torch::Tensor& stretches, torch::ScalarType type) {
+  if (stretches.is_cpu()) return stretches.sum(1).to(type);
+  auto sums = torch::empty({2, stretches.size(2)}, stretches.options().dtype(type));
+  const CudaStretchSums arguments{stretches.const_data_ptr<float>(), sums.mutable_data_ptr(),
+                                  2 * static_cast<unsigned>(stretches.size(2)),
+                                  static_cast<unsigned>(stretches.size(1)),
+                                  static_cast<unsigned>(stretches.size(2))};
+  launch_cuda_kernel("stretch_sums", sums,
+                     {divide_up<std::int64_t>(sums.numel(), kCudaColumnsOfSums), kCudaSumThreads},
+                     &arguments);
+  return sums;
+}
+
+/// On a GPU, gradients of gain and bias are written; on the CPU they are added. `dy_again`, on a
+/// GPU, is the gradient of a second use of y; it may be undefined.
+void run_add_norm_gradient(const NormGradientArguments& a, const torch::Tensor& dy_again,
+                           const torch::Tensor& sum) {
+  const std::int64_t rows = sum.size(0);
+  if (sum.is_cpu())
+    return run_rows(batch_kernels().add_norm_gradient, element_type(sum), a, rows, a.rows_per_sum);
+  const auto columns = static_cast<unsigned>(a.columns);
+  const CudaAddNormGradient arguments{
+      .dy = a.dy,
+      .dy_again = dy_again.defined() ? dy_again.const_data_ptr() : nullptr,
+      .d_sum_elsewhere = a.d_sum_elsewhere,
+      .sum = a.sum,
+      .gain = a.gain,
+      .means = a.means,
+      .inverse_deviations = a.inverse_deviations,
+      .d_sum = a.d_sum,
+      .d_x = a.d_x,
+      .d_gain = a.d_gain,
+      .d_bias = a.d_bias,
+      .rows = static_cast<unsigned>(rows),
+      .columns = columns,
+      .rows_per_sum = static_cast<unsigned>(a.rows_per_sum),
+      .rule = on_cuda(a.dropout)};
+  launch_cuda_kernel("add_norm_gradient", sum,
+                     {divide_up(rows, a.rows_per_sum), cuda_threads_of_row(columns)}, &arguments);
+}
+
+/// [normalized, sum], or [normalized] if x is the sum. On a GPU `again` comes last.
 struct AddNormFunction : torch::autograd::Function<AddNormFunction> {
   static variable_list forward(AutogradContext* context, const torch::Tensor& x,
                                const OptionalTensor& residual, const torch::Tensor& gain,
@@ -223,45 +291,51 @@ struct AddNormFunction : torch::autograd::Function<AddNormFunction> {
                           ? torch::empty({2, x.size(0)}, x.options().dtype(torch::kFloat32))
                           : torch::Tensor();
     float* means = wants_gradients ? statistics.mutable_data_ptr<float>() : nullptr;
-    run_rows(
-        batch_kernels().add_norm, element_type(input),
-        NormArguments{input.const_data_ptr(), added.defined() ? added.const_data_ptr() : nullptr,
-                      gain.const_data_ptr(), bias.const_data_ptr(),
-                      sum.defined() ? sum.mutable_data_ptr() : nullptr, y.mutable_data_ptr(), means,
-                      wants_gradients ? means + x.size(0) : nullptr, x.size(1),
-                      static_cast<float>(epsilon), mask.rule()},
-        x.size(0), kRowsPerTask);
+    run_add_norm({input.const_data_ptr(), added.defined() ? added.const_data_ptr() : nullptr,
+                  gain.const_data_ptr(), bias.const_data_ptr(),
+                  sum.defined() ? sum.mutable_data_ptr() : nullptr, y.mutable_data_ptr(), means,
+                  wants_gradients ? means + x.size(0) : nullptr, x.size(1),
+                  static_cast<float>(epsilon), mask.rule()},
+                 input);
     if (wants_gradients)
       context->save_for_backward({sum.defined() ? sum : input, statistics, gain});
     context->saved_data["residual"] = residual.has_value();
     context->set_materialize_grads(false);
     mask.save(context);
-    return sum.defined() ? variable_list{y, sum} : variable_list{y};
+    context->saved_data["has_sum"] = sum.defined();
+    variable_list results = {y};
+    if (sum.defined()) results.push_back(sum);
+    if (input.is_cuda()) results.emplace_back(y.variable_data());
+    return results;
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto saved = context->get_saved_variables();
     const auto &sum = saved[0], &statistics = saved[1], &gain = saved[2];
     const auto mask = DropoutMask::saved(context);
-    const auto dy = gradients[0].defined() ? gradients[0].contiguous() : torch::zeros_like(sum);
-    const auto elsewhere = gradients.size() > 1 && gradients[1].defined()
-                               ? gradients[1].contiguous()
-                               : torch::Tensor();
+    for (torch::Tensor& gradient : gradients)
+      if (gradient.defined()) gradient = gradient.contiguous();
+    torch::Tensor dy = gradients[0], dy_again, elsewhere;
+    if (context->saved_data["has_sum"].toBool()) elsewhere = gradients[1];
+    if (sum.is_cuda()) dy_again = gradients.back();
+    if (!dy.defined()) std::swap(dy, dy_again);
+    if (!dy.defined()) dy = torch::zeros_like(sum);
     const std::int64_t rows = sum.size(0), columns = sum.size(1);
     auto d_sum = torch::empty_like(sum);
     auto d_x = mask.drops() ? torch::empty_like(sum) : d_sum;
-    const std::int64_t parts = divide_up(rows, kRowsPerTask);
-    auto d_parameters = torch::zeros({2, parts, columns}, statistics.options());
+    const std::int64_t rows_per_sum = sum.is_cpu() ? kRowsPerTask : kCudaRowsOfSum;
+    const std::int64_t parts = divide_up(rows, rows_per_sum);
+    auto d_parameters = torch::empty({2, parts, columns}, statistics.options());
+    if (sum.is_cpu()) d_parameters.zero_();
     float* d_gain = d_parameters.mutable_data_ptr<float>();
     const auto* means = statistics.const_data_ptr<float>();
-    run_rows(batch_kernels().add_norm_gradient, element_type(sum),
-             NormGradientArguments{
-                 dy.const_data_ptr(), elsewhere.defined() ? elsewhere.const_data_ptr() : nullptr,
-                 sum.const_data_ptr(), gain.const_data_ptr(), means, means + rows,
-                 d_sum.mutable_data_ptr(), mask.drops() ? d_x.mutable_data_ptr() : nullptr, d_gain,
-                 d_gain + parts * columns, kRowsPerTask, columns, mask.rule()},
-             rows, kRowsPerTask);
-    const auto totals = d_parameters.sum(1).to(gain.scalar_type());  // [2, D]
+    run_add_norm_gradient(
+        {dy.const_data_ptr(), elsewhere.defined() ? elsewhere.const_data_ptr() : nullptr,
+         sum.const_data_ptr(), gain.const_data_ptr(), means, means + rows, d_sum.mutable_data_ptr(),
+         mask.drops() ? d_x.mutable_data_ptr() : nullptr, d_gain, d_gain + parts * columns,
+         rows_per_sum, columns, mask.rule()},
+        dy_again, sum);
+    const auto totals = sums_of_stretches(d_parameters, gain.scalar_type());  // [2, D]
     const auto d_residual = context->saved_data["residual"].toBool() ? d_sum : torch::Tensor();
     return {d_x, d_residual, totals[0], totals[1], {}, {}, {}};
   }
@@ -271,11 +345,12 @@ struct AddNormFunction : torch::autograd::Function<AddNormFunction> {
 
 NormalizedSum AddNorm::apply(const torch::Tensor& x, const torch::Tensor& residual,
                              const torch::Tensor& row_keys) const {
-  if (!has_kernel_for(x)) return add_norm_reference(*this, x, residual, row_keys);
+  if (!has_norm_kernel_for(x)) return add_norm_reference(*this, x, residual, row_keys);
   const auto results = AddNormFunction::apply(x, as_optional(residual), gain, bias, epsilon,
                                               DropoutMask(dropout, row_keys, x.size(0)),
                                               torch::GradMode::is_enabled());
-  return {results.size() > 1 ? results[1] : x, results[0]};
+  const bool has_sum = results.size() > (x.is_cuda() ? 2 : 1);
+  return {has_sum ? results[1] : x, results[0], x.is_cuda() ? results.back() : results[0]};
 }
 
 }  // namespace dragoman

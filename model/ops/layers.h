@@ -36,6 +36,9 @@ torch::Tensor relu_feed_forward(torch::nn::Linear& inner, torch::nn::Linear& out
 
 struct NormalizedSum {
   torch::Tensor sum, normalized;  // [N, D]
+  /// `normalized` for a second use. On a GPU our kernel adds up the gradients of both uses, which
+  /// takes LibTorch another pass.
+  torch::Tensor again = {};
 };
 
 /// "Add & Norm" after each sub-layer of figure 1: LayerNorm(residual + dropout(x)), section 3.1,

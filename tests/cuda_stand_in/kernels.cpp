@@ -1,6 +1,7 @@
 // Our own kernels on the device, and the functions of CUDA's runtime that load and launch them.
 #include "tests/kernels/cuda_on_cpu.h"
 // Their sources:
+#include "kernels/cuda/add_norm.cu"
 #include "kernels/cuda/dropout.cu"
 #include "kernels/cuda/loss.cu"
 
@@ -75,6 +76,44 @@ void use(CudaReluDropoutGradient& a, Memory& memory) {
 }
 
 template <class T>
+void use(CudaAddNorm& a, Memory& memory) {
+  const double of_row = a.columns * sizeof(T), bytes = a.rows * of_row;
+  memory.reads(a.x, bytes);
+  memory.reads(a.residual, bytes);
+  memory.reads(a.gain, of_row);
+  memory.reads(a.bias, of_row);
+  use(a.rule, a.rows, memory);
+  memory.writes(a.sum, bytes);
+  memory.writes(a.y, bytes);
+  memory.writes(a.means, sizeof(float) * a.rows);
+  memory.writes(a.inverse_deviations, sizeof(float) * a.rows);
+}
+
+template <class T>
+void use(CudaAddNormGradient& a, Memory& memory) {
+  const double of_row = a.columns * sizeof(T), bytes = a.rows * of_row;
+  const double sums = std::ceil(static_cast<double>(a.rows) / a.rows_per_sum) * a.columns;
+  memory.reads(a.dy, bytes);
+  memory.reads(a.dy_again, bytes);
+  memory.reads(a.d_sum_elsewhere, bytes);
+  memory.reads(a.sum, bytes);
+  memory.reads(a.gain, of_row);
+  memory.reads(a.means, sizeof(float) * a.rows);
+  memory.reads(a.inverse_deviations, sizeof(float) * a.rows);
+  use(a.rule, a.rows, memory);
+  memory.writes(a.d_sum, bytes);
+  memory.writes(a.d_x, bytes);
+  memory.writes(a.d_gain, sizeof(float) * sums);
+  memory.writes(a.d_bias, sizeof(float) * sums);
+}
+
+template <class T>
+void use(CudaStretchSums& a, Memory& memory) {
+  memory.reads(a.stretches, static_cast<double>(sizeof(float)) * a.columns_in_all * a.count);
+  memory.writes(a.sums, sizeof(T) * a.columns_in_all);
+}
+
+template <class T>
 void use(CudaLoss& a, Memory& memory) {
   const double bytes = static_cast<double>(a.rows) * a.columns * sizeof(T);
   memory.reads_and_writes(a.logits, bytes);
@@ -105,6 +144,12 @@ std::pair<const std::string, Kernel> kernel(const std::string& name, void (*func
 std::map<std::string, Kernel>& kernels() {
   namespace of = cuda_kernels;
   static auto& kernels = *new std::map<std::string, Kernel>{
+      kernel<float>("add_norm_float32", &of::add_norm_float32),
+      kernel<std::uint16_t>("add_norm_bfloat16", &of::add_norm_bfloat16),
+      kernel<float>("add_norm_gradient_float32", &of::add_norm_gradient_float32),
+      kernel<std::uint16_t>("add_norm_gradient_bfloat16", &of::add_norm_gradient_bfloat16),
+      kernel<float>("stretch_sums_float32", &of::stretch_sums_float32),
+      kernel<std::uint16_t>("stretch_sums_bfloat16", &of::stretch_sums_bfloat16),
       kernel<float>("dropout_float32", &of::dropout_float32),
       kernel<std::uint16_t>("dropout_bfloat16", &of::dropout_bfloat16),
       kernel<float>("loss_float32", &of::loss_float32),

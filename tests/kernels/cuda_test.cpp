@@ -3,6 +3,7 @@
 #include "tests/kernels/cuda_on_cpu.h"
 #include "tests/kernels/kernel_test.h"
 // Their sources:
+#include "kernels/cuda/add_norm.cu"
 #include "kernels/cuda/dropout.cu"
 #include "kernels/cuda/loss.cu"
 
@@ -16,6 +17,7 @@ namespace dragoman {
 namespace {
 
 constexpr std::int64_t kColumns[] = {1, 3, 7, 8, 9, 64, 65, 130, 200};
+constexpr float kEpsilon = 1e-5F;
 
 CudaDropoutRule on_cuda(const DropoutRule& rule) {
   return {rule.row_keys,
@@ -43,6 +45,14 @@ class CudaKernels : public KernelTest {
     const auto blocks = static_cast<unsigned>(elements / threads + 1);
     cuda_on_cpu::run(blocks, threads, [&] { (is_float() ? of_float : of_bfloat)(arguments); });
   }
+  /// A block for each row, or for some rows.
+  template <class Arguments>
+  void launch_blocks(void (*of_float)(Arguments), void (*of_bfloat)(Arguments),
+                     const Arguments& arguments, std::int64_t blocks) {
+    cuda_on_cpu::run(static_cast<unsigned>(blocks), cuda_threads_of_row(arguments.columns),
+                     [&] { (is_float() ? of_float : of_bfloat)(arguments); });
+  }
+
   /// Numbers of the element type that are rounded once, after sums in another order.
   void expect_near(const Elements& actual, const Elements& expected) const {
     ASSERT_TRUE(actual.guards_stand());
@@ -135,6 +145,108 @@ TEST_P(CudaKernels, NotANumberStaysOneAfterRelu) {
   Elements x(type(), std::vector<double>(kRows, std::numeric_limits<double>::quiet_NaN()));
   run_dropout(x.data(), nullptr, x.data(), 1, rule(77), true);
   for (std::int64_t i = 0; i < x.size(); ++i) EXPECT_TRUE(std::isnan(x[i]));
+}
+
+TEST_P(CudaKernels, AddNormIsThatOfTheCpu) {
+  for (const std::int64_t columns : {1, 8, 65, 256, 264, 512})
+    for (const auto& [drops, adds] : {std::pair(false, false), {false, true}, {true, true}}) {
+      SCOPED_TRACE(columns);
+      Elements x = random_elements(kRows * columns), residual = random_elements(kRows * columns);
+      Elements gain = random_elements(columns), bias = random_elements(columns);
+      Elements sum(type(), x.size()), y = sum, expected_sum = sum, expected = sum;
+      std::vector<float> means(kRows), inverses(kRows), expected_means(kRows),
+          expected_inverses(kRows);
+      const DropoutRule mask = drops ? rule(128, 1) : DropoutRule{.heads = 1, .queries = kRows};
+      const void* added = adds ? residual.data() : nullptr;
+      table().add_norm[index()](
+          {x.data(), added, gain.data(), bias.data(), adds ? expected_sum.data() : nullptr,
+           expected.data(), expected_means.data(), expected_inverses.data(), columns, kEpsilon,
+           mask},
+          0, kRows);
+      const CudaAddNorm arguments{
+          x.data(), added,        gain.data(),     bias.data(), adds ? sum.data() : nullptr,
+          y.data(), means.data(), inverses.data(), kRows,       static_cast<unsigned>(columns),
+          kEpsilon, on_cuda(mask)};
+      launch_blocks(&cuda_kernels::add_norm_float32, &cuda_kernels::add_norm_bfloat16, arguments,
+                    kRows);
+      EXPECT_EQ(sum, expected_sum);  // the scale of dropout is 2, so only the sum is rounded
+      expect_near(y, expected);
+      expect_near(means, expected_means);
+      if (columns > 1) expect_near(inverses, expected_inverses);
+    }
+}
+
+TEST_P(CudaKernels, TheGradientOfAddNormIsThatOfTheCpu) {
+  constexpr std::int64_t rows_of_sum = 8, sums = 4;
+  for (const std::int64_t columns : {3, 8, 65, 256, 264, 512})
+    for (const auto& [drops, adds] : {std::pair(false, false), {false, true}, {true, true}}) {
+      SCOPED_TRACE(columns);
+      Elements dy = random_elements(kRows * columns), elsewhere = random_elements(kRows * columns);
+      Elements sum = random_elements(kRows * columns), gain = random_elements(columns);
+      std::vector<float> means, inverses;
+      for (std::int64_t row = 0; row < kRows; ++row) {
+        const reference::Numbers all = sum.values();
+        const auto of = reference::statistics(reference::row_of(all, row, columns), kEpsilon);
+        means.push_back(static_cast<float>(of.mean));
+        inverses.push_back(static_cast<float>(of.inverse_deviation));
+      }
+      Elements d_sum(type(), sum.size()), d_x = d_sum, expected_d_sum = d_sum, expected = d_sum;
+      std::vector<float> d_gain(sums * columns, 9), d_bias = d_gain, expected_d_gain(d_gain.size()),
+                                                    expected_d_bias(d_gain.size());
+      const DropoutRule mask = drops ? rule(77, 1) : DropoutRule{.heads = 1, .queries = kRows};
+      const void* other = adds ? elsewhere.data() : nullptr;
+      run_rows(table().add_norm_gradient, type(),
+               NormGradientArguments{dy.data(), other, sum.data(), gain.data(), means.data(),
+                                     inverses.data(), expected_d_sum.data(),
+                                     drops ? expected.data() : nullptr, expected_d_gain.data(),
+                                     expected_d_bias.data(), rows_of_sum, columns, mask},
+               kRows, rows_of_sum);
+      // Half of dy comes from each of two uses, which is exact.
+      std::vector<double> halves = dy.values();
+      for (double& value : halves) value /= 2;
+      Elements half(type(), halves);
+      const CudaAddNormGradient arguments{.dy = half.data(),
+                                          .dy_again = half.data(),
+                                          .d_sum_elsewhere = other,
+                                          .sum = sum.data(),
+                                          .gain = gain.data(),
+                                          .means = means.data(),
+                                          .inverse_deviations = inverses.data(),
+                                          .d_sum = d_sum.data(),
+                                          .d_x = drops ? d_x.data() : nullptr,
+                                          .d_gain = d_gain.data(),
+                                          .d_bias = d_bias.data(),
+                                          .rows = kRows,
+                                          .columns = static_cast<unsigned>(columns),
+                                          .rows_per_sum = rows_of_sum,
+                                          .rule = on_cuda(mask)};
+      launch_blocks(&cuda_kernels::add_norm_gradient_float32,
+                    &cuda_kernels::add_norm_gradient_bfloat16, arguments, sums);
+      expect_near(d_sum, expected_d_sum);
+      expect_near(d_x, expected);
+      expect_near(d_gain, expected_d_gain);
+      expect_near(d_bias, expected_d_bias);
+    }
+}
+
+TEST_P(CudaKernels, TheSumsOfStretchesAreThoseOfEachColumn) {
+  for (const unsigned count : {1U, 31U, 100U})
+    for (const unsigned columns : {1U, 20U, 70U}) {
+      std::vector<float> stretches;
+      std::vector<double> expected(2 * columns);
+      for (unsigned i = 0; i < 2 * count * columns; ++i) {
+        stretches.push_back(static_cast<float>(random_.below(9)));  // sums are exact in fp32
+        expected[i / (count * columns) * columns + i % columns] += stretches.back();
+      }
+      Elements sums(type(), 2 * columns);
+      const CudaStretchSums arguments{stretches.data(), sums.data(), 2 * columns, count, columns};
+      const unsigned blocks = (2 * columns + kCudaColumnsOfSums - 1) / kCudaColumnsOfSums;
+      cuda_on_cpu::run(blocks, kCudaSumThreads, [&] {
+        (is_float() ? &cuda_kernels::stretch_sums_float32
+                    : &cuda_kernels::stretch_sums_bfloat16)(arguments);
+      });
+      EXPECT_EQ(sums, Elements(type(), expected)) << count << " of " << columns;
+    }
 }
 
 TEST_P(CudaKernels, TheLossIsThatOfTheCpu) {

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "model/ops/cuda_kernels.h"
+#include "tests/cuda_stand_in/counts.h"
 #include "tests/model/ops/expect_same.h"
 
 namespace dragoman {
@@ -166,6 +168,44 @@ TEST(AddNorm, AddAndNormEqualsItsReferenceInValueAndGradients) {
           },
           all);
     }
+}
+
+TEST(AddNorm, TheGradientsOfGainAndBiasAreSumsOverAllRows) {
+  constexpr std::int64_t kManyRows = 150;
+  const auto x = closed_form({kManyRows, kColumns}), keys = row_keys(kManyRows);
+  const auto residual = closed_form({kManyRows, kColumns}, 0.4);
+  const auto run = [&](const torch::Tensor& v, auto&& function) {
+    const auto gain = v[0], bias = v[1];
+    return function(AddNorm{gain, bias, 1e-5, {0.1, 6}}, x.to(v.scalar_type()),
+                    residual.to(v.scalar_type()), keys)
+               .normalized *
+           (1.0 / 16);
+  };
+  expect_same(
+      [&](const auto& v) {
+        return run(v, [](const AddNorm& norm, auto&&... in) { return norm.apply(in...); });
+      },
+      [&](const auto& v) { return run(v, [](auto&&... in) { return add_norm_reference(in...); }); },
+      closed_form({2, kColumns}, 0.2));
+}
+
+TEST(AddNorm, OnADeviceAddAndNormIsOneLaunchAndItsGradientTwo) {
+  if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
+  const auto matrix = [](std::int64_t rows) {
+    return closed_form({rows, kColumns}).to(torch::kBFloat16).requires_grad_();
+  };
+  const auto x = matrix(kRows), residual = matrix(kRows), gain = matrix(1)[0].detach(),
+             bias = gain.clone();
+  gain.requires_grad_();
+  bias.requires_grad_();
+  const auto keys = row_keys(kRows);
+  const auto direction = closed_form({kRows, kColumns}).to(torch::kBFloat16);
+  const StandInCounts counts;
+  const auto y = AddNorm{gain, bias, 1e-5, {0.1, 6}}.apply(x, residual, keys);
+  EXPECT_EQ(counts.report()["launch_count"], 1);
+  y.normalized.backward(direction);
+  EXPECT_EQ(counts.launches_of("add_norm_gradient_bfloat16"), 1);
+  EXPECT_EQ(counts.report()["launch_count"], 3);
 }
 
 }  // namespace
