@@ -56,7 +56,7 @@ LIBRARIES = {
     r".*c10d/.*": ["training/ranks/rendezvous.cpp"],
     r"sentencepiece.*": ["tokenizer/*.cpp"],
     r"re2/.*": ["inference/demands.cpp", "extras/formats/numpy.cpp", "extras/markup/format_directives.cpp",
-                "tokenizer/translatable.cpp"],
+                "extras/markup/markdown_masks.cpp", "tokenizer/translatable.cpp"],
     r"zlib.h": ["base/compressed_text.cpp", "extras/formats/numpy.cpp"],
     r"zip.h": ["data/pair_files.cpp", "extras/formats/zip_archive.cpp"],
     r"yaml-cpp/.*": ["extras/formats/json_yaml.cpp"],

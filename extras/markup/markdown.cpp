@@ -21,6 +21,7 @@ namespace {
 
 using Kind = MarkupToken::Kind;
 using EventKind = MarkdownEvent::Kind;
+using Role = MaskedMarkdown::Label::Role;
 
 constexpr std::string_view kLineBreaks = "\r\n";
 
@@ -168,7 +169,10 @@ class BlockReader {
     for (; label != labels_.end() && label->place.begin < event.place.end; ++label) {
       if (label->place.end > event.place.end) return false;
       push_plain(label->place.begin);
-      push(label->begins_block ? Kind::Splits : Kind::Single, label->place.end);
+      if (label->role == Role::Text)
+        push(Kind::Kept, label->place.end, {}, std::string(label->place.of(original_)));
+      else
+        push(label->role == Role::Splits ? Kind::Splits : Kind::Single, label->place.end);
     }
     push_plain(event.place.end);
     return true;
@@ -214,7 +218,7 @@ class BlockReader {
   bool leads_label(std::size_t place) const {
     const auto label = std::ranges::lower_bound(labels_, place, {},
                                                 [](const auto& each) { return each.place.begin; });
-    return label != labels_.end() && label->place.begin == place && label->begins_block;
+    return label != labels_.end() && label->place.begin == place && label->role == Role::Splits;
   }
 
   // ---- tags -------------------------------------------------------------------------------------

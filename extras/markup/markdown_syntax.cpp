@@ -3,7 +3,6 @@
 #include <md4c.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -15,159 +14,13 @@
 
 namespace dragoman {
 
-// ---- markup that CommonMark does not know: it is masked -----------------------------------------
-
-namespace {
-
-constexpr std::string_view kLineEnds = "\r\n";
-constexpr std::size_t kFootnoteIndent = 4;  // of the lines that belong to a footnote
-
-/// [^1], [!NOTE].
-std::size_t label_length(std::string_view text) {
-  constexpr std::size_t kLongest = 200;
-  if (!text.starts_with("[^") && !text.starts_with("[!")) return 0;
-  const std::size_t end = text.substr(0, kLongest).find_first_of("[] \t`", 2);
-  return end == std::string_view::npos || text[end] != ']' || end == 2 ? 0 : end + 1;
-}
-
-/// Names of blocks of HTML (CommonMark, section 4.6) that md4c 0.4 does not find. It lacks some,
-/// and a name hides longer ones that begin with it: "th" hides "thead". Each stands beside one that
-/// is as long, and that md4c finds.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kHiddenBlocks = {{
-    {"h2", "h1"},
-    {"h3", "h1"},
-    {"h4", "h1"},
-    {"h5", "h1"},
-    {"h6", "h1"},
-    {"link", "form"},
-    {"param", "table"},
-    {"thead", "table"},
-    {"track", "table"},
-    {"header", "center"},
-    {"search", "center"},
-    {"basefont", "fieldset"},
-    {"colgroup", "fieldset"},
-    {"frameset", "fieldset"},
-    {"menuitem", "fieldset"},
-}};
-
-class Masker {
- public:
-  explicit Masker(std::string_view markdown)
-      : masked_{.original = markdown, .text = std::string(markdown)} {}
-
-  MaskedMarkdown masked() {
-    std::ranges::replace(masked_.text, '\0', ' ');
-    std::size_t place = 0;
-    if (masked_.original.starts_with(kByteOrderMark)) blank({0, place = kByteOrderMark.size()});
-    place = mask_front_matter(place);
-    while (place < masked_.text.size()) {
-      const std::size_t end = line_end(place);
-      mask_labels({place, end});
-      mask_block_name({place, end});
-      place = end + 1;
-    }
-    return std::move(masked_);
-  }
-
- private:
-  std::string_view line(const ByteRange& range) const { return range.of(masked_.original); }
-
-  std::size_t line_end(std::size_t place) const {
-    return std::min(masked_.text.find_first_of(kLineEnds, place), masked_.text.size());
-  }
-
-  void blank(const ByteRange& range) {
-    for (std::size_t i = range.begin; i < range.end; ++i)
-      if (kLineEnds.find(masked_.text[i]) == std::string_view::npos) masked_.text[i] = ' ';
-  }
-
-  /// A line without the blanks at its end, which are no part of a fence.
-  std::string_view fence_at(const ByteRange& range) const {
-    const std::string_view text = line(range);
-    return text.substr(0, text.find_last_not_of(" \t") + 1);
-  }
-
-  /// YAML between lines of "---", or up to a line of "...", and TOML between lines of "+++".
-  /// Returns its end.
-  std::size_t mask_front_matter(std::size_t place) {
-    const std::string_view fence = fence_at({place, line_end(place)});
-    if (fence != "---" && fence != "+++") return place;
-    for (std::size_t begin = line_end(place); begin < masked_.text.size();) {
-      const std::size_t end = line_end(begin + 1);
-      const std::string_view last = fence_at({begin + 1, end});
-      if (last == fence || (fence == "---" && last == "...")) return blank({place, end}), end;
-      begin = end;
-    }
-    return place;
-  }
-
-  void mask_labels(const ByteRange& range) {
-    const std::string_view text = line(range);
-    const std::size_t lead = std::min(text.find_first_not_of(' '), text.size());
-    for (std::size_t at = text.find('['); at != std::string_view::npos;
-         at = text.find('[', at + 1)) {
-      const std::string_view rest = text.substr(at);
-      const std::size_t length = label_length(rest);
-      const std::size_t begin = range.begin + at;
-      if (at == lead && lead < kFootnoteIndent && footnote_begin_length(rest) > 0)
-        mask_footnote({begin, begin + length + 1}, lead);
-      else if (length > 0 && (rest[1] == '^' || is_alert(text, at, length)))
-        mask({begin, begin + length}, rest[1] == '!');
-    }
-  }
-
-  void mask_block_name(const ByteRange& range) {
-    const std::string_view text = line(range);
-    std::size_t begin = text.find_first_not_of(" \t>*+-0123456789.)");  // of lists and quotes
-    if (begin == std::string_view::npos || text[begin++] != '<') return;
-    if (text.substr(begin).starts_with('/')) ++begin;
-    const std::string_view tag = text.substr(begin);
-    const std::string name = ascii_lower(tag.substr(0, tag.find_first_of(" \t/>")));
-    for (const auto& [hidden, known] : kHiddenBlocks)
-      if (name == hidden) masked_.text.replace(range.begin + begin, name.size(), known);
-  }
-
-  void mask(const ByteRange& label, bool begins_block) {
-    masked_.text.replace(label.begin, label.size(), label.size(), '.');
-    masked_.labels.push_back({.place = label, .begins_block = begins_block});
-  }
-
-  /// An item of a list, so that what is indented like the footnote's text belongs to it.
-  void mask_footnote(const ByteRange& label, std::size_t lead) {
-    const std::size_t indent = std::max<std::size_t>(kFootnoteIndent - lead, 2);
-    mask({label.begin + indent, label.end}, true);
-    masked_.text[label.begin] = '-';
-    blank({label.begin + 1, label.begin + indent});
-  }
-
-  /// The first line of the quote has only the label.
-  static bool is_alert(std::string_view line, std::size_t at, std::size_t length) {
-    const std::string_view before = line.substr(0, at);
-    return before.find('>') != std::string_view::npos &&
-           before.find_first_not_of(" \t>") == std::string_view::npos &&
-           strip(line.substr(at + length)).empty() &&
-           line.substr(at + 2, length - 3).find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ") ==
-               std::string_view::npos;
-  }
-
-  MaskedMarkdown masked_;
-};
-
-}  // namespace
-
-std::size_t footnote_begin_length(std::string_view text) {
-  const std::size_t length = text.starts_with("[^") ? label_length(text) : 0;
-  return length > 0 && text.substr(length).starts_with(':') ? length + 1 : 0;
-}
-
-MaskedMarkdown masked_markdown(std::string_view markdown) { return Masker(markdown).masked(); }
-
 // ---- blocks, as md4c finds them -----------------------------------------------------------------
 
 namespace {
 
 using EventKind = MarkdownEvent::Kind;
+
+constexpr std::string_view kLineEnds = "\r\n";
 
 /// The row below a table's head. md4c 0.4 wants three dashes in each cell, GitHub one.
 bool is_delimiter_row(std::string_view line) {
@@ -232,14 +85,68 @@ void check_all_brackets(std::string_view markdown) {
     check_brackets(stretch.of(markdown));
 }
 
-/// Markdown with longer dashes in the rows below the heads of tables.
+/// A line without the marks of quotes and the blanks before it, and those after it.
+std::string_view without_marks(std::string_view line) {
+  return strip(line.substr(std::min(line.find_first_not_of(" \t>"), line.size())));
+}
+
+/// The number of cells of a row of a table.
+std::size_t count_cells(std::string_view row) {
+  row = without_marks(row);
+  if (row.starts_with('|')) row.remove_prefix(1);
+  if (row.ends_with('|') && !row.ends_with("\\|")) row.remove_suffix(1);
+  std::size_t cells = 1;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (row[i] == '\\')
+      ++i;
+    else if (row[i] == '|')
+      ++cells;
+  }
+  return cells;
+}
+
+/// The begins of the heads of tables that stand right after a paragraph's text. GitHub makes tables
+/// of them; md4c 0.4 reads all as one paragraph.
+std::vector<std::size_t> heads_within_paragraphs(std::string_view markdown,
+                                                 const std::vector<MarkdownBlock>& blocks) {
+  std::vector<std::size_t> heads;
+  for (const MarkdownBlock& block : blocks) {
+    std::size_t first = markdown.size(), last = 0;
+    for (const MarkdownEvent& event : block.events)
+      if (!event.place.empty() && event.kind != EventKind::Html)
+        first = std::min(first, event.place.begin), last = event.place.end;
+    if (block.is_cell || first >= last || first < (heads.empty() ? 0 : heads.back())) continue;
+    std::vector<ByteRange> lines;
+    for (std::size_t begin = first; begin < last;) {
+      const std::size_t end = std::min(markdown.find_first_of(kLineEnds, begin), markdown.size());
+      lines.push_back({begin, end});
+      begin = end + (markdown.substr(end).starts_with("\r\n") ? 2 : 1);
+      if (lines.size() < 3) continue;
+      const ByteRange& head = lines[lines.size() - 2];
+      const std::string_view rule = lines.back().of(markdown);
+      if (!is_delimiter_row(rule) || count_cells(rule) != count_cells(head.of(markdown))) continue;
+      heads.push_back(head.begin);
+      break;
+    }
+  }
+  return heads;
+}
+
+/// Markdown with longer dashes in the rows below the heads of tables, and with a blank line before
+/// some lines.
 class WidenedMarkdown {
  public:
-  explicit WidenedMarkdown(std::string_view markdown) {
+  /// `apart`: the begins of the lines that get a blank line before them.
+  WidenedMarkdown(std::string_view markdown, const std::vector<std::size_t>& apart) {
+    auto next = apart.begin();
     for (std::size_t begin = 0; begin < markdown.size();) {
       const std::size_t end =
           std::min(markdown.find_first_of(kLineEnds, begin), markdown.size() - 1) + 1;
       const std::string_view line = markdown.substr(begin, end - begin);
+      if (next != apart.end() && *next == begin) {
+        add(join_text(line.substr(0, line.find_first_not_of(" \t>")), '\n'));
+        ++next;
+      }
       if (is_delimiter_row(line.substr(0, line.find_last_not_of(kLineEnds) + 1)))
         widen(line);
       else
@@ -252,29 +159,36 @@ class WidenedMarkdown {
 
   /// The place in the document.
   std::size_t original(std::size_t place) const {
-    const auto behind = std::ranges::upper_bound(added_, place);
-    return place - kMore * static_cast<std::size_t>(behind - added_.begin());
+    const auto behind = std::ranges::upper_bound(added_, place, {}, &Added::end);
+    return behind == added_.begin() ? place : place - (behind - 1)->sum;
   }
 
  private:
-  static constexpr std::size_t kMore = 2;
+  struct Added {
+    std::size_t end, sum;  ///< in text_; of the bytes that were added up to it
+  };
+
+  void add(std::string_view bytes) {
+    text_ += bytes;
+    added_.push_back({text_.size(), (added_.empty() ? 0 : added_.back().sum) + bytes.size()});
+  }
 
   void widen(std::string_view line) {
     for (std::size_t i = 0; i < line.size(); ++i) {
       text_ += line[i];
-      if (line[i] != '-' || (i > 0 && line[i - 1] == '-')) continue;
-      text_.append(kMore, '-');
-      added_.push_back(text_.size());
+      if (line[i] == '-' && (i == 0 || line[i - 1] != '-')) add("--");
     }
   }
 
   std::string text_;
-  std::vector<std::size_t> added_;  // ends of what was added
+  std::vector<Added> added_;
 };
 
 class BlockCollector {
  public:
-  explicit BlockCollector(std::string_view document) : widened_(document) {}
+  /// `apart`: as WidenedMarkdown has it.
+  BlockCollector(std::string_view document, const std::vector<std::size_t>& apart)
+      : widened_(document, apart) {}
 
   std::vector<MarkdownBlock> blocks() {
     MD_PARSER parser{};
@@ -389,7 +303,9 @@ class BlockCollector {
 }  // namespace
 
 std::vector<MarkdownBlock> markdown_blocks(std::string_view markdown) {
-  return BlockCollector(markdown).blocks();
+  std::vector<MarkdownBlock> blocks = BlockCollector(markdown, {}).blocks();
+  const std::vector<std::size_t> heads = heads_within_paragraphs(markdown, blocks);
+  return heads.empty() ? blocks : BlockCollector(markdown, heads).blocks();
 }
 
 // ---- the ends of links --------------------------------------------------------------------------

@@ -13,19 +13,30 @@ namespace dragoman {
 
 struct MaskedMarkdown {
   std::string_view original;
-  /// As long as the original. A label of a footnote ([^1]) or an alert ([!NOTE]) is full stops,
-  /// front matter is blank, and a footnote is an item of a list. At the beginning of a line the
-  /// name of a block of HTML that md4c does not find (<thead>) is one that it finds.
+  /// As long as the original. Labels of footnotes ([^1]) and alerts ([!NOTE]), mathematics,
+  /// templates and the like are full stops; lines of these alone are empty headings. Front matter
+  /// is blank. A footnote is an item of a list, and so is an admonition of MkDocs (!!! note). At
+  /// the beginning of a line the name of a block of HTML that md4c does not find (<thead>) is one
+  /// that it finds.
   std::string text = {};
   struct Label {
+    enum class Role {
+      Mark,    ///< stands within a sentence: [^1], :smile:
+      Splits,  ///< begins or ends a text: the end of [^1]:, [!NOTE], {#id}
+      Text,    ///< is a part of its sentence: $x$, {{ name }}, [[Page]]
+    };
     ByteRange place;
-    bool begins_block;  ///< the end of [^1]:, or [!NOTE]
+    Role role;
   };
   std::vector<Label> labels = {};  ///< in their order
 };
 
 /// The view must outlive the result.
 MaskedMarkdown masked_markdown(std::string_view markdown);
+
+/// The length of the mathematics ($x$, $$x$$) that stands at an offset of a line, as GitHub reads
+/// it; 0 if there is none.
+std::size_t math_length(std::string_view text, std::size_t offset);
 
 /// The length of [^1]: at the beginning of a text; 0 if there is none.
 std::size_t footnote_begin_length(std::string_view text);

@@ -180,7 +180,9 @@ class TextWriter {
     return (c == '+' && is_blank_or_end(at(1))) ||
            (c == '-' && (is_blank_or_end(at(1)) || at(1) == '-')) || c == '=' || c == '>' ||
            (c == '|' && !is_cell_) || c == '_' || (c == '*' && is_blank_or_end(at(1))) ||
-           (c == ':' && at(1) == '-') || (hashes > 0 && is_blank_or_end(at(hashes)));
+           (c == ':' && (at(1) == '-' || at(1) == ' ' || text_.starts_with(":::"))) ||
+           text_.starts_with("$$") || text_.starts_with("!!! ") || text_.starts_with("???") ||
+           (hashes > 0 && is_blank_or_end(at(hashes)));
   }
 
   /// Whether Markdown would read the sign at a place as its own.
@@ -197,7 +199,7 @@ class TextWriter {
       case '\\':
         return next == 0 || is_one_of(next, kMarkdownSigns);
       case '<':
-        return is_ascii_letter(next) || is_one_of(next, "/!?");
+        return is_ascii_letter(next) || is_one_of(next, "/!?%");
       case '*':
       case '~':
         return !stands_alone;
@@ -205,6 +207,12 @@ class TextWriter {
         return !stands_alone && !(is_word(last) && is_word(next));
       case '!':
         return i + 1 == text_.size() && after_ == '[';
+      case '{':
+        return last == '{' || !is_blank_or_end(next);
+      case '%':
+        return last == '{';
+      case '$':
+        return math_length(text_, i) > 0 || !(is_blank_or_end(next) || is_ascii_digit(next));
       case '&':
         return looks_like_entity(text_.substr(i));
       case '#':  // at the end of a heading

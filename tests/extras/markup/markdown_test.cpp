@@ -181,6 +181,69 @@ TEST(Markdown, ALineGoesOnInAFootnote) {
             (Texts{"one", "two", "three", "four", "five"}));
 }
 
+TEST(Markdown, ATableMayFollowAParagraph) {
+  const std::string table = "| one two | c |\n|---|:-:|\n| d e | `f` |\n";
+  const std::string turned_table = "| two one | c |\n|---|:-:|\n| e d | `f` |\n";
+  EXPECT_EQ(turned("three four\n" + table), "four three\n" + turned_table);
+  EXPECT_EQ(turned("> three four:\n> | one two |\n> |-|\n> | d e |\n"),
+            "> four: three\n> | two one |\n> |-|\n> | e d |\n");
+  EXPECT_EQ(turned("- three four\n  | one two |\n  |-|\n  | d e |\n"),
+            "- four three\n  | two one |\n  |-|\n  | e d |\n");
+  EXPECT_EQ(texts_of("one\n| a | b |\n|---|\n"), (Texts{"one | a | b | |---|"})) << "not as many";
+  const std::string kept = "```\none\n" + table + "```\n\n<div>\none\n" + table + "</div>\n";
+  EXPECT_EQ(turned(kept), kept);
+}
+
+TEST(Markdown, MathematicsStays) {
+  EXPECT_EQ(turned("one $a_1 + b$ two"), "two $a_1 + b$ one");
+  EXPECT_EQ(turned("one $$x *y* z$$ and $`a`$ two"), "two $`a`$ and $$x *y* z$$ one");
+  for (const std::string math : {"$$\na b\nc *d*\n$$\n", "$$a b\n\nc d$$\n", "> $$\n> a b\n> $$\n",
+                                 "- $x y$\n", "$$ a b $$\n"})
+    EXPECT_EQ(turned("one two\n\n" + math), "two one\n\n" + math);
+  EXPECT_EQ(turned("one two\n$$\na b\n$$\nthree four"), "two one\n$$\na b\n$$\nfour three");
+  EXPECT_EQ(texts_of("$5 and $10, or US$5 and 3$"), (Texts{"$5 and $10, or US$5 and 3$"}));
+  EXPECT_EQ(with_text("xx", "a $b$ c"), "a \\$b$ c");
+  EXPECT_EQ(turned("`$` one `$` two"), "two `$` one `$`");
+}
+
+TEST(Markdown, TemplatesStay) {
+  EXPECT_EQ(turned("one {{ user.name | x }} two"), "two {{ user.name | x }} one");
+  EXPECT_EQ(turned("one {% if x %} two"), "two {% if x %} one");
+  EXPECT_EQ(turned("[one two]({{< ref \"a b.md\" >}})"), "[two one]({{< ref \"a b.md\" >}})");
+  for (const std::string kept :
+       {"{{< figure src=\"a.png\" title=\"A man\" >}}\n", "{{% note %}}\n", "{% for a in b %}\n",
+        "{% highlight ruby %}\none two\n\nthree four\n{% endhighlight %}\n",
+        "{{< figure\n  src=\"a.png\"\n  title=\"A man\"\n>}}\n", "<%= render 'one two' %>\n"})
+    EXPECT_EQ(turned("one two\n" + kept + "three four\n"), "two one\n" + kept + "four three\n");
+  EXPECT_EQ(with_text("xx", "a {{ b {% c"), "a \\{\\{ b \\{\\% c");
+}
+
+TEST(Markdown, ConstructsOfGeneratorsOfSitesStay) {
+  for (const std::string kept :
+       {":::note One two\n", ":::\n", ":::tip[A tip]{a=b}\n", "[[_TOC_]]\n", "[TOC]\n",
+        "{: .one two}\n", "{/* one two */}\n", "<Tabs values={[{label: 'A man', value: 'x'}]}>\n",
+        "<Tabs\n  label='one two'\n  values={[{label: 'a b'}]}\n>\n"})
+    EXPECT_EQ(turned("one two\n" + kept + "three four\n"), "two one\n" + kept + "four three\n");
+  for (const std::string kept : {"import Tabs from '@theme/Tabs';\n", "import './a b.css'\n",
+                                 "export const Highlight = ({children, color}) => (\n"})
+    EXPECT_EQ(turned(kept + "\nthree four\n"), kept + "\nfour three\n");
+  EXPECT_EQ(turned("import duties\n\nexport of goods"), "duties import\n\ngoods of export");
+  EXPECT_EQ(turned("# one two {#my-id}\n\none two {#x} ##\n"),
+            "# two one {#my-id}\n\ntwo one {#x} ##\n");
+  EXPECT_EQ(turned("one {props.x} two"), "two {props.x} one");
+  EXPECT_EQ(turned("!!! note \"One two\"\n    one two\n\n    three four\n\nfive six\n"),
+            "!!! note \"One two\"\n    two one\n\n    four three\n\nsix five\n");
+}
+
+TEST(Markdown, ConstructsOfWikisStay) {
+  EXPECT_EQ(turned("one [[A page|Home]] two ![[b c.png]]"), "![[b c.png]] two [[A page|Home]] one");
+  EXPECT_EQ(turned("one [[two]](u) three"), "three [\\[two\\]](u) one");
+  EXPECT_EQ(turned("# one two :tada:\n\n- :bug: one two :+1:\n"),
+            "# two one :tada:\n\n- :bug: two one :+1:\n");
+  EXPECT_EQ(texts_of("at 10:30:15 or a:b:c"), (Texts{"at 10:30:15 or a:b:c"}));
+  EXPECT_EQ(turned("one two\n: three four\n: five six\n"), "two one\n: four three\n: six five\n");
+}
+
 TEST(Markdown, EscapesAndEntitiesAreRead) {
   EXPECT_EQ(texts_of("\\*one\\* &amp; two &eacute; [x] ![a \\\" &lt;](u)"),
             (Texts{"*one* & two \u00E9 [x]", "a \" <"}));
@@ -209,6 +272,14 @@ TEST(Markdown, ATranslationIsNoMarkup) {
                                  "!",
                                  "_ _ _",
                                  "C #",
+                                 ":::note",
+                                 ": a",
+                                 "!!! note",
+                                 "$a$",
+                                 "{{ a }}",
+                                 "{% a %}",
+                                 "<%= a %>",
+                                 "[[a]]",
                                  "a_b 2 * 3 < 4 & 5"}) {
     const std::string markdown = "# x\n\nxx\nyy\n\n- **xx**[y](u) z\n  yy\n\n|x|\n|-|\n|x|\n";
     const std::string result = with_text(markdown, text);
