@@ -273,6 +273,9 @@ class DocumentWriter {
   void write_passage(std::size_t number) {
     const Passage& passage = document_.passages[number];
     const AlignedText& translation = translations_[number];
+    // No words are no translation. A message of a catalogue is empty then.
+    if (translation.text.empty() && passage.writing != Writing::PoString)
+      return write(passage.source, number + 1);
     // For all of the passage: it may have very many tags.
     const BareSigns bare = bare_signs(passage.source.of(document_.bytes));
     if (passage.tags.empty()) return write_text(translation.text, passage, bare, 0);
@@ -291,18 +294,24 @@ class DocumentWriter {
     std::size_t place = 0, last_tag = 0, last_end = 0;
     for (const PlacedTag& tag : tags) {
       const InlineTag& known = passage.tags[tag.tag];
-      write_text(ByteRange{place, tag.text.begin}.of(text), passage, bare,
-                 document_.bytes[known.source.begin]);
-      const bool touches = &tag != &tags.front() && text_.size() == last_end;
       // Text that the translation has itself has the blanks of the translation.
       const bool is_apart =
           known.blank_before && !tag.is_same && follows_word(text, tag.text.begin);
-      if (is_apart || (touches && are_read_as_one(document_, passage, last_tag, tag.tag)))
+      write_text(ByteRange{place, tag.text.begin}.of(text), passage, bare,
+                 is_apart ? ' ' : document_.bytes[known.source.begin]);
+      const bool touches = &tag != &tags.front() && text_.size() == last_end;
+      const bool is_link =
+          is_markdown_text(passage.writing) && is_bare_link(document_.bytes, known.source);
+      if (is_apart || (touches && are_read_as_one(document_, passage, last_tag, tag.tag)) ||
+          (is_link && !may_precede_link(text_)))
         text_ += ' ';
       write_tag(known, numbered);
       last_tag = tag.tag;
       last_end = text_.size();
-      if (known.blank_behind && !tag.is_same && leads_word(text, tag.text.end)) text_ += ' ';
+      const std::string_view behind = text.substr(tag.text.end);
+      const bool is_apart_behind =
+          known.blank_behind && !tag.is_same && leads_word(text, tag.text.end);
+      if (is_apart_behind || (is_link && continues_link(behind))) text_ += ' ';
       place = tag.text.end;
     }
     write_text(text.substr(place), passage, bare, 0);

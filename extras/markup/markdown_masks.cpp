@@ -257,9 +257,11 @@ class Masker {
 
   static bool is_kept_line(std::string_view text) {
     static const RE2 pattern(
-        R"(:{3,}.*)"                                               // :::note
-        R"(|(?:\s*(?:\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|<%.*?%>))+)"  // shortcodes
-        R"(|\{:?\s*[.#:][^{}]*\}|\{:[^{}]*\})"                     // attributes
+        R"(:{3,}.*)"  // :::note
+        // Shortcodes, without a text between two of them.
+        R"(|(?:\s*(?:\{\{(?:[^}]|\}[^}])*\}\}+|\{%(?:[^%]|%[^}])*%\})"
+        R"(|\{#(?:[^#]|#[^}])*#\}|<%(?:[^%]|%[^>])*%>))+)"
+        R"(|\{:?\s*[.#:][^{}]*\}|\{:[^{}]*\})"  // attributes
         R"(|(?i:\[TOC\]|\[\[_?TOC_?\]\]))"
         R"(|import\s+(?:[^'"]*\sfrom\s+)?['"][^'"]+['"];?)"  // MDX
         R"(|export\s+(?:default|const|let|var|function|class|async)\s.*[;{}(]\)?)"
@@ -271,7 +273,8 @@ class Masker {
   /// Constructs within a line.
   void mask_inline(const ByteRange& range) {
     static const RE2 any(R"(\{\{.+?\}\}|\{%.+?%\}|\{#.+?#\}|<%.+?%>)"
-                         R"(|!?\[\[[^\[\]]+\]\]|:(?:[a-z][a-z0-9_+-]*|[+-]1):|\{[^{}\s][^{}]*\})",
+                         R"(|!?\[\[[^\[\]]+\]\]|:(?:[a-z][a-z0-9_+-]*|[+-]1):|\{[^{}\s][^{}]*\})"
+                         R"(|https?://[^\s<>"'`\[\]]+)",
                          RE2::Latin1);
     constexpr std::size_t kLongest = 300;  // bytes: the time grows with the text's length
     const ByteRange all = content(range);
@@ -290,7 +293,7 @@ class Masker {
         continue;
       }
       re2::StringPiece found;
-      const bool is_begin = std::string_view("{<![:").find(text[at]) != std::string_view::npos;
+      const bool is_begin = std::string_view("{<![:h").find(text[at]) != std::string_view::npos;
       const std::string_view rest = text.substr(at, kLongest);
       if (is_begin && any.Match(piece(rest), 0, rest.size(), RE2::ANCHOR_START, &found, 1) &&
           may_be_masked(text, at, found.size())) {
@@ -336,6 +339,7 @@ class Masker {
       return is_ascii_letter(c) || is_ascii_digit(c) || c == ':' || c == '/';
     };
     if (found.find('`') != std::string_view::npos) return false;
+    if (found[0] == 'h') return before == '"' || before == '\'';  // GitHub reads it, md4c does not
     if (found[0] == ':') return !is_word(before) && !is_word(after);
     if (found[0] != '[' && found[0] != '!') return true;
     const std::string_view name = found.substr(found.find("[[") + 2);

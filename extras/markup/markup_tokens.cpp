@@ -117,11 +117,15 @@ std::vector<ByteRange> lines_of(std::string_view text) {
 class Stretch {
  public:
   Stretch(std::string_view document, std::span<const MarkupToken> tokens)
-      : document_(document), tokens_(tokens), partners_(tokens.size(), InlineTag::kNone) {}
+      : document_(document),
+        tokens_(tokens),
+        partners_(tokens.size(), InlineTag::kNone),
+        next_texts_(tokens.size()) {}
 
   std::optional<Passage> passage(Writing writing) {
     if (!find_text()) return std::nullopt;
     find_partners();
+    find_next_texts();
     take_in_partners();
     return build(writing);
   }
@@ -182,6 +186,14 @@ class Stretch {
     }
   }
 
+  void find_next_texts() {
+    std::size_t next = tokens_.size();
+    for (std::size_t t = tokens_.size(); t-- > 0;) {
+      next_texts_[t] = next;
+      if (tokens_[t].kind == Kind::Text || tokens_[t].kind == Kind::Divides) next = t;
+    }
+  }
+
   Passage build(Writing writing) const {
     Passage passage{.source = {tokens_[begin_].source.begin, tokens_[end_ - 1].source.end},
                     .text = {},
@@ -221,13 +233,17 @@ class Stretch {
               .keeps_order = true,
               .divides = true};
     const bool is_half = tokens_[t].kind == Kind::Opens || tokens_[t].kind == Kind::Closes;
-    const bool blank_behind = t + 1 < end_ && tokens_[t + 1].kind == Kind::Text &&
-                              is_blank(tokens_[t + 1].text.c_str()[0]);
+    // A tag that touches no word at the one end of its passage would touch none elsewhere.
+    const std::size_t next = next_texts_[t];
+    const bool ends = next >= end_;
+    const bool is_blank_next =
+        !ends && (tokens_[next].kind == Kind::Divides || is_blank(tokens_[next].text.c_str()[0]));
+    const bool blank_before = text.empty() ? is_blank_next : text.ends_with(' ');
     return {.source = tokens_[t].source,
             .text = {text.size(), text.size()},
             .keeps_order = is_half && partners_[t] == InlineTag::kNone,
-            .blank_before = !is_half && text.ends_with(' '),
-            .blank_behind = !is_half && blank_behind,
+            .blank_before = !is_half && blank_before,
+            .blank_behind = !is_half && (ends ? blank_before : is_blank_next),
             .argument = tokens_[t].argument,
             .takes_number = tokens_[t].takes_number};
   }
@@ -254,7 +270,8 @@ class Stretch {
   const std::string_view document_;
   const std::span<const MarkupToken> tokens_;
   std::vector<std::size_t> partners_;
-  std::size_t begin_ = 0, end_ = 0;  // the tokens of the passage
+  std::vector<std::size_t> next_texts_;  // the texts or line ends after each token
+  std::size_t begin_ = 0, end_ = 0;      // the tokens of the passage
 };
 
 }  // namespace

@@ -153,10 +153,9 @@ class TextWriter {
 
   std::string written() {
     std::string written;
-    const std::size_t number = begins_line_ ? length_of_number() : text_.size();
+    const std::size_t escaped = begins_line_ ? sign_at_line_begin() : text_.size();
     for (std::size_t i = 0; i < text_.size(); ++i) {
-      if (i == number || is_read(i) || (i == 0 && begins_line_ && is_read_at_line_begin()))
-        written += '\\';
+      if (i == escaped || is_read(i)) written += '\\';
       written += text_[i];
     }
     return written;
@@ -166,23 +165,28 @@ class TextWriter {
   char at(std::size_t i) const { return i < text_.size() ? text_[i] : after_; }
   char before(std::size_t i) const { return i > 0 ? text_[i - 1] : before_; }
 
-  /// "1." and "1)" begin a list: the place of the sign; the end of the text if it is none.
-  std::size_t length_of_number() const {
-    const std::size_t digits = std::min(text_.find_first_not_of(kAsciiDigits), text_.size());
-    const bool is_number = digits > 0 && digits < text_.size() && is_one_of(text_[digits], ".)") &&
-                           is_blank_or_end(at(digits + 1));
-    return is_number ? digits : text_.size();
+  /// The place of the sign that Markdown would read because it stands at the begin of a line; the
+  /// end of the text if there is none.
+  std::size_t sign_at_line_begin() const {
+    const std::size_t first = std::min(text_.find_first_not_of(' '), text_.size());
+    const std::string_view line = text_.substr(first);
+    const std::size_t digits = std::min(line.find_first_not_of(kAsciiDigits), line.size());
+    const bool is_number = digits > 0 && digits < line.size() && is_one_of(line[digits], ".)") &&
+                           is_blank_or_end(at(first + digits + 1));
+    if (is_number) return first + digits;
+    return !line.empty() && is_read_at_line_begin(first) ? first : text_.size();
   }
 
-  bool is_read_at_line_begin() const {
-    const char c = text_[0];
-    const std::size_t hashes = std::min(text_.find_first_not_of('#'), text_.size());
-    return (c == '+' && is_blank_or_end(at(1))) ||
-           (c == '-' && (is_blank_or_end(at(1)) || at(1) == '-')) || c == '=' || c == '>' ||
-           (c == '|' && !is_cell_) || c == '_' || (c == '*' && is_blank_or_end(at(1))) ||
-           (c == ':' && (at(1) == '-' || at(1) == ' ' || text_.starts_with(":::"))) ||
-           text_.starts_with("$$") || text_.starts_with("!!! ") || text_.starts_with("???") ||
-           (hashes > 0 && is_blank_or_end(at(hashes)));
+  bool is_read_at_line_begin(std::size_t first) const {
+    const std::string_view line = text_.substr(first);
+    const char c = line[0], next = at(first + 1);
+    const std::size_t hashes = std::min(line.find_first_not_of('#'), line.size());
+    return (c == '+' && is_blank_or_end(next)) ||
+           (c == '-' && (is_blank_or_end(next) || next == '-')) || c == '=' || c == '>' ||
+           (c == '|' && !is_cell_) || c == '_' || (c == '*' && is_blank_or_end(next)) ||
+           (c == ':' && (next == '-' || next == ' ' || line.starts_with(":::"))) ||
+           line.starts_with("$$") || line.starts_with("!!! ") || line.starts_with("???") ||
+           (hashes > 0 && is_blank_or_end(at(first + hashes)));
   }
 
   /// Whether Markdown would read the sign at a place as its own.
@@ -207,12 +211,15 @@ class TextWriter {
         return !stands_alone && !(is_word(last) && is_word(next));
       case '!':
         return i + 1 == text_.size() && after_ == '[';
+      case '(':
+      case ':':
+        return i == 0 && last == ']';  // of a footnote or a link to a page
       case '{':
         return last == '{' || !is_blank_or_end(next);
       case '%':
         return last == '{';
       case '$':
-        return math_length(text_, i) > 0 || !(is_blank_or_end(next) || is_ascii_digit(next));
+        return math_length(text_, i) > 0 || !(stands_alone || is_ascii_digit(next));
       case '&':
         return looks_like_entity(text_.substr(i));
       case '#':  // at the end of a heading
@@ -241,7 +248,9 @@ std::string markdown_title(std::string_view text, std::string_view source) {
     const bool is_quote = quote == '(' ? c == '(' || c == ')' : c == quote;
     const bool is_escape =
         c == '\\' && (i + 1 == text.size() || is_one_of(text[i + 1], kMarkdownSigns));
-    if (is_quote || is_escape || c == '|' || (c == '&' && looks_like_entity(text.substr(i))))
+    // Code, tags, links and templates bind tighter than the quotes.
+    const bool is_sign = is_one_of(c, "`<[]{$|");
+    if (is_quote || is_escape || is_sign || (c == '&' && looks_like_entity(text.substr(i))))
       written += '\\';
     written += c;
   }
@@ -345,7 +354,8 @@ class MarkPlacer {
 
   bool is_lost_break(const PlacedTag& placed) {
     if (!tag(placed).divides) return false;
-    if (placed.text.begin <= last_break_ || placed.text.end >= text_.size()) return true;
+    const ByteRange line{last_break_, std::max(last_break_, placed.text.begin)};
+    if (strip(line.of(text_)).empty() || strip(text_.substr(placed.text.end)).empty()) return true;
     last_break_ = placed.text.end;
     return false;
   }
@@ -421,13 +431,30 @@ std::vector<PlacedTag> readable_marks(const MarkupDocument& document, const Pass
   return MarkPlacer(document, passage, text).placed(tags);
 }
 
+bool may_precede_link(std::string_view before) {
+  return before.empty() || is_one_of(before.back(), " \t\r\n*_~(");
+}
+
+bool is_bare_link(std::string_view document, const ByteRange& tag) {
+  const std::string_view bytes = tag.of(document);
+  return is_word(bytes.front()) && bytes.find_first_of(" \n") == std::string_view::npos &&
+         may_precede_link(document.substr(0, tag.begin));
+}
+
+bool continues_link(std::string_view text) {
+  const std::size_t end = std::min(text.find_first_not_of(".,:;!?"), text.size());
+  return end < text.size() && text[end] != ' ';
+}
+
 bool are_read_as_one(const MarkupDocument& document, const Passage& passage, std::size_t first,
                      std::size_t second) {
   const InlineTag& tag = passage.tags[first];
   const InlineTag& next = passage.tags[second];
   if (!is_markdown_text(passage.writing)) return false;
   const char sign = document.bytes[tag.source.end - 1];
-  if (sign != document.bytes[next.source.begin]) return false;
+  const char next_sign = document.bytes[next.source.begin];
+  if (is_bare_link(document.bytes, tag.source)) return !is_one_of(next_sign, "*_~<\r\n \t");
+  if (sign != next_sign) return false;
   const bool ends_and_begins = tag.partner < first && next.partner > second;
   return sign == '`' || (ends_and_begins && is_one_of(sign, "*_~"));
 }

@@ -55,8 +55,17 @@ constexpr bool is_markdown_text(Writing writing) {
 std::vector<PlacedTag> readable_marks(const MarkupDocument& document, const Passage& passage,
                                       std::string_view text, const std::vector<PlacedTag>& tags);
 
+/// Whether a tag is a link without brackets (https://a.b), which begins after a blank and ends at
+/// one.
+bool is_bare_link(std::string_view document, const ByteRange& tag);
+/// `before`: what has been written.
+bool may_precede_link(std::string_view before);
+/// Whether a text after a bare link would be read as its part.
+bool continues_link(std::string_view text);
+
 /// Whether two tags of a passage (their numbers) would be read as one if the second now touches
-/// the first: code after code, or emphasis after emphasis of the same sign. A blank divides them.
+/// the first: code after code, emphasis after emphasis of the same sign, or any after a bare link.
+/// A blank divides them.
 bool are_read_as_one(const MarkupDocument& document, const Passage& passage, std::size_t first,
                      std::size_t second);
 

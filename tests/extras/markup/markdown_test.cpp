@@ -202,7 +202,7 @@ TEST(Markdown, MathematicsStays) {
     EXPECT_EQ(turned("one two\n\n" + math), "two one\n\n" + math);
   EXPECT_EQ(turned("one two\n$$\na b\n$$\nthree four"), "two one\n$$\na b\n$$\nfour three");
   EXPECT_EQ(texts_of("$5 and $10, or US$5 and 3$"), (Texts{"$5 and $10, or US$5 and 3$"}));
-  EXPECT_EQ(with_text("xx", "a $b$ c"), "a \\$b$ c");
+  EXPECT_EQ(with_text("xx", "a $b$ c"), "a \\$b\\$ c");
   EXPECT_EQ(turned("`$` one `$` two"), "two `$` one `$`");
 }
 
@@ -216,6 +216,7 @@ TEST(Markdown, TemplatesStay) {
         "{{< figure\n  src=\"a.png\"\n  title=\"A man\"\n>}}\n", "<%= render 'one two' %>\n"})
     EXPECT_EQ(turned("one two\n" + kept + "three four\n"), "two one\n" + kept + "four three\n");
   EXPECT_EQ(with_text("xx", "a {{ b {% c"), "a \\{\\{ b \\{\\% c");
+  EXPECT_EQ(turned("{{ a }} one two {{ b }}"), "{{ b }} two one {{ a }}");
 }
 
 TEST(Markdown, ConstructsOfGeneratorsOfSitesStay) {
@@ -295,6 +296,8 @@ TEST(Markdown, TheTextOfAFootnoteBeginsALine) {
   EXPECT_EQ(with_text("[^1]: x\n", "16. a"), "[^1]: 16\\. a\n");
   EXPECT_EQ(with_text("- x\n\n  [^\u00E9.]: x\n", "- a"), "- \\- a\n\n  [^\u00E9.]: \\- a\n");
   EXPECT_EQ(with_text("x [^1]: x\n", "16. a"), "16 [^1]. a\n");
+  EXPECT_EQ(with_text("[^1] x\n", "(a)"), "[^1] (a)\n");
+  EXPECT_EQ(with_text("[^1]x\n", "(a)"), "[^1]\\(a)\n");
 }
 
 /// The document with the two tags of its one passage around a stretch of its translation.
@@ -319,11 +322,21 @@ TEST(Markdown, MarksAreReadAsMarks) {
   EXPECT_EQ(with_marks("_one_ two", "einszwei drei", {4, 8}), "_einszwei_ drei");
   EXPECT_EQ(with_marks("*one* two", "einszwei drei", {4, 8}), "eins*zwei* drei");
   EXPECT_EQ(with_marks("*one* two", "eins zwei", {4, 5}), "eins zwei");
-  EXPECT_EQ(with_text("**x** yy", ""), "");
+  EXPECT_EQ(with_text("**x** yy", ""), "**x** yy") << "no words are no translation";
+}
+
+TEST(Markdown, ATagThatStoodAloneStandsAlone) {
+  EXPECT_EQ(turned("one two :tada:\nthree"), ":tada: three two\none");
+  EXPECT_EQ(turned("*one two :tada:* three"), "three *:tada: two one*");
+}
+
+TEST(Markdown, SignsOfATitleOrALineAreNoMarkup) {
+  EXPECT_EQ(with_text("![x](u 'x') `a`", "b` <i> $c$"),
+            "![b\\` \\<i> \\$c\\$](u 'b\\` \\<i> \\$c\\$') `a`");
 }
 
 TEST(Markdown, MarksThatTouchAreNotReadAsOne) {
-  EXPECT_EQ(with_text("`a` one `b` two `c`\n", ""), "`a` `b` `c`\n");
+  EXPECT_EQ(with_text("`a` one `b` two `c`\n", "x"), "`a` `b` `c`\n");
   EXPECT_EQ(with_text("one `a`, ``b`` and `c`.\n", "*"), "`a` ``b`` `c`\\*\n");
   const auto first_and_last = [](std::string_view) {
     return AlignedText{
@@ -336,6 +349,11 @@ TEST(Markdown, MarksThatTouchAreNotReadAsOne) {
               mark + "eins" + mark + " " + mark + "drei" + mark);
   }
   EXPECT_EQ(same("one \\``a` ***two* three**"), "one \\``a` ***two* three**");
+}
+
+TEST(Markdown, BareLinksEndWhereTheyEnded) {
+  EXPECT_EQ(with_text("one https://a.b/c two", "(x)"), "(x https://a.b/c )");
+  EXPECT_EQ(turned("one 'https://a.b/c' two"), "two 'https://a.b/c' one");
 }
 
 TEST(Markdown, ADocumentWithNothingToTranslateStays) {
@@ -453,13 +471,17 @@ class RandomMarkdown {
 
   /// Not within another mark of the same sign, which would be text.
   std::string item(int depth, const std::string& around) {
-    const std::uint64_t kind = depth == 0 ? 0 : random_.below(14);
+    const std::uint64_t kind = depth == 0 ? 0 : random_.below(18);
     if (kind == 1) return "`" + word() + "`";
     if (kind == 2) return "![" + word() + "](u" + std::to_string(words_) + " 'x " + word() + "')";
     if (kind == 3) return "<http://a.b/" + word() + ">";
     if (kind == 4) return word() + "[^n" + std::to_string(words_) + "]";
     if (kind == 5) return "<i>" + line(depth - 1, around) + "</i>";
     if (kind == 6) return "[" + line(0) + "](u" + word() + ")";
+    if (kind == 14) return "$" + word() + "_1$";
+    if (kind == 15) return "{{" + word() + "}}";
+    if (kind == 16) return ":" + word() + ":";
+    if (kind == 17) return "[[" + word() + "]]";
     static const std::vector<std::string> kMarks = {"*", "**", "_", "__", "~~"};
     const std::string& mark = random_.choice(kMarks);
     if (kind < 11 || around.find(mark[0]) != std::string::npos) return word();
@@ -467,9 +489,15 @@ class RandomMarkdown {
   }
 
   std::string block() {
-    switch (random_.below(7)) {
+    switch (random_.below(9)) {
       case 0:
         return "## " + line(2) + "\n";
+      case 5:
+        return "# " + line(2) + " {#" + word() + "}\n";
+      case 6:
+        return line(2) + "\n| " + line(1) + " | b |\n|-|-|\n|" + line(1) + "||\n";
+      case 7:
+        return "$$\n" + word() + "\n$$\n\n{% " + word() + " %}\n";
       case 1:
         return "- " + line(2) + "\n  " + line(2) + "\n1. " + line(2) + "\n";
       case 2:
@@ -497,7 +525,8 @@ std::map<std::string, int> counted_spans(const std::string& markdown) {
     for (const MarkdownEvent& event : block.events)
       if (event.kind == MarkdownEvent::Kind::Opens) ++counts[name_of(event.span)];
   }
-  for (const char* mark : {"<i>", "</i>", "[^n", "](u", "\n", "```", "http://a.b/w"})
+  for (const char* mark : {"<i>", "</i>", "[^n", "](u", "\n", "```", "http://a.b/w", "$w", "{{ w",
+                           " }}", ":w", "[[w", "{#w", "$$\n", "{% w"})
     for (std::size_t at = markdown.find(mark); at != std::string::npos;
          at = markdown.find(mark, at + 1))
       ++counts[mark];
@@ -533,6 +562,22 @@ TEST(RandomMarkdownDocuments, NoCodeAndNoLinkIsLostInAnyTranslation) {
     std::map<std::string, int> expected = counted_spans(markdown), counts = counted_spans(result);
     for (const MarkdownSpan span : {MarkdownSpan::Code, MarkdownSpan::Link, MarkdownSpan::Image})
       ASSERT_EQ(counts[name_of(span)], expected[name_of(span)]) << markdown << "\n->\n" << result;
+  }
+}
+
+TEST(RandomMarkdownDocuments, AnyTranslationKeepsBlocksAndCells) {
+  for (int i = 0; i < kDocuments / 2; ++i) {
+    RandomStream random(10, i);
+    const std::string markdown = RandomMarkdown(random).document();
+    const std::string result = translated(parse_markdown(markdown), [&](std::string_view text) {
+      AlignedText any = adversarial_translation(text, random);
+      any.text = "eins" + any.text + "eins";  // a paragraph without text is none
+      for (AlignedWord& word : any.words) word.place.begin += 4, word.place.end += 4;
+      return any;
+    });
+    std::map<std::string, int> expected = counted_spans(markdown), counts = counted_spans(result);
+    for (const char* blocks : {"blocks", "cells"})
+      ASSERT_EQ(counts[blocks], expected[blocks]) << markdown << "\n->\n" << result;
   }
 }
 
