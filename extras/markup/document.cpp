@@ -299,6 +299,9 @@ class DocumentWriter {
           known.blank_before && !tag.is_same && follows_word(text, tag.text.begin);
       write_text(ByteRange{place, tag.text.begin}.of(text), passage, bare,
                  is_apart ? ' ' : document_.bytes[known.source.begin]);
+      // Blanks before a line end would break the line.
+      while (is_markdown_text(passage.writing) && known.divides && text_.ends_with(' '))
+        text_.pop_back();
       const bool touches = &tag != &tags.front() && text_.size() == last_end;
       const bool is_link =
           is_markdown_text(passage.writing) && is_bare_link(document_.bytes, known.source);

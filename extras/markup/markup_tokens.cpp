@@ -406,6 +406,14 @@ FormatDirective placeholder_at(std::string_view text, std::size_t offset,
   return {.length = length, .argument = takes_next ? Next : Named};
 }
 
+/// What a model sees of a placeholder: "{0}" of "{0,number,integer}", whose words it would
+/// translate.
+std::string short_placeholder(std::string_view placeholder) {
+  const std::size_t end = placeholder.find_first_of(",:!");
+  const bool is_named = placeholder.starts_with('{') && end != std::string_view::npos && end > 1;
+  return is_named ? join_text(placeholder.substr(0, end), '}') : std::string(placeholder);
+}
+
 }  // namespace
 
 std::vector<MarkupToken> text_tokens(std::string_view text, AlsoKept also,
@@ -414,8 +422,8 @@ std::vector<MarkupToken> text_tokens(std::string_view text, AlsoKept also,
   const auto add = [&](MarkupToken token, std::size_t begin, std::size_t end) {
     if (begin == end) return;
     token.source = {begin, end};
-    if (token.kind == Kind::Text || token.kind == Kind::Kept)
-      token.text = text.substr(begin, end - begin);
+    if (token.kind == Kind::Text) token.text = text.substr(begin, end - begin);
+    if (token.kind == Kind::Kept) token.text = short_placeholder(text.substr(begin, end - begin));
     tokens.push_back(std::move(token));
   };
   std::size_t begin = 0, place = 0, argument = 0;

@@ -51,17 +51,36 @@ struct PoMessage {
   bool has_all_placeholders() const;  ///< the singular has those of the plural
 };
 
-std::vector<std::string> placeholders_of(std::string_view text) {
-  std::vector<std::string> all;
-  for (const MarkupToken& token : text_tokens(text, AlsoKept::Placeholders))
-    if (token.kind == Kind::Kept) all.push_back(token.text);
-  std::ranges::sort(all);
+/// The tags of a text, and its placeholders, sorted.
+struct KeptParts {
+  std::vector<std::string_view> tags = {}, placeholders = {};
+};
+
+KeptParts kept_parts(std::string_view text) {
+  KeptParts all;
+  for (const MarkupToken& token : text_tokens(text, AlsoKept::Placeholders)) {
+    if (token.kind == Kind::Kept) all.placeholders.push_back(token.source.of(text));
+    if (!token.name.empty()) all.tags.push_back(token.source.of(text));
+  }
+  std::ranges::sort(all.tags);
+  std::ranges::sort(all.placeholders);
   return all;
 }
 
+bool has_same_placeholders(const FormatSyntaxes& formats, std::string_view source,
+                           std::string_view translation) {
+  return formats.empty() ? kept_parts(source).placeholders == kept_parts(translation).placeholders
+                         : have_same_directives(formats, source, translation);
+}
+
+/// Whether a translation has the tags of its message, and no more "<", which a model may write.
+bool has_same_tags(std::string_view source, std::string_view translation) {
+  return kept_parts(source).tags == kept_parts(translation).tags &&
+         std::ranges::count(translation, '<') <= std::ranges::count(source, '<');
+}
+
 bool PoMessage::has_all_placeholders() const {
-  return formats.empty() ? placeholders_of(text) == placeholders_of(plural)
-                         : have_same_directives(formats, text, plural);
+  return has_same_placeholders(formats, text, plural);
 }
 
 const std::string& PoMessage::source_of(std::string_view keyword) const {
@@ -365,7 +384,7 @@ bool has_same_fields(std::string_view source, std::string_view translation,
 }
 
 /// Whether the translations of a message, as they are written into the catalogue, have its
-/// directives, its fields and their words.
+/// placeholders, its tags, its fields and their words.
 struct MessageCheck {
   FormatSyntaxes formats;
   struct Form {
@@ -377,7 +396,8 @@ struct MessageCheck {
     const PoFile po = read_po(written);
     return !forms.empty() && std::ranges::all_of(po.parts, [&](const PoPart& part) {
       const auto form = std::ranges::find(forms, part.keyword, &Form::keyword);
-      return form == forms.end() || (have_same_directives(formats, form->source, part.text) &&
+      return form == forms.end() || (has_same_placeholders(formats, form->source, part.text) &&
+                                     has_same_tags(form->source, part.text) &&
                                      has_same_fields(form->source, part.text, formats));
     });
   }

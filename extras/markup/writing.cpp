@@ -145,11 +145,12 @@ bool looks_like_entity(std::string_view text) {
 class TextWriter {
  public:
   TextWriter(std::string_view text, Writing writing, const WritingPlace& place)
-      : text_(text),
-        before_(place.before.empty() ? '\n' : place.before.back()),
+      : before_(place.before.empty() ? '\n' : place.before.back()),
         after_(place.after),
         is_cell_(writing == Writing::MarkdownCell),
-        begins_line_(begins_line(place.before)) {}
+        begins_line_(begins_line(place.before)),
+        // More blanks would move the lines below out of their item of a list.
+        text_(text.substr(begins_line_ ? std::min(text.find_first_not_of(' '), text.size()) : 0)) {}
 
   std::string written() {
     std::string written;
@@ -168,25 +169,21 @@ class TextWriter {
   /// The place of the sign that Markdown would read because it stands at the begin of a line; the
   /// end of the text if there is none.
   std::size_t sign_at_line_begin() const {
-    const std::size_t first = std::min(text_.find_first_not_of(' '), text_.size());
-    const std::string_view line = text_.substr(first);
-    const std::size_t digits = std::min(line.find_first_not_of(kAsciiDigits), line.size());
-    const bool is_number = digits > 0 && digits < line.size() && is_one_of(line[digits], ".)") &&
-                           is_blank_or_end(at(first + digits + 1));
-    if (is_number) return first + digits;
-    return !line.empty() && is_read_at_line_begin(first) ? first : text_.size();
-  }
-
-  bool is_read_at_line_begin(std::size_t first) const {
-    const std::string_view line = text_.substr(first);
-    const char c = line[0], next = at(first + 1);
-    const std::size_t hashes = std::min(line.find_first_not_of('#'), line.size());
-    return (c == '+' && is_blank_or_end(next)) ||
-           (c == '-' && (is_blank_or_end(next) || next == '-')) || c == '=' || c == '>' ||
-           (c == '|' && !is_cell_) || c == '_' || (c == '*' && is_blank_or_end(next)) ||
-           (c == ':' && (next == '-' || next == ' ' || line.starts_with(":::"))) ||
-           line.starts_with("$$") || line.starts_with("!!! ") || line.starts_with("???") ||
-           (hashes > 0 && is_blank_or_end(at(first + hashes)));
+    if (text_.empty()) return 0;
+    const std::size_t digits = std::min(text_.find_first_not_of(kAsciiDigits), text_.size());
+    const bool is_number = digits > 0 && digits < text_.size() && is_one_of(text_[digits], ".)") &&
+                           is_blank_or_end(at(digits + 1));
+    if (is_number) return digits;
+    const char c = text_[0], next = at(1);
+    const std::size_t hashes = std::min(text_.find_first_not_of('#'), text_.size());
+    const bool is_sign = (c == '+' && is_blank_or_end(next)) ||
+                         (c == '-' && (is_blank_or_end(next) || next == '-')) || c == '=' ||
+                         c == '>' || (c == '|' && !is_cell_) || c == '_' ||
+                         (c == '*' && is_blank_or_end(next)) ||
+                         (c == ':' && (next == '-' || next == ' ' || text_.starts_with(":::"))) ||
+                         text_.starts_with("$$") || text_.starts_with("!!! ") ||
+                         text_.starts_with("???") || (hashes > 0 && is_blank_or_end(at(hashes)));
+    return is_sign ? 0 : text_.size();
   }
 
   /// Whether Markdown would read the sign at a place as its own.
@@ -230,9 +227,9 @@ class TextWriter {
     }
   }
 
-  const std::string_view text_;
   const char before_, after_;
   const bool is_cell_, begins_line_;
+  const std::string_view text_;
 };
 
 std::string markdown_text(std::string_view text, Writing writing, const WritingPlace& place) {

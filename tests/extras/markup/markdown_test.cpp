@@ -351,6 +351,10 @@ TEST(Markdown, MarksThatTouchAreNotReadAsOne) {
   EXPECT_EQ(same("one \\``a` ***two* three**"), "one \\``a` ***two* three**");
 }
 
+TEST(Markdown, BlanksOfATranslationMoveNoLine) {
+  EXPECT_EQ(with_text("- x\n  - yy\n", "  # a  b"), "- \\# a  b\n  - \\# a  b\n");
+}
+
 TEST(Markdown, BareLinksEndWhereTheyEnded) {
   EXPECT_EQ(with_text("one https://a.b/c two", "(x)"), "(x https://a.b/c )");
   EXPECT_EQ(turned("one 'https://a.b/c' two"), "two 'https://a.b/c' one");

@@ -133,6 +133,28 @@ TEST(Po, APlaceholderStandsAtAFullStopWithoutABlank) {
             "msgstr \"keine %d (Hunde)\"\n");
 }
 
+TEST(Po, AModelSeesAShortPlaceholder) {
+  const std::string message = "#, java-format\nmsgid \"a {0,number,integer} man\"\nmsgstr \"\"\n";
+  const MarkupDocument document = parse_po(message);
+  EXPECT_EQ(document.passages.at(0).text, "a {0} man");
+  EXPECT_THAT(translated(document, reversed), testing::HasSubstr("\"man {0,number,integer} a\""));
+}
+
+TEST(Po, ATranslationWithItsOwnTagsOrPlaceholdersIsNone) {
+  const auto filled = [](const std::string& message, const std::string& translation) {
+    const MarkupDocument document = parse_po("msgid \"" + message + "\"\nmsgstr \"\"\n");
+    const std::string po =
+        translated_document(document, std::vector{AlignedText{.text = translation}}).bytes;
+    return po.substr(po.find("msgstr"));
+  };
+  for (const std::string own : {"eins <br> zwei", "eins </b>", "eins <", "eins %s", "eins {0}"}) {
+    EXPECT_EQ(filled("one two", own), "msgstr \"\"\n");
+    EXPECT_EQ(filled("one <b>two</b>", own), "msgstr \"\"\n");
+  }
+  EXPECT_EQ(filled("one < two", "eins < zwei"), "msgstr \"eins < zwei\"\n");
+  EXPECT_EQ(filled("one < two", "eins zwei"), "msgstr \"eins zwei\"\n");
+}
+
 TEST(Po, LettersBehindAPlaceholderBelongToIt) {
   EXPECT_EQ(reversed_po("msgid \"read %dMB in %ds\"\nmsgstr \"\"\n"),
             "msgid \"read %dMB in %ds\"\nmsgstr \"%dMB in %ds read\"\n");
