@@ -11,7 +11,6 @@
 #include "extras/markup/markup_formats.h"
 #include "extras/markup/place_tags.h"
 #include "extras/markup/writing.h"
-#include "tokenizer/translatable.h"
 
 namespace dragoman {
 
@@ -136,14 +135,13 @@ ByteRange text_between(const Passage& passage, std::size_t tag) {
 /// out marks without text.
 std::vector<std::size_t> innermost_elements(const Passage& passage) {
   std::vector<std::size_t> innermost;
-  const bool has_elements = passage.writing == Writing::HtmlText ||
-                            passage.writing == Writing::XmlText ||
-                            passage.writing == Writing::AndroidString;
+  const bool has_elements =
+      !is_markdown_text(passage.writing) && passage.writing != Writing::HtmlQuoted;
   for (std::size_t t = 0; has_elements && t < passage.tags.size(); ++t) {
     const std::size_t partner = passage.tags[t].partner;
     if (partner == InlineTag::kNone || partner > t) continue;
     const bool is_outer = !innermost.empty() && innermost.back() > partner;
-    if (!is_outer && has_letter_or_digit(text_between(passage, partner).of(passage.text)))
+    if (!is_outer && !strip(text_between(passage, partner).of(passage.text)).empty())
       innermost.push_back(partner);
   }
   return innermost;
@@ -274,7 +272,7 @@ class DocumentWriter {
     const Passage& passage = document_.passages[number];
     const AlignedText& translation = translations_[number];
     // No words are no translation. A message of a catalogue is empty then.
-    if (translation.text.empty() && passage.writing != Writing::PoString)
+    if (strip(translation.text).empty() && passage.writing != Writing::PoString)
       return write(passage.source, number + 1);
     // For all of the passage: it may have very many tags.
     const BareSigns bare = bare_signs(passage.source.of(document_.bytes));

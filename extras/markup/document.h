@@ -157,7 +157,7 @@ AlignedText through_pivot(const AlignedText& first, AlignedText second);
 
 // ---- writing ------------------------------------------------------------------------------------
 
-/// An inline element of HTML or XML that has text, but no word of its passage's translation.
+/// An inline element that has text, but no word of its passage's translation.
 struct LostElement {
   std::size_t passage, tag;  ///< the tag that begins it: in Passage::tags
 

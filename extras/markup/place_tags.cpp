@@ -10,6 +10,7 @@
 
 #include "base/utf8.h"
 #include "extras/markup/fragment_links.h"
+#include "tokenizer/translatable.h"
 
 namespace dragoman {
 
@@ -122,11 +123,40 @@ class TagPlacer {
 
   /// Children that have text take theirs first, those that fit best before the others.
   void place_children(std::size_t parent) {
+    words_left_ = has_own_words(parent) ? count_words_owned_by(parent)
+                                        : std::numeric_limits<std::size_t>::max();
     claim_same_texts(parent);
     for (const std::size_t child : by_gain(parent)) claim_stretch(parent, child);
     place_single_tags(parent);
     for (const std::size_t child : nodes_[parent].children)
       if (nodes_[child].is_element()) place_children(child);
+  }
+
+  /// Whether the source has a word in the node, and in none of its children.
+  bool has_own_words(std::size_t node) const {
+    std::size_t place = nodes_[node].text.begin;
+    const auto has_words_up_to = [&](std::size_t end) {
+      return end > place && has_letter_or_digit(ByteRange{place, end}.of(passage_.text));
+    };
+    for (const std::size_t child : nodes_[node].children) {
+      if (has_words_up_to(nodes_[child].text.begin)) return true;
+      place = std::max(place, nodes_[child].text.end);
+    }
+    return has_words_up_to(nodes_[node].text.end);
+  }
+
+  std::size_t count_words_owned_by(std::size_t node) const {
+    std::size_t words = 0;
+    for (const std::size_t fragment : fragments_owned_by(node))
+      if (links_.target()[fragment].has_letters) ++words;
+    return words;
+  }
+
+  std::size_t count_words_in(const Stretch& stretch) const {
+    const auto first = links_.target().begin() + static_cast<std::ptrdiff_t>(stretch.begin);
+    return static_cast<std::size_t>(
+        std::count_if(first, first + static_cast<std::ptrdiff_t>(stretch.end - stretch.begin),
+                      [](const WordFragment& fragment) { return fragment.has_letters; }));
   }
 
   struct LongestFirst {
@@ -190,11 +220,12 @@ class TagPlacer {
   }
 
   /// Text that is kept takes the place of other text. So it takes only text that is sure to be its
-  /// translation.
+  /// translation, and never the last word: the other words of the source have a translation, too.
   std::optional<Stretch> best_stretch(std::size_t parent, std::size_t child) const {
     const auto stretch = links_.best_stretch(nodes_[child].text, owners_, parent);
-    const bool is_sure = stretch && stretch->gain > 0 && !translation_.words.empty();
-    return nodes_[child].is_element() || is_sure ? stretch : std::nullopt;
+    if (nodes_[child].is_element() || !stretch) return stretch;
+    const bool is_sure = stretch->gain > 0 && !translation_.words.empty();
+    return is_sure && count_words_in(*stretch) < words_left_ ? stretch : std::nullopt;
   }
 
   void claim_stretch(std::size_t parent, std::size_t child) {
@@ -202,6 +233,7 @@ class TagPlacer {
   }
 
   void claim(std::size_t child, const Stretch& stretch) {
+    words_left_ -= std::min(words_left_, count_words_in(stretch));
     std::fill(owners_.begin() + static_cast<std::ptrdiff_t>(stretch.begin),
               owners_.begin() + static_cast<std::ptrdiff_t>(stretch.end), child);
     places_[child] = {links_.target()[stretch.begin].place.begin,
@@ -314,6 +346,7 @@ class TagPlacer {
   const std::vector<TagNode> nodes_;
   std::vector<std::optional<ByteRange>> places_;  // of each node, in the translation
   std::vector<std::size_t> owners_;               // of each fragment of the translation: a node
+  std::size_t words_left_ = 0;                    // of the node whose children are being placed
   std::vector<PlacedTag> written_;
 };
 

@@ -19,11 +19,21 @@ bool blank_at(std::string_view text, std::size_t offset) {
   return offset >= text.size() || text[offset] == ' ' || text[offset] == '\n';
 }
 
-std::string html_text(std::string_view text, const BareSigns& bare) {
+/// The sign at an offset as a reference, if it would begin a mark of a template ("{{", "{%", "{#");
+/// else empty. `after` is the byte that follows the text.
+std::string_view mark_reference(std::string_view text, std::size_t offset, char after) {
+  constexpr std::string_view kSecondSigns = "{%#";
+  const char next = offset + 1 < text.size() ? text[offset + 1] : after;
+  return text[offset] == '{' && kSecondSigns.find(next) != std::string_view::npos ? "&#123;" : "";
+}
+
+std::string html_text(std::string_view text, const BareSigns& bare, char after) {
   std::string written;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (c == '&' && !(bare.ampersand && blank_at(text, i + 1)))
+    if (const std::string_view reference = mark_reference(text, i, after); !reference.empty())
+      written += reference;
+    else if (c == '&' && !(bare.ampersand && blank_at(text, i + 1)))
       written += "&amp;";
     else if (c == '<')
       written += "&lt;";
@@ -38,10 +48,13 @@ std::string html_text(std::string_view text, const BareSigns& bare) {
 }
 
 /// `quotes`: those that the attribute may stand in.
-std::string quoted_text(std::string_view text, std::string_view quotes) {
+std::string quoted_text(std::string_view text, std::string_view quotes, char after = 0) {
   std::string written;
-  for (const char c : text) {
-    if (quotes.find(c) != std::string_view::npos)
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (const std::string_view reference = mark_reference(text, i, after); !reference.empty())
+      written += reference;
+    else if (quotes.find(c) != std::string_view::npos)
       written += c == '"' ? "&quot;" : "&#39;";
     else if (c == '&')
       written += "&amp;";
@@ -58,10 +71,13 @@ std::string html_attribute(std::string_view text, std::string_view source) {
   return quote + quoted_text(text, quote) + quote;
 }
 
-std::string xml_text(std::string_view text) {
+std::string xml_text(std::string_view text, char after) {
   std::string written;
-  for (const char c : text) {
-    if (c == '&')
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (const std::string_view reference = mark_reference(text, i, after); !reference.empty())
+      written += reference;
+    else if (c == '&')
       written += "&amp;";
     else if (c == '<')
       written += "&lt;";
@@ -85,7 +101,7 @@ std::string cdata_text(std::string_view text) {
 }
 
 /// As aapt reads it: signs with a backslash mean themselves.
-std::string android_text(std::string_view text) {
+std::string android_text(std::string_view text, char after) {
   std::string written;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const bool is_reference = i == 0 && (text[i] == '@' || text[i] == '?');
@@ -93,7 +109,7 @@ std::string android_text(std::string_view text) {
       written += '\\';
     written += text[i];
   }
-  return xml_text(written);
+  return xml_text(written, after);
 }
 
 // ---- Markdown -----------------------------------------------------------------------------------
@@ -285,16 +301,16 @@ std::string written_text(std::string_view text, Writing writing, const WritingPl
     case Writing::Cdata:
       return cdata_text(text);
     case Writing::AndroidString:
-      return android_text(text);
+      return android_text(text, place.after);
     case Writing::HtmlText:
     case Writing::VttText:
-      return html_text(text, place.bare);
+      return html_text(text, place.bare, place.after);
     case Writing::HtmlAttribute:
       return html_attribute(text, place.source);
     case Writing::HtmlQuoted:
-      return quoted_text(text, "\"'");
+      return quoted_text(text, "\"'", place.after);
     case Writing::XmlText:
-      return xml_text(text);
+      return xml_text(text, place.after);
     case Writing::PoString:
       return po_string(text);
     case Writing::MarkdownTitle:

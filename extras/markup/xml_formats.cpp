@@ -174,12 +174,20 @@ class AndroidReader {
   void end(std::size_t end) {
     const ByteRange content{begin_, end};
     const std::string source(content.of(xml_));
-    if (source.find('%') == std::string::npos) return;
     document_.checked.push_back(
         {.source = content, .untranslated = source, .is_sound = [source](std::string_view written) {
            static const FormatSyntaxes java_syntax = format_syntaxes("java-printf-format");
-           return have_same_directives(java_syntax, source, written);
+           return source.find('%') == std::string::npos
+                      ? !has_placeholder(written)
+                      : have_same_directives(java_syntax, source, written);
          }});
+  }
+
+  static bool has_placeholder(std::string_view text) {
+    return std::ranges::any_of(text_tokens(text, AlsoKept::Placeholders),
+                               [](const MarkupToken& token) {
+                                 return token.kind == Kind::Kept && token.text.starts_with('%');
+                               });
   }
 
   void add_text(const MarkupToken& token) {

@@ -239,9 +239,22 @@ TEST(LostElements, TheyGetTheirOwnTranslation) {
             "<p>eins <b>a &amp; b</b> drei</p>");
   EXPECT_EQ(with_own_texts(parse_xml("<p>one<x id='1'> two </x>three</p>"), "zwei"),
             "<p>eins <x id='1'>zwei</x> drei</p>");
-  EXPECT_EQ(with_own_texts(parse_html("one <a><i>two</i><img></a> three <u>,</u>"), "zwei"),
-            "eins <a><i>zwei</i><img></a> drei<u></u>")
-      << "the innermost with a word";
+  EXPECT_EQ(with_own_texts(parse_html("one <a><i>two</i><img></a> three"), "zwei"),
+            "eins <a><i>zwei</i><img></a> drei")
+      << "the innermost with a text";
+  EXPECT_EQ(with_own_texts(parse_po("msgid \"one <b>two</b> three\"\nmsgstr \"\"\n"), "zwei"),
+            "msgid \"one <b>two</b> three\"\nmsgstr \"eins <b>zwei</b> drei\"\n");
+  const std::string cue = "WEBVTT\n\n00:01.000 --> 00:02.500\n";
+  EXPECT_EQ(with_own_texts(parse_vtt(cue + "one <i>two</i> three"), "zwei"),
+            cue + "eins <i>zwei</i> drei");
+}
+
+TEST(LostElements, SignsAreATextToo) {
+  const MarkupDocument document = parse_html("one <a>\u00A7</a> three");
+  const std::vector<AlignedText> translations = {without_second_word("")};
+  const std::vector<LostElement> lost = lost_elements(document, translations);
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_EQ(text_of(document, lost[0]), "\u00A7");
 }
 
 TEST(LostElements, AnElementWithTextOfTheTranslationIsNotLost) {

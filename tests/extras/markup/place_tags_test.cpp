@@ -76,6 +76,14 @@ TEST(PlaceTags, ABlankStandsBetweenKeptTextsAndWords) {
             "eins zwei <code>a</code> <code>b</code>.");
 }
 
+TEST(PlaceTags, AKeptTextLeavesAWord) {
+  const AlignedText all_from_first{.text = "zwei Hunde",
+                                   .words = {{{0, 4}, {{0, 1}}}, {{5, 10}, {{0, 0.9}, {1, 0.1}}}}};
+  const auto translate = [&](std::string_view) { return all_from_first; };
+  EXPECT_EQ(translated(parse_html("<code>%d</code> dogs"), translate),
+            "<code>%d</code> zwei Hunde");
+}
+
 TEST(PlaceTags, ManyKeptTextsTakeNoQuadraticTime) {
   constexpr int kTexts = 60'000;
   std::string same, others, alone;

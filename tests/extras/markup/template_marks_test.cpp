@@ -87,6 +87,17 @@ TEST(TemplateMarks, TheyAreKeptInXml) {
             "<p a='{{ x }}'>&amp; {{ x y }} two one {% z %}</p>");
 }
 
+TEST(TemplateMarks, ATranslationMakesNoMark) {
+  const auto marks = [](std::string_view) {
+    return AlignedText{.text = "{{ a }} {% b %} {# c #} <% d %> {"};
+  };
+  const std::string written = "&#123;{ a }} &#123;% b %} &#123;# c #} &lt;% d %&gt; {";
+  EXPECT_EQ(translated(parse_html("<p>one</p>"), marks), "<p>" + written + "</p>");
+  EXPECT_EQ(translated(parse_xml("<p>one</p>"), marks), "<p>" + written + "</p>");
+  EXPECT_EQ(marks_of(translated(parse_html("<img alt='one'>one {{ x }}"), marks)),
+            (std::vector<std::string>{"{{ x }}"}));
+}
+
 TEST(TemplateMarks, TheTimeGrowsAsTheTextDoes) {
   for (const std::string begin : {"{{", "{%", "<%", "{{ }", "{{!--", "{{{ </"}) {
     const std::clock_t start = std::clock();

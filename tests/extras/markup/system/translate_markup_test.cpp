@@ -106,14 +106,13 @@ TEST_F(Translate, GettextAcceptsACatalogueInEachFormat) {
     GTEST_SKIP() << "msgfmt of gettext is not installed";
   const ProcessResult result = run(words({"--markup", "po"}), catalogue_of_formats());
   ASSERT_EQ(result.exit_code, 0) << result.errors;
-  // For three messages of 58 the random model writes no word beside the placeholders.
-  EXPECT_THAT(result.errors, HasSubstr("warning: 3 messages stay untranslated")) << result.output;
+  EXPECT_THAT(result.errors, testing::Not(HasSubstr("untranslated"))) << result.output;
   const std::string path = folder_ / "de.po";
   write_file(path, result.output);
   Process gettext(CommandWords{{"msgfmt", "-c", "--statistics", "-o", "/dev/null", path}});
   const ProcessResult checked = gettext.wait();
   EXPECT_EQ(checked.exit_code, 0) << checked.errors << result.output;
-  EXPECT_THAT(checked.errors, HasSubstr("55 translated messages, 3 untranslated messages."));
+  EXPECT_THAT(checked.errors, HasSubstr("58 translated messages."));
 }
 
 TEST_F(Translate, ADocumentThatCannotBeReadLeavesNoOutput) {
