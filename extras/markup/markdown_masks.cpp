@@ -274,6 +274,7 @@ class Masker {
   void mask_inline(const ByteRange& range) {
     static const RE2 any(R"(\{\{.+?\}\}|\{%.+?%\}|\{#.+?#\}|<%.+?%>)"
                          R"(|!?\[\[[^\[\]]+\]\]|:(?:[a-z][a-z0-9_+-]*|[+-]1):|\{[^{}\s][^{}]*\})"
+                         R"(|@[A-Za-z0-9][\w-]*(?:/[\w.-]*\w)?|#[0-9]+)"  // of GitHub
                          R"(|https?://[^\s<>"'`\[\]]+)",
                          RE2::Latin1);
     constexpr std::size_t kLongest = 300;  // bytes: the time grows with the text's length
@@ -293,7 +294,7 @@ class Masker {
         continue;
       }
       re2::StringPiece found;
-      const bool is_begin = std::string_view("{<![:h").find(text[at]) != std::string_view::npos;
+      const bool is_begin = std::string_view("{<![:@#h").find(text[at]) != std::string_view::npos;
       const std::string_view rest = text.substr(at, kLongest);
       if (is_begin && any.Match(piece(rest), 0, rest.size(), RE2::ANCHOR_START, &found, 1) &&
           may_be_masked(text, at, found.size())) {
@@ -339,6 +340,9 @@ class Masker {
       return is_ascii_letter(c) || is_ascii_digit(c) || c == ':' || c == '/';
     };
     if (found.find('`') != std::string_view::npos) return false;
+    if (found[0] == '@' || found[0] == '#')
+      return std::string_view(" \t(").find(before) != std::string_view::npos &&
+             !is_ascii_letter(after);
     if (found[0] == 'h') return before == '"' || before == '\'';  // GitHub reads it, md4c does not
     if (found[0] == ':') return !is_word(before) && !is_word(after);
     if (found[0] != '[' && found[0] != '!') return true;

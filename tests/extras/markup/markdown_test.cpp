@@ -236,6 +236,14 @@ TEST(Markdown, ConstructsOfGeneratorsOfSitesStay) {
             "!!! note \"One two\"\n    two one\n\n    four three\n\nsix five\n");
 }
 
+TEST(Markdown, MentionsOfGitHubStay) {
+  const MarkupDocument document = parse_markdown("one @a-b/c two (#12) x@y.z a#1");
+  std::vector<std::string> kept;
+  for (const InlineTag& tag : document.passages.at(0).tags)
+    kept.emplace_back(tag.source.of(document.bytes));
+  EXPECT_EQ(kept, (std::vector<std::string>{"@a-b/c", "#12", "x@y.z"}));
+}
+
 TEST(Markdown, ConstructsOfWikisStay) {
   EXPECT_EQ(turned("one [[A page|Home]] two ![[b c.png]]"), "![[b c.png]] two [[A page|Home]] one");
   EXPECT_EQ(turned("one [[two]](u) three"), "three [\\[two\\]](u) one");
@@ -322,7 +330,8 @@ TEST(Markdown, MarksAreReadAsMarks) {
   EXPECT_EQ(with_marks("_one_ two", "einszwei drei", {4, 8}), "_einszwei_ drei");
   EXPECT_EQ(with_marks("*one* two", "einszwei drei", {4, 8}), "eins*zwei* drei");
   EXPECT_EQ(with_marks("*one* two", "eins zwei", {4, 5}), "eins zwei");
-  EXPECT_EQ(with_text("**x** yy", ""), "**x** yy") << "no words are no translation";
+  for (const char* blank : {"", " "})
+    EXPECT_EQ(with_text("**x** yy", blank), "**x** yy") << "no words are no translation";
 }
 
 TEST(Markdown, ATagThatStoodAloneStandsAlone) {
@@ -336,7 +345,7 @@ TEST(Markdown, SignsOfATitleOrALineAreNoMarkup) {
 }
 
 TEST(Markdown, MarksThatTouchAreNotReadAsOne) {
-  EXPECT_EQ(with_text("`a` one `b` two `c`\n", "x"), "`a` `b` `c`\n");
+  EXPECT_EQ(with_text("`a` one `b` two `c`\n", "x"), "`a` x `b` `c`\n");
   EXPECT_EQ(with_text("one `a`, ``b`` and `c`.\n", "*"), "`a` ``b`` `c`\\*\n");
   const auto first_and_last = [](std::string_view) {
     return AlignedText{
