@@ -1,54 +1,24 @@
 #include "data/word_alignment.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
 #include "base/formatted_text.h"
 #include "base/lines.h"
+#include "data/alignment/words.h"
 
 namespace dragoman {
 
 namespace {
-
-constexpr std::string_view kWhitespace = " \t\v\f\r";
 
 bool contains(const WordRange& words, std::int64_t word) {
   const auto number = static_cast<std::size_t>(word);
   return words.first <= number && number < words.last;
 }
 
-WordLink parse_link(std::string_view text) {
-  WordLink link{};
-  const char* end = text.data() + text.size();
-  const auto source = std::from_chars(text.data(), end, link.source);
-  const bool dash = source.ec == std::errc() && source.ptr != end && *source.ptr == '-';
-  const auto target = dash ? std::from_chars(source.ptr + 1, end, link.target) : source;
-  if (!dash || target.ec != std::errc() || target.ptr != end || link.source < 0 || link.target < 0)
-    throw Error("'", text, "' is not a pair of word numbers like 0-2");
-  return link;
-}
-
 }  // namespace
-
-std::vector<WordPlace> word_places(std::string_view line) {
-  std::vector<WordPlace> words;
-  for (std::size_t begin = line.find_first_not_of(kWhitespace); begin < line.size();) {
-    const std::size_t end = std::min(line.find_first_of(kWhitespace, begin), line.size());
-    words.push_back({begin, end});
-    begin = line.find_first_not_of(kWhitespace, end);
-  }
-  return words;
-}
-
-std::vector<WordLink> parse_links(std::string_view line) {
-  std::vector<WordLink> links;
-  for (const WordPlace& word : word_places(line))
-    links.push_back(parse_link(line.substr(word.begin, word.end - word.begin)));
-  return links;
-}
 
 std::vector<WordRange> words_of_pieces(std::span<const PieceSpan> pieces, std::string_view line) {
   const std::vector<WordPlace> words = word_places(line);

@@ -1,6 +1,4 @@
-// Word alignments in Pharaoh format (--guided-alignment), and the way from words to pieces. A line
-// like "0-0 1-2" links words of the source line to words of the target line. White space separates
-// words, which are counted from 0.
+// The alignments of a training text (--guided-alignment), and the way from words to pieces.
 #pragma once
 
 #include <cstdint>
@@ -9,27 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "data/alignment/links.h"
 #include "data/data_config.h"
 #include "data/packed_batch.h"
 #include "data/parallel_text.h"
 #include "tokenizer/tokenizer.h"
 
 namespace dragoman {
-
-struct WordLink {
-  std::int64_t source, target;
-};
-
-/// Throws Error naming the word of the line that is not a link.
-std::vector<WordLink> parse_links(std::string_view line);
-
-/// A word: bytes [begin, end) of a line.
-struct WordPlace {
-  std::size_t begin, end;
-};
-
-/// The words of a line, which stand between spaces, tabs and other ASCII white space.
-std::vector<WordPlace> word_places(std::string_view line);
 
 /// The words [first, last) that a piece overlaps. A piece that stands for space alone, or for
 /// nothing, belongs to the word that follows.

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "data/alignment/words.h"
 #include "data/batch_stream.h"
 #include "data/prepare.h"
 #include "tests/data/prepare_fixture.h"
@@ -22,30 +23,6 @@ namespace {
 using testing::ElementsAre;
 using testing::FieldsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
-
-std::vector<std::string> texts_of(const std::vector<WordPlace>& words, const std::string& line) {
-  std::vector<std::string> texts;
-  for (const WordPlace& word : words)
-    texts.push_back(line.substr(word.begin, word.end - word.begin));
-  return texts;
-}
-
-TEST(WordAlignment, WordsStandBetweenWhiteSpace) {
-  const std::string line = "  a bc\td  \u00a0e ";
-  EXPECT_THAT(texts_of(word_places(line), line), ElementsAre("a", "bc", "d", "\u00a0e"));
-  EXPECT_THAT(word_places(""), IsEmpty());
-  EXPECT_THAT(word_places("  "), IsEmpty());
-}
-
-TEST(WordAlignment, PharaohLinesAreRead) {
-  EXPECT_THAT(parse_links("0-0 12-3  1-2"),
-              ElementsAre(FieldsAre(0, 0), FieldsAre(12, 3), FieldsAre(1, 2)));
-  EXPECT_THAT(parse_links(""), IsEmpty());
-  for (const char* wrong :
-       {"0", "0-", "-0", "0-1x", "0--1", "a-1", "0:1", "1-99999999999999999999"})
-    EXPECT_THROW(parse_links(wrong), Error) << wrong;
-}
 
 TEST(WordAlignment, APieceBelongsToTheWordsItOverlaps) {
   // Pieces of "ab  cd e": some begin with a space, one spans two words, one is space alone, and
@@ -79,7 +56,8 @@ TEST(WordAlignment, PiecesOfATrainedTokenizerCoverTheirWords) {
         if (line[at] != ' ') joined[ranges[i].first] += line[at];
     }
     ASSERT_EQ(joined.size(), words.size());
-    for (std::size_t w = 0; w < words.size(); ++w) EXPECT_EQ(joined[w], texts_of(words, line)[w]);
+    for (std::size_t w = 0; w < words.size(); ++w)
+      EXPECT_EQ(joined[w], line.substr(words[w].begin, words[w].end - words[w].begin));
   }
 }
 
