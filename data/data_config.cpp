@@ -61,7 +61,8 @@ void DataConfig::check() const {
   check_file_lists("keep-valid", keep_valid_source, keep_valid_target);
   check_one_for_each_file("corpus-weights", corpus_weights.size(), training_files());
   check_one_for_each_file("corpus-tags", corpus_tags.size(), training_files());
-  check_one_for_each_file("guided-alignment", guided_alignment.size(), training_files());
+  if (!aligns_text())
+    check_one_for_each_file("guided-alignment", guided_alignment.size(), training_files());
   weights();
   for (const std::string& tag : corpus_tags)
     if (find_invalid_utf8(tag) != tag.npos || std::ranges::any_of(code_points(tag), is_space))

@@ -50,7 +50,7 @@ struct DataConfig {
   std::vector<std::string> train = {};             ///< files with both sides, after those
   std::vector<std::string> corpus_weights = {};    ///< see weights()
   std::vector<std::string> corpus_tags = {};       ///< see tags()
-  std::vector<std::string> guided_alignment = {};  ///< file i aligns the words of training file i
+  std::vector<std::string> guided_alignment = {};  ///< see aligns_text(); files as in training
   std::vector<std::string> valid_source = {}, valid_target = {};
   std::vector<std::string> valid = {};             ///< files with both sides, after those
   std::string source_lang = {}, target_lang = {};  ///< of files with both sides
@@ -77,6 +77,8 @@ struct DataConfig {
   /// Throws UsageError naming the flag.
   void check() const;
   std::size_t training_files() const { return train_source.size() + train.size(); }
+  /// Whether the program aligns the training text itself, in place of reading alignments.
+  bool aligns_text() const { return guided_alignment == std::vector<std::string>{"auto"}; }
   /// For each training file, how often its pairs are seen in an epoch, on average; 1 by default.
   std::vector<double> weights() const;
   /// For each training file, the token in front of its source lines; "": none.
@@ -123,7 +125,8 @@ struct DataConfig {
           "tag is never split; '': no tag");
     field("guided-alignment", guided_alignment,
           "for each training file, a file in Pharaoh format that links the words of each pair, "
-          "like 0-0 1-2; the links teach the decoder's attention",
+          "like 0-0 1-2; the links teach the decoder's attention; auto: find the links of pieces "
+          "in the text itself, before the training",
           {.on_resume = OnResume::Allowed, .placeholder = "FILE"});
   }
 

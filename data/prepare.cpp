@@ -486,8 +486,9 @@ PreparedData prepare_data(const Preparation& preparation) {
   const ParallelText keep_valid_text(data.keep_valid_source, data.keep_valid_target, data.invalid,
                                      reading);
   std::shared_ptr<const AlignmentFiles> alignment;
-  if (!data.guided_alignment.empty())
-    alignment = std::make_shared<const AlignmentFiles>(shared_text, data, reading,
+  if (!data.guided_alignment.empty() && !data.aligns_text())
+    alignment = std::make_shared<const AlignmentFiles>(shared_text, data.guided_alignment,
+                                                       LinkedUnits::Words, reading,
                                                        work.context("checking the alignments"));
   const auto files = files_of({&text, &valid_text, &keep_valid_text}, alignment.get());
   PreparedData prepared;
@@ -512,6 +513,12 @@ PreparedData prepare_data(const Preparation& preparation) {
   if (FreshEncoder::is_wanted(data))
     prepared.encoder =
         std::make_shared<const FreshEncoder>(shared_text, prepared.tokenizers, data, work.seed);
+  if (data.aligns_text()) {
+    const WorkContext context = work.context("aligning the pieces");
+    alignment = std::make_shared<const AlignmentFiles>(
+        shared_text, align_pieces(text, prepared.tokenizers, work.cache_folder, context),
+        LinkedUnits::Pieces, reading, context);
+  }
   if (alignment)
     prepared.alignments =
         std::make_shared<const PairAlignments>(alignment, prepared.tokenizers, data);

@@ -29,7 +29,8 @@ namespace dragoman {
 
 /// Called now and then from the calling thread. Stages: "reading" (bytes), "checking the
 /// alignments" (lines), "training the tokenizer" (done 0 of 1, then 1 of 1), "encoding" (lines),
-/// "looking at the pairs" (lines), "encoding the validation set" (lines). May be empty.
+/// "looking at the pairs" (lines), "aligning the pieces" (lines, several times), "encoding the
+/// validation set" (lines). May be empty.
 using DataObserver =
     std::function<void(std::string_view stage, std::int64_t done, std::int64_t total)>;
 

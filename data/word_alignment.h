@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,16 +30,31 @@ std::vector<PieceLink> piece_links(std::span<const WordLink> links,
                                    std::span<const WordRange> source,
                                    std::span<const WordRange> target);
 
+/// What the numbers of links count.
+enum class LinkedUnits {
+  Words,   ///< between white space, as in files that are given
+  Pieces,  ///< of the tokenizers, without the tag of a line
+};
+
+/// Aligns the pieces of all pairs (data/alignment/aligner.h), and writes a file in Pharaoh format
+/// for each training file into the folder, or finds those that an earlier call has written there.
+/// Returns their paths. Throws PreparationStopped.
+std::vector<std::string> align_pieces(const ParallelText& text, const TokenizerPair& tokenizers,
+                                      const std::filesystem::path& folder,
+                                      const WorkContext& context);
+
 /// The alignments of the training text: for each pair of training files one file, line by line.
 class AlignmentFiles {
  public:
   /// Throws Error naming file and line if a file does not fit the text: another number of lines,
-  /// malformed links, or links of words that the lines do not have.
-  AlignmentFiles(std::shared_ptr<const ParallelText> text, const DataConfig& data,
-                 const TextReading& reading, const WorkContext& context);
+  /// malformed links, or links of words that the lines do not have. Links of pieces are ours, and
+  /// not checked.
+  AlignmentFiles(std::shared_ptr<const ParallelText> text, const std::vector<std::string>& paths,
+                 LinkedUnits units, const TextReading& reading, const WorkContext& context);
 
   const std::vector<TextFile>& files() const { return files_; }
   const ParallelText& text() const { return *text_; }
+  LinkedUnits units() const { return units_; }
 
   /// The links of a pair. `line` is the pair's line over all files of a side, here and below.
   std::vector<WordLink> links(std::int64_t line) const;
@@ -46,6 +63,7 @@ class AlignmentFiles {
   void check(std::int64_t line, std::string_view source, std::string_view target) const;
 
   std::shared_ptr<const ParallelText> text_;
+  LinkedUnits units_;
   std::vector<TextFile> files_;
 };
 
@@ -61,6 +79,9 @@ class PairAlignments {
                                std::span<const TokenId> target) const;
 
  private:
+  std::vector<WordRange> ranges_of(const Tokenizer& tokenizer, std::string_view line,
+                                   std::span<const TokenId> ids) const;
+
   std::shared_ptr<const AlignmentFiles> files_;
   TokenizerPair tokenizers_;
   SourceTags tags_;

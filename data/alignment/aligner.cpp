@@ -17,7 +17,8 @@ constexpr std::int64_t kPairsPerTask = 1024;
 
 std::vector<std::uint32_t> pairs_to_learn(const NumberedPairs& pairs) {
   std::vector<std::uint32_t> chosen;
-  for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
+  const std::size_t every = divide_up(pairs.size(), static_cast<std::size_t>(kMostLearned));
+  for (std::size_t pair = 0; pair < pairs.size(); pair += every) {
     const auto [shorter, longer] =
         std::minmax({pairs.source(pair).size(), pairs.target(pair).size()});
     if (shorter > 0 && longer <= kLongestAligned)

@@ -21,6 +21,9 @@ namespace dragoman {
 /// Pairs with a longer side, in words or pieces, are neither learned from nor aligned.
 inline constexpr std::size_t kLongestAligned = 1024;
 
+/// From a larger text only so many pairs are learned from, evenly spaced.
+inline constexpr std::int64_t kMostLearned = 2'000'000;
+
 struct AlignerTraining {
   std::int64_t word_rounds = 4;  ///< of IBM model 1, which knows no positions; after the first
   std::int64_t rounds = 4;       ///< of hidden Markov models
@@ -50,8 +53,9 @@ struct AlignedPair {
 
 class Aligner {
  public:
-  /// Learns from these pairs. Returns early, with what is known until then, after a stop. Takes
-  /// about 25 bytes of memory for each two words that meet in several pairs.
+  /// Learns from these pairs, or kMostLearned of them. Returns early, with what is known until
+  /// then, after a stop. Takes about 25 bytes of memory for each two words that meet in several
+  /// pairs.
   Aligner(const NumberedPairs& pairs, const AlignerTraining& training);
 
   /// A pair, which need not be one that was learned from. Unknown words are linked by their

@@ -50,8 +50,7 @@ class LexicalTable {
   /// words have the weight 1 / ((I + 1) (J + 1)). Words that meet only once get no entry, unless
   /// one of them is rare. Uses the pairs from `chosen` alone.
   LexicalTable(const NumberedPairs& pairs, std::span<const std::uint32_t> chosen, int threads);
-  LexicalTable(const LexicalTable&) = delete;
-  LexicalTable& operator=(const LexicalTable&) = delete;
+  LexicalTable(LexicalTable&&) = default;
 
   /// Fetches the place of an entry into the cache.
   void prefetch(WordId source, WordId target) const;

@@ -86,8 +86,11 @@ class ToyCorpora : public FolderTest {
     tokenizer.vocab_size = 400;
     tokenizer.type = TokenizerType::Bpe;
   }
-  PreparedData prepare() const {
-    return prepare_data({.data = data, .tokenizer = tokenizer, .cache_folder = folder / "corpus"});
+  PreparedData prepare(int threads = 0) const {
+    return prepare_data({.data = data,
+                         .tokenizer = tokenizer,
+                         .cache_folder = folder / "corpus",
+                         .threads = threads});
   }
 
   DataConfig data;

@@ -4,10 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 
 #include "base/error.h"
+#include "base/files.h"
+#include "base/utf8.h"
 #include "data/alignment/words.h"
 #include "data/batch_stream.h"
 #include "data/prepare.h"
@@ -170,6 +174,77 @@ TEST_F(Alignments, AlignmentsMustFitTheText) {
               Names(file + ":3: ... word 200 ... target line"));
   data.guided_alignment.pop_back();
   EXPECT_THAT(message_of<UsageError>([&] { data.check(); }), HasSubstr("--guided-alignment"));
+}
+
+/// The pieces of a toy sentence and of its translation are the same, but for "das".
+class OwnAlignments : public ToyCorpora {
+ protected:
+  OwnAlignments() : ToyCorpora(300) { data.guided_alignment = {"auto"}; }
+
+  /// Expects that most pieces are linked, and nearly all of these with themselves.
+  void expect_links() const {
+    const PreparedData prepared = prepare();
+    BatchStream stream(prepared.train, {.max_tokens = 500}, end_ids(prepared.tokenizers), {},
+                       {.supplements = {prepared.encoder, prepared.alignments}});
+    std::int64_t links = 0, right = 0, pieces = 0;
+    while (stream.position().epoch == 0) {
+      const PackedBatch batch = stream.next();
+      for (std::size_t b = 0; b < batch.links.size(); ++b) {
+        const auto piece = [b](const Tokenizer& tokenizer, const PackedSide& side, std::int32_t n) {
+          return tokenizer.piece(side.tokens[side.starts[b] + n]);
+        };
+        pieces += batch.source.starts[b + 1] - batch.source.starts[b];
+        for (const PieceLink& link : batch.links[b]) {
+          ++links;
+          right += piece(*prepared.tokenizers.source, batch.source, link.source) ==
+                   piece(*prepared.tokenizers.target, batch.target, link.target);
+        }
+      }
+    }
+    EXPECT_GT(links, pieces * 2 / 3);
+    EXPECT_GT(right, links * 9 / 10);
+  }
+};
+
+TEST_F(OwnAlignments, PiecesAreLinkedWithoutAFile) { expect_links(); }
+
+TEST_F(OwnAlignments, PiecesOfAnySegmentationAreLinked) {
+  data.subword_sampling = 0.1;
+  data.subword_sampling_side = SamplingSide::Target;
+  const PreparedData prepared = prepare();
+  ASSERT_NE(prepared.encoder, nullptr);
+  const auto source = prepared.train.source(5);
+  const Tokenizer& target = *prepared.tokenizers.target;
+  std::vector<TokenId> characters;  // another segmentation: a byte or character each
+  for (const TokenId id : prepared.train.target(5))
+    for (const char32_t c : code_points(target.piece(id))) {
+      const TokenId single = target.id(to_utf8({&c, 1}));
+      ASSERT_NE(single, target.unk_id());
+      characters.push_back(single);
+    }
+  ASSERT_GT(characters.size(), prepared.train.target(5).size());
+  const std::int64_t line = prepared.train.line(5);
+  const auto links = prepared.alignments->links(line, source, prepared.train.target(5));
+  EXPECT_GT(prepared.alignments->links(line, source, characters).size(), links.size());
+}
+
+TEST_F(OwnAlignments, TheyAreMadeOnceAndForAnyNumberOfThreads) {
+  prepare(1);
+  const auto files = [&] {
+    std::map<std::string, std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "corpus"))
+      if (entry.path().filename().string().starts_with("alignment-"))
+        found[entry.path().filename()] = read_file(entry.path());
+    return found;
+  };
+  const auto made = files();
+  EXPECT_EQ(made.size(), 2u);
+  for (const auto& [name, links] : made) std::filesystem::remove(folder / "corpus" / name);
+  prepare(3);
+  EXPECT_EQ(files(), made);
+  std::ofstream(folder / "corpus" / made.begin()->first) << made.begin()->second.substr(4);
+  prepare(3);
+  EXPECT_NE(files(), made) << "a file that is there is taken";
 }
 
 }  // namespace
