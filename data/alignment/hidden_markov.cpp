@@ -174,14 +174,12 @@ void HmmPosteriors::backward(const HmmInput& input, const JumpWeights& weights) 
 
 void HmmPosteriors::add_jumps(JumpCounts& counts) const {
   JumpCounts here;
+  std::array<float, kSpan> near{};  // without the weights of the jumps
   for (std::size_t j = 0; j < observed_; ++j) {
     const float* leaving = &leaving_[j * stride_];
     const float* arriving = &arriving_[j * stride_];
-    for (std::size_t k = 0; k < kSpan; ++k) {
-      float sum = 0;
-      for (std::size_t i = 0; i < states_; ++i) sum += leaving[kNearJump + i] * arriving[i + k];
-      here.made[k + 1] += sum * weights_.jumps[k + 1];
-    }
+    for (std::size_t i = 0; i < states_; ++i)
+      for (std::size_t k = 0; k < kSpan; ++k) near[k] += leaving[kNearJump + i] * arriving[i + k];
     FarSums far;
     for (std::size_t i = 0; i < states_; ++i) {
       far.move_to(i, inner(arriving, states_));
@@ -190,6 +188,7 @@ void HmmPosteriors::add_jumps(JumpCounts& counts) const {
       here.first_made[std::min(i, kNearJump)] += unlinked_[j] * first_[i] * arriving[kNearJump + i];
     }
   }
+  for (std::size_t k = 0; k < kSpan; ++k) here.made[k + 1] = near[k] * weights_.jumps[k + 1];
   // How often a jump could have been made: as if all states were equally frequent.
   const auto states = static_cast<double>(states_);
   const double made = std::accumulate(here.made.begin(), here.made.end(), 0.0) / states;

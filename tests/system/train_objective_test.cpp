@@ -54,6 +54,20 @@ TEST_F(TrainGuidedAlignment, GuidedAlignmentChangesTheModelAndIsResumedExactly) 
   EXPECT_THAT(changed.errors, Names(file + " ... changed"));
 }
 
+TEST_F(TrainGuidedAlignment, TheProgramFindsTheLinksItselfAndResumesExactly) {
+  const auto with = [&](const char* updates) {
+    return std::vector<std::string>{"--guided-alignment", "auto", "--max-updates", updates};
+  };
+  const auto straight = run(command("auto", with("20")), "", kLimit);
+  ASSERT_EQ(straight.exit_code, 0) << straight.errors;
+  ASSERT_EQ(run(command("continued", with("10")), "", kLimit).exit_code, 0);
+  ASSERT_EQ(run(command("continued", with("20")), "", kLimit).exit_code, 0);
+  const std::string last = "/checkpoints/update-00000020.safetensors";
+  EXPECT_TRUE(weights("auto" + last) == weights("continued" + last));
+  EXPECT_THAT(read_file(path("auto/log.jsonl")), HasSubstr("\"alignment_loss\":"));
+  EXPECT_EQ(ModelFileReader(path("auto/model.safetensors")).decode_defaults().size(), 2u);
+}
+
 TEST_F(TrainGuidedAlignment, TheModelNamesTheHeadThatHasLearnedTheLinks) {
   const auto defaults_of = [](const std::string& name, std::vector<std::string> flags) {
     flags.insert(flags.end(), {"--max-updates", "2", "--decoder-layers", "2"});
