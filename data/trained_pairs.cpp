@@ -85,17 +85,12 @@ std::string HashFilter::bytes() const {
   return with_checksum(std::move(bytes));
 }
 
-namespace {
-
-using Script = std::uint8_t;
-
-/// The script of a letter, by its block. Scripts that one language mixes count as one.
 Script script_of(char32_t c) {
-  constexpr Script kLatin = 1, kGreek = 2, kCyrillic = 3, kEastAsian = 4, kHangul = 5;
+  constexpr Script kEastAsian = 4, kHangul = 5;
   const auto in = [c](char32_t first, char32_t last) { return c >= first && c <= last; };
-  if (c < 0x0370 || in(0x1E00, 0x1EFF) || in(0xFF21, 0xFF5A)) return kLatin;
-  if (c < 0x0400 || in(0x1F00, 0x1FFF)) return kGreek;
-  if (c < 0x0530 || in(0x1C80, 0x1C8F) || in(0x2DE0, 0x2DFF)) return kCyrillic;
+  if (c < 0x0370 || in(0x1E00, 0x1EFF) || in(0xFF21, 0xFF5A)) return kLatinScript;
+  if (c < 0x0400 || in(0x1F00, 0x1FFF)) return kGreekScript;
+  if (c < 0x0530 || in(0x1C80, 0x1C8F) || in(0x2DE0, 0x2DFF)) return kCyrillicScript;
   if (in(0x1100, 0x11FF) || in(0x3130, 0x318F) || in(0xAC00, 0xD7FF)) return kHangul;
   if (in(0x2E80, 0x9FFF) || in(0xF900, 0xFAFF) || in(0xFF66, 0xFF9F) || c >= 0x1B000)
     return kEastAsian;
@@ -106,7 +101,6 @@ Script script_of(char32_t c) {
   return static_cast<Script>(16 + (c / 128) % 240);
 }
 
-/// The script of most letters of a line; 0 if it has fewer than three.
 Script script_of(std::string_view line) {
   std::array<std::int32_t, 256> counts{};
   std::int32_t letters = 0;
@@ -122,6 +116,8 @@ Script script_of(std::string_view line) {
   if (letters < kFewLetters) return 0;
   return static_cast<Script>(std::ranges::max_element(counts) - counts.begin());
 }
+
+namespace {
 
 /// log(target characters / source characters). Neither side may be empty.
 double log_ratio(std::int64_t source, std::int64_t target) {

@@ -18,6 +18,13 @@ namespace dragoman {
 /// the lines count as folded() makes them. The lines must be valid UTF-8.
 std::uint64_t likeness_hash(std::string_view source, std::string_view target);
 
+/// The script of letters, by their block. Scripts that one language mixes count as one.
+using Script = std::uint8_t;
+inline constexpr Script kLatinScript = 1, kGreekScript = 2, kCyrillicScript = 3;
+Script script_of(char32_t letter);
+/// The script of most letters of a line; 0 if it has fewer than three.
+Script script_of(std::string_view line);
+
 /// A set of hashes (Bloom 1970) that takes two and a half bytes for each. It finds one in ten
 /// thousand hashes that were never added.
 class HashFilter {
