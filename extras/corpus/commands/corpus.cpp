@@ -1,0 +1,310 @@
+// dragoman corpus: what is in a parallel text, and the text without the pairs that are faulty.
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/commands/commands.h"
+#include "app/commands/input_output.h"
+#include "app/frame/config_file.h"
+#include "app/frame/log.h"
+#include "app/frame/signals.h"
+#include "app/frame/terminal.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/formatted_text.h"
+#include "base/threads.h"
+#include "data/pair_files.h"
+#include "data/parallel_text.h"
+#include "extras/corpus/clean_text.h"
+#include "extras/corpus/corpus_survey.h"
+#include "extras/corpus/survey_page.h"
+#include "extras/corpus/survey_report.h"
+#include "extras/report/commands/written_pages.h"
+
+namespace dragoman {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The files of a text: pairs of text files, and files with both sides.
+struct TextFiles {
+  std::vector<std::string> source, target, both;
+
+  bool empty() const { return source.empty() && target.empty() && both.empty(); }
+};
+
+struct CorpusOptions {
+  TextFiles train, valid, test;
+  std::string source_lang, target_lang;
+  std::vector<std::string> columns;
+  std::int64_t examples = 5;
+  std::string json, html;
+  std::string clean, output, write_filters;
+  std::int64_t threads = 0;
+
+  void for_each_field(const auto& visit) {
+    const auto input = fields_under("Input", visit);
+    const FieldInfo file{.placeholder = "FILE"};
+    input("train", train.both,
+          "text with both sides in each file: TMX, XLIFF, TSV, JSON lines, or a zip archive of "
+          "OPUS",
+          file);
+    input("source", train.source, "source side of the text, one sentence per line",
+          {.aliases = "train-src,train-source", .placeholder = "FILE"});
+    input("target", train.target, "target side of the text: line i translates line i of --source",
+          {.aliases = "train-tgt,train-target", .placeholder = "FILE"});
+    input("valid", valid.both, "validation text, as for --train, which the text must not have",
+          file);
+    input("valid-src", valid.source, "source side of the validation text", file);
+    input("valid-tgt", valid.target, "target side of the validation text", file);
+    input("test", test.both, "test text, likewise", file);
+    input("test-src", test.source, "source side of the test text", file);
+    input("test-tgt", test.target, "target side of the test text", file);
+    input("source-lang", source_lang,
+          "language of the source, for example en; default: that of most lines",
+          {.placeholder = "CODE"});
+    input("target-lang", target_lang, "language of the target, likewise", {.placeholder = "CODE"});
+    input("columns", columns,
+          "source and target column of TSV files, or fields of JSON lines: numbers from 1, or "
+          "names",
+          {.placeholder = "COLUMN"});
+    const auto result = fields_under("Output", visit);
+    result("examples", examples, "examples of each fault in --json and --html");
+    result("json", json, "file for the counts and examples as JSON; - for standard output", file);
+    result("html", html, "file for the counts and examples as a page", file);
+    result("clean", clean,
+           "write the text without some pairs into --output; safe: those with a fault that hardly "
+           "any useful pair has; strict: also those with numbers, links or sentences that differ, "
+           "markup, near copies and boilerplate; FILE: as a file of filters says",
+           {.placeholder = "safe|strict|FILE"});
+    result("output", output,
+           "folder for the clean text, and for cut.tsv, the list of the other "
+           "pairs with file, line and fault",
+           {.placeholder = "FOLDER"});
+    result("write-filters", write_filters,
+           "file for the filters that were used, to be edited for --clean FILE", file);
+    result("threads", threads, "threads to work on; 0: all cores that this process may use");
+  }
+
+  void check() const;
+};
+
+void check_sides(const TextFiles& files, const std::string& flags) {
+  if (files.source.size() != files.target.size())
+    throw UsageError(flags, ": name as many files for one side as for the other, not ",
+                     files.source.size(), " and ", files.target.size());
+}
+
+void CorpusOptions::check() const {
+  if (train.empty())
+    throw UsageError(
+        "--source: name the text: --source FILE --target FILE, or a file with both "
+        "sides");
+  check_sides(train, "--source, --target");
+  check_sides(valid, "--valid-src, --valid-tgt");
+  check_sides(test, "--test-src, --test-tgt");
+  if (!columns.empty() && columns.size() != 2)
+    throw UsageError("--columns: name two, the source's and the target's");
+  if (source_lang.empty() != target_lang.empty() && !train.both.empty())
+    throw UsageError("--source-lang, --target-lang: name both");
+  if (examples < 0) throw UsageError("--examples: must not be negative");
+  if (clean.empty() != output.empty())
+    throw UsageError(clean.empty() ? "--output: goes with --clean safe, strict or FILE"
+                                   : "--output: name a folder for the clean text");
+}
+
+std::vector<std::string> inputs_of(const CorpusOptions& options) {
+  std::vector<std::string> inputs;
+  for (const TextFiles* files : {&options.train, &options.valid, &options.test})
+    for (const auto* names : {&files->source, &files->target, &files->both})
+      inputs.insert(inputs.end(), names->begin(), names->end());
+  return inputs;
+}
+
+/// A text that is read, and the files that hold it.
+struct ReadText {
+  std::vector<std::string> names;  ///< as the user gave them, one for two sides
+  std::vector<std::array<std::string, 2>> clean_names;  ///< of cleaned files, without a folder
+  std::unique_ptr<ParallelText> text;
+};
+
+/// The name of a file without its folder and the ending of a compressed one.
+std::string plain_name(const std::string& path) {
+  fs::path name = fs::path(path).filename();
+  for (const char* ending : {".gz", ".zst"})
+    if (name.extension() == ending) return name.stem().string();
+  return name.string();
+}
+
+/// Reads the files, those with both sides through plain copies in the folder.
+ReadText read_text(const std::vector<const TextFiles*>& all, const CorpusOptions& options,
+                   const WorkContext& context, const fs::path& folder) {
+  ReadText read;
+  std::vector<std::string> sources, targets;
+  for (const TextFiles* files : all)
+    for (std::size_t i = 0; i < files->source.size(); ++i) {
+      sources.push_back(files->source[i]);
+      targets.push_back(files->target[i]);
+      read.names.push_back(files->source[i]);
+      read.clean_names.push_back({plain_name(files->source[i]), plain_name(files->target[i])});
+    }
+  const auto no_report = [&](std::int64_t) {
+    if (context.stop.stop_requested()) throw PreparationStopped();
+  };
+  for (const TextFiles* files : all)
+    for (const std::string& file : files->both) {
+      const PlainTexts plain = plain_texts_of(
+          file, {options.source_lang, options.target_lang, options.columns}, folder, no_report);
+      log_info(plain.summary);
+      sources.push_back(plain.source);
+      targets.push_back(plain.target);
+      read.names.push_back(file);
+      const std::string name = plain_name(file);
+      read.clean_names.push_back({name + ".source", name + ".target"});
+    }
+  read.text = std::make_unique<ParallelText>(
+      sources, targets, InvalidLines::Skip,
+      TextReading{.threads = context.threads, .stop = context.stop, .report = no_report});
+  return read;
+}
+
+/// The filters that --clean names; the safe ones without it.
+CorpusFilters filters_of(const std::string& clean) {
+  CorpusFilters filters;
+  filters.cut = clean == "strict" ? strict_cuts() : safe_cuts();
+  if (clean.empty() || clean == "safe" || clean == "strict") return filters;
+  if (!fs::exists(clean))
+    throw UsageError("--clean: ", clean, " is neither safe nor strict, nor a file of filters");
+  const std::vector<Field> fields = fields_of(filters);
+  for (const auto& [name, value] : read_config(clean, fields)) {
+    const auto field =
+        std::ranges::find(fields, name, [](const Field& one) { return one.info.name; });
+    field->assign(value.texts);
+  }
+  try {
+    filters.check();
+  } catch (const UsageError& error) {
+    throw UsageError("--clean: ", clean, ": ", error.what());
+  }
+  return filters;
+}
+
+/// The paths of the clean text. Throws UsageError if two would be one, or one is a file that is
+/// read.
+CleanFiles clean_files(const CorpusOptions& options, const ReadText& read) {
+  const fs::path folder = options.output;
+  create_folders(folder);
+  CleanFiles files{.sides = {}, .cuts = (folder / "cut.tsv").string()};
+  std::vector<std::string> paths = {files.cuts};
+  for (const auto& [source, target] : read.clean_names) {
+    files.sides.push_back({(folder / source).string(), (folder / target).string()});
+    paths.insert(paths.end(), files.sides.back().begin(), files.sides.back().end());
+  }
+  for (const std::string& path : paths) {
+    if (std::ranges::count(paths, path) > 1)
+      throw UsageError("--output: two files would be ", path,
+                       "; clean texts with files of the same name one by one");
+    check_text_output("--output", path, inputs_of(options));
+  }
+  return files;
+}
+
+void log_clean(const CleanCounts& counts, std::int64_t pairs, const CleanFiles& files) {
+  std::vector<std::string> reasons;
+  for (std::size_t fault = 0; fault < kPairFaults; ++fault)
+    if (counts.cut[fault] > 0)
+      reasons.push_back(join_text(name_of(static_cast<PairFault>(fault)), " ",
+                                  with_separators(counts.cut[fault])));
+  log_info(join_text(with_separators(counts.kept), " of ", counted(pairs, "pair"), " kept, ",
+                     with_separators(pairs - counts.kept), " cut",
+                     reasons.empty() ? "" : " (" + joined(reasons, ", ") + ")", "; ", files.cuts,
+                     " lists the cuts"));
+}
+
+void check_outputs(const CorpusOptions& options) {
+  const std::vector<std::string> inputs = inputs_of(options);
+  if (!options.json.empty() && options.json != "-")
+    check_text_output("--json", options.json, inputs);
+  if (!options.html.empty()) check_page_output("--html", options.html, inputs);
+  if (!options.write_filters.empty())
+    check_text_output("--write-filters", options.write_filters, inputs);
+}
+
+void write_report(const SurveyReport& report, const CorpusOptions& options) {
+  std::cout << (options.json == "-" ? json_of(report) : text_of(report)) << std::flush;
+  if (!options.json.empty() && options.json != "-") write_file(options.json, json_of(report));
+  if (options.html.empty()) return;
+  write_file(options.html, page_of(report));
+  log_page(options.html, counted(std::ssize(report.faults), "kind of faults", "kinds of faults"),
+           0);
+}
+
+int survey(const CorpusOptions& options, CorpusFilters filters) {
+  const ScratchFolder scratch(fs::temp_directory_path() / "dragoman-corpus-");
+  Progress progress("corpus", "pairs", 0);
+  const WorkContext context{
+      .threads = threads_to_use(options.threads),
+      .stop = listen_for_stop(),
+      .report = [&](std::int64_t done, std::int64_t all) {
+        progress.update({.done = done, .total = all, .outlook = "", .status = ""});
+      }};
+  const ReadText read = read_text({&options.train}, options, context, scratch.path());
+  const bool has_held_out = !options.valid.empty() || !options.test.empty();
+  const ReadText held_out =
+      has_held_out ? read_text({&options.valid, &options.test}, options, context, scratch.path())
+                   : ReadText();
+  std::optional<CleanFiles> clean;
+  if (!options.clean.empty()) clean = clean_files(options, read);
+  const CorpusSurvey found =
+      survey_corpus(*read.text, held_out.text.get(), {options.source_lang, options.target_lang},
+                    filters, context);
+  const NamedText text{*read.text, read.names};
+  std::optional<NamedText> held_out_text;
+  if (has_held_out) held_out_text.emplace(NamedText{*held_out.text, held_out.names});
+  read.text->require_unchanged();
+  write_report(report_of(found, text, has_held_out ? &*held_out_text : nullptr, options.examples),
+               options);
+  if (!options.write_filters.empty())
+    write_file(options.write_filters, config_text(fields_of(filters)));
+  if (!clean) return 0;
+  const CleanCounts counts = write_clean_text(found, text, filters.faults_to_cut(), *clean);
+  log_clean(counts, read.text->pairs(), *clean);
+  return 0;
+}
+
+int run(const CorpusOptions& options) {
+  options.check();
+  check_outputs(options);
+  limit_cores(threads_to_use(options.threads));
+  try {
+    return survey(options, filters_of(options.clean));
+  } catch (const PreparationStopped&) {
+    return 1;  // main turns it into the signal's code
+  }
+}
+
+Command corpus_command() {
+  const auto options = std::make_shared<CorpusOptions>();
+  return {.name = "corpus",
+          .summary = "show what is wrong with a parallel text, and clean it",
+          .fields = fields_of(*options),
+          .positionals = {"train"},
+          .short_flags = {{"o", "output"}},
+          .run = [options] { return run(*options); },
+          .examples = {"corpus --source train.en --target train.de --html corpus.html",
+                       "corpus opus.zip --source-lang en --target-lang de --valid valid.tsv",
+                       "corpus --source train.en --target train.de --clean safe -o clean/"}};
+}
+
+}  // namespace
+
+Extra corpus_extra(const MakeDeviceEngine&) { return {.commands = {corpus_command()}}; }
+
+}  // namespace dragoman

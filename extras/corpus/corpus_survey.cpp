@@ -1,0 +1,277 @@
+#include "extras/corpus/corpus_survey.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "base/random.h"
+#include "base/utf8.h"
+#include "data/pair_selection.h"
+#include "extras/corpus/like_texts.h"
+#include "extras/corpus/likeness.h"
+
+namespace dragoman {
+
+namespace {
+
+using Sketches = std::vector<LikenessSketch>;
+
+/// What one pass keeps of the pairs.
+struct SeenPairs {
+  std::vector<FaultSet> faults;
+  std::vector<std::uint64_t> hashes;  ///< pair_hash()
+  std::array<Sketches, 2> sides;      ///< source, target
+  Sketches both;
+  std::vector<PairShape> shapes;
+
+  void append(const SeenPairs& other) {
+    const auto join = [](auto& all, const auto& more) {
+      all.insert(all.end(), more.begin(), more.end());
+    };
+    join(faults, other.faults);
+    join(hashes, other.hashes);
+    join(sides[0], other.sides[0]);
+    join(sides[1], other.sides[1]);
+    join(both, other.both);
+    join(shapes, other.shapes);
+  }
+};
+
+void add_sketches(SeenPairs& seen, const LetterGroups& source, const LetterGroups& target) {
+  seen.sides[0].push_back(sketch_of(source));
+  seen.sides[1].push_back(sketch_of(target));
+  seen.both.push_back(sketch_of(of_both(source, target)));
+}
+
+/// A pair that equals no other one, as it cannot be compared.
+void add_incomparable(SeenPairs& seen, std::int64_t pair) {
+  const std::uint64_t hash = random_bits(static_cast<std::uint64_t>(pair), 0x5EED);
+  seen.hashes.push_back(hash);
+  seen.shapes.emplace_back();
+  add_sketches(seen, {.text = hash}, {.text = hash});
+}
+
+SeenPairs see_pairs(const ParallelText& text, const UsualPair& usual, const CorpusFilters& filters,
+                    const WorkContext& context) {
+  SeenPairs all;
+  for_each_block(
+      text.pairs(), context,
+      [&](std::int64_t first, std::int64_t last) {
+        SeenPairs seen;
+        text.for_each_pair(
+            first, last, [&](std::int64_t pair, std::string_view source, std::string_view target) {
+              FaultSet faults;
+              const bool is_valid = text.is_valid(source, target);
+              if (is_valid)
+                faults = faults_in_lines(source, target, usual, filters);
+              else
+                faults.add(PairFault::Invalid);
+              seen.faults.push_back(faults);
+              if (!is_valid || faults.has(PairFault::Empty)) return add_incomparable(seen, pair);
+              seen.hashes.push_back(pair_hash(PairIdentity::Text, source, target));
+              add_sketches(seen, letter_groups(source), letter_groups(target));
+              seen.shapes.push_back(shape_of(static_cast<std::int64_t>(count_code_points(source)),
+                                             static_cast<std::int64_t>(count_code_points(target))));
+            });
+        return seen;
+      },
+      [&](const SeenPairs& seen) { all.append(seen); });
+  return all;
+}
+
+/// A survey under way.
+struct SurveyWork {
+  const ParallelText& text;
+  const CorpusFilters& filters;
+  const WorkContext& context;
+  SeenPairs seen;
+};
+
+// ---- copies ----
+
+/// What two pairs are compared by.
+enum class ComparedText { Source, Target, Both };
+
+LetterGroups groups_of(const ParallelText& text, std::int64_t pair, ComparedText compared) {
+  const auto [source, target] = text.lines(pair);
+  if (compared == ComparedText::Source) return letter_groups(source);
+  if (compared == ComparedText::Target) return letter_groups(target);
+  return of_both(letter_groups(source), letter_groups(target));
+}
+
+/// Calls body(first, last) for blocks of pairs on all threads.
+void for_pairs(std::int64_t pairs, const WorkContext& context,
+               const std::function<void(std::int64_t pair)>& body) {
+  for_each_block(
+      pairs, context,
+      [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t pair = first; pair < last; ++pair) body(pair);
+        return 0;
+      },
+      [](int) {});
+}
+
+/// For each pair the first one that it equals, or an earlier one that it nearly equals.
+OtherPairs earlier_like(const SurveyWork& work, const Sketches& sketches, ComparedText compared) {
+  const LikeTexts index(sketches, work.context.threads);
+  OtherPairs earlier(sketches.size(), kNoPair);
+  for_pairs(std::ssize(sketches), work.context, [&](std::int64_t pair) {
+    const LikenessSketch& sketch = sketches[static_cast<std::size_t>(pair)];
+    std::int64_t& found = earlier[static_cast<std::size_t>(pair)];
+    found = index.find_equal(sketch).value_or(kNoPair);
+    if (found != pair) return;
+    LetterGroups own;
+    const auto is_like = [&](std::int64_t other) {
+      if (own.groups.empty()) own = groups_of(work.text, pair, compared);
+      return likeness(own, groups_of(work.text, other, compared)) >= work.filters.near_copy;
+    };
+    found = index.find_like(sketch, pair, work.filters.near_copy, is_like).value_or(kNoPair);
+  });
+  return earlier;
+}
+
+/// Which pairs have the hash of an earlier pair.
+std::vector<bool> copies_by_hash(const std::vector<std::uint64_t>& hashes) {
+  std::vector<std::pair<std::uint64_t, std::int64_t>> sorted;
+  sorted.reserve(hashes.size());
+  for (std::size_t i = 0; i < hashes.size(); ++i)
+    sorted.emplace_back(hashes[i], static_cast<std::int64_t>(i));
+  std::ranges::sort(sorted);
+  std::vector<bool> copies(hashes.size());
+  for (std::size_t i = 1; i < sorted.size(); ++i)
+    if (sorted[i].first == sorted[i - 1].first)
+      copies[static_cast<std::size_t>(sorted[i].second)] = true;
+  return copies;
+}
+
+void find_copies(CorpusSurvey& survey, const SurveyWork& work) {
+  survey.copy_of = earlier_like(work, work.seen.both, ComparedText::Both);
+  survey.repeats[0] = earlier_like(work, work.seen.sides[0], ComparedText::Source);
+  survey.repeats[1] = earlier_like(work, work.seen.sides[1], ComparedText::Target);
+  const std::vector<bool> is_copy = copies_by_hash(work.seen.hashes);
+  for (std::size_t pair = 0; pair < survey.faults.size(); ++pair) {
+    FaultSet& faults = survey.faults[pair];
+    if (survey.copy_of[pair] != kNoPair) {
+      faults.add(is_copy[pair] ? PairFault::Copy : PairFault::NearCopy);
+      continue;
+    }
+    faults.add_if(survey.repeats[0][pair] != kNoPair, PairFault::RepeatedSource);
+    faults.add_if(survey.repeats[1][pair] != kNoPair, PairFault::RepeatedTarget);
+  }
+}
+
+/// A text that stands on a side of many pairs, once for each pair in different copies.
+void find_boilerplate(CorpusSurvey& survey, const SeenPairs& seen, std::int64_t least_copies) {
+  for (std::size_t side = 0; side < 2; ++side) {
+    std::unordered_map<std::uint64_t, std::int64_t> counts;
+    for (const LikenessSketch& sketch : seen.sides[side]) ++counts[sketch.text];
+    for (std::size_t pair = 0; pair < survey.faults.size(); ++pair)
+      survey.faults[pair].add_if(counts[seen.sides[side][pair].text] >= least_copies,
+                                 PairFault::Boilerplate);
+  }
+}
+
+// ---- leaks ----
+
+/// The held-out lines of a side.
+struct HeldOutSide {
+  Sketches sketches;
+  std::vector<LetterGroups> groups;
+};
+
+std::array<HeldOutSide, 2> held_out_sides(const ParallelText& held_out) {
+  std::array<HeldOutSide, 2> sides;
+  const auto add = [](HeldOutSide& side, LetterGroups groups) {
+    side.sketches.push_back(sketch_of(groups));
+    side.groups.push_back(std::move(groups));
+  };
+  held_out.for_each_pair(
+      0, held_out.pairs(),
+      [&](std::int64_t pair, std::string_view source, std::string_view target) {
+        const bool counts =
+            held_out.is_valid(source, target) && !strip(source).empty() && !strip(target).empty();
+        const LetterGroups none{.text = random_bits(static_cast<std::uint64_t>(pair), 0x1EA4)};
+        add(sides[0], counts ? letter_groups(source) : none);
+        add(sides[1], counts ? letter_groups(target) : none);
+      });
+  return sides;
+}
+
+/// A pair is a leak if both of its sides are held out, or one that is long.
+void find_leaks(CorpusSurvey& survey, const SurveyWork& work, const ParallelText& held_out) {
+  const double least = work.filters.near_copy;
+  const std::array<HeldOutSide, 2> sides = held_out_sides(held_out);
+  const LikeTexts sources(sides[0].sketches, work.context.threads);
+  const LikeTexts targets(sides[1].sketches, work.context.threads);
+  survey.leak_of.assign(survey.faults.size(), kNoPair);
+  for_pairs(work.text.pairs(), work.context, [&](std::int64_t pair) {
+    const auto place = static_cast<std::size_t>(pair);
+    const auto find = [&](std::size_t side) {
+      const LikeTexts& index = side == 0 ? sources : targets;
+      const LikenessSketch& sketch = work.seen.sides[side][place];
+      if (const auto equal = index.find_equal(sketch)) return *equal;
+      LetterGroups own;
+      const auto compared = side == 0 ? ComparedText::Source : ComparedText::Target;
+      const auto is_like = [&](std::int64_t line) {
+        if (own.groups.empty()) own = groups_of(work.text, pair, compared);
+        return likeness(own, sides[side].groups[static_cast<std::size_t>(line)]) >= least;
+      };
+      return index.find_like(sketch, held_out.pairs(), least, is_like).value_or(kNoPair);
+    };
+    const std::int64_t source = find(0), target = find(1);
+    const bool both = source != kNoPair && target != kNoPair;
+    const bool long_one = (source != kNoPair && work.seen.sides[0][place].is_long) ||
+                          (target != kNoPair && work.seen.sides[1][place].is_long);
+    if (both || long_one) survey.leak_of[place] = source != kNoPair ? source : target;
+  });
+  for (std::size_t pair = 0; pair < survey.faults.size(); ++pair)
+    survey.faults[pair].add_if(survey.leak_of[pair] != kNoPair, PairFault::Leak);
+}
+
+// ---- shifts ----
+
+void find_shifts(CorpusSurvey& survey, const SurveyWork& work) {
+  const std::span<const PairShape> shapes(work.seen.shapes);
+  const std::vector<std::int64_t>& first_pairs = work.text.first_pairs();
+  for (std::size_t file = 0; file + 1 < first_pairs.size(); ++file) {
+    const std::int64_t first = first_pairs[file], last = first_pairs[file + 1];
+    const auto pairs =
+        shapes.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first));
+    for (ShiftedStretch stretch :
+         shifted_stretches(pairs, survey.usual, work.filters.shifted_lines)) {
+      stretch.begin += first;
+      stretch.end += first;
+      survey.stretches.push_back(stretch);
+      for (std::int64_t pair = stretch.begin; pair < stretch.end; ++pair)
+        survey.faults[static_cast<std::size_t>(pair)].add(PairFault::Shifted);
+    }
+  }
+}
+
+}  // namespace
+
+std::array<std::int64_t, kPairFaults> CorpusSurvey::counts() const {
+  std::array<std::int64_t, kPairFaults> counts{};
+  for (const FaultSet found : faults)
+    for (std::size_t fault = 0; fault < kPairFaults; ++fault)
+      counts[fault] += found.has(static_cast<PairFault>(fault)) ? 1 : 0;
+  return counts;
+}
+
+CorpusSurvey survey_corpus(const ParallelText& text, const ParallelText* held_out,
+                           const std::array<std::string, 2>& languages,
+                           const CorpusFilters& filters, const WorkContext& context) {
+  CorpusSurvey survey{.usual = usual_pair(text, languages)};
+  SurveyWork work{text, filters, context, see_pairs(text, survey.usual, filters, context)};
+  survey.faults = std::move(work.seen.faults);
+  find_copies(survey, work);
+  find_boilerplate(survey, work.seen, filters.boilerplate_copies);
+  if (held_out != nullptr) find_leaks(survey, work, *held_out);
+  find_shifts(survey, work);
+  return survey;
+}
+
+}  // namespace dragoman

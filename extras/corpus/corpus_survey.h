@@ -1,0 +1,39 @@
+// Looks at a parallel text, pair by pair and as a whole, and says which faults each pair has.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/parallel_text.h"
+#include "extras/corpus/pair_checks.h"
+#include "extras/corpus/pair_faults.h"
+#include "extras/corpus/shifted_stretches.h"
+
+namespace dragoman {
+
+/// For each pair the number of an earlier pair, or of a pair of another text; kNoPair for none.
+using OtherPairs = std::vector<std::int64_t>;
+inline constexpr std::int64_t kNoPair = -1;
+
+struct CorpusSurvey {
+  UsualPair usual;
+  std::vector<FaultSet> faults = {};           ///< [pairs]
+  OtherPairs copy_of = {};                     ///< of PairFault::Copy and NearCopy
+  std::array<OtherPairs, 2> repeats = {};      ///< of RepeatedSource, RepeatedTarget
+  OtherPairs leak_of = {};                     ///< of Leak: pairs of the held-out text
+  std::vector<ShiftedStretch> stretches = {};  ///< of Shifted
+
+  std::array<std::int64_t, kPairFaults> counts() const;
+};
+
+/// Takes about 500 bytes for each pair. The result is the same for each number of threads. The
+/// pairs of `held_out`, validation and test texts, should not be in the text; null: there are none.
+/// Throws PreparationStopped.
+CorpusSurvey survey_corpus(const ParallelText& text, const ParallelText* held_out,
+                           const std::array<std::string, 2>& languages,
+                           const CorpusFilters& filters, const WorkContext& context);
+
+}  // namespace dragoman

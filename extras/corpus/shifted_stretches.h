@@ -1,0 +1,31 @@
+// Stretches of a text whose target lines stand some lines too early or too late, as after a line
+// that one side lost: a hidden Markov model over the shift, judged by the lengths of the lines
+// (Gale and Church 1993) and by what the sides have in common.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "extras/corpus/pair_checks.h"
+
+namespace dragoman {
+
+/// What the model knows of a pair.
+struct PairShape {
+  std::uint16_t source_length = 0, target_length = 0;  ///< characters; 0: not to be judged
+};
+PairShape shape_of(std::int64_t source_characters, std::int64_t target_characters);
+
+/// Pairs [begin, end) whose source fits the target `shift` lines later.
+struct ShiftedStretch {
+  std::int64_t begin, end;
+  int shift;  ///< never 0; -8 to 8
+  bool operator==(const ShiftedStretch&) const = default;
+};
+
+/// The stretches of at least so many lines in the pairs of one file.
+std::vector<ShiftedStretch> shifted_stretches(std::span<const PairShape> pairs,
+                                              const UsualPair& usual, std::int64_t least_lines);
+
+}  // namespace dragoman

@@ -1,0 +1,63 @@
+// What a survey found, for people and programs: counts, and examples with the numbers of lines.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "extras/corpus/corpus_survey.h"
+
+namespace dragoman {
+
+/// The names of a text's files as the user gave them. In a file with both sides a pair has the
+/// number that it has among the pairs.
+struct NamedText {
+  const ParallelText& text;
+  std::vector<std::string> files;  ///< one name for each pair of files
+};
+
+struct FaultExample {
+  std::string file;
+  std::int64_t line = 0;  ///< from 1
+  std::string source, target;
+  std::string detail;  ///< "fr", "like line 7"; may be empty
+};
+
+struct FaultReport {
+  PairFault fault{};
+  std::int64_t pairs = 0;
+  std::vector<FaultExample> examples;  ///< evenly spaced among the pairs
+};
+
+struct StretchReport {
+  std::string file;
+  std::int64_t first_line = 0, last_line = 0;  ///< from 1
+  int shift = 0;
+};
+
+struct SurveyReport {
+  std::vector<std::string> files;
+  std::int64_t pairs = 0;
+  std::int64_t clean_pairs = 0;  ///< without a fault that the strict filters cut
+  UsualPair usual;
+  std::vector<FaultReport> faults;  ///< those that were found, in the order of PairFault
+  std::vector<StretchReport> stretches;
+};
+
+/// At most so many examples for each fault. `held_out` may be null.
+SurveyReport report_of(const CorpusSurvey& survey, const NamedText& text, const NamedText* held_out,
+                       std::int64_t examples);
+
+/// A table with a line for each fault, the numbers of some lines, and an example below it.
+std::string text_of(const SurveyReport& report);
+
+/// An object: "pairs", "files", "source", "target", "faults" by name, "stretches".
+std::string json_of(const SurveyReport& report);
+
+/// "1.2 %", "0.05 %", "100 %".
+std::string share_text(std::int64_t part, std::int64_t all);
+
+/// "en to de; a target line has 1.12 times the characters of its source line".
+std::string usual_text(const UsualPair& usual);
+
+}  // namespace dragoman

@@ -1,0 +1,163 @@
+// dragoman corpus: what it prints and writes, and what it refuses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "base/formatted_text.h"
+#include "extras/sample/sample_corpus.h"
+#include "tests/names.h"
+#include "tests/system/process.h"
+
+namespace dragoman {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+/// A hundred clean pairs, of which line 10 lacks its target, line 20 is a copy of line 11, line 30
+/// is untranslated and has a tag, and the targets of lines 41 and 42 have other numbers.
+class Corpus : public testing::Test {
+ protected:
+  Corpus() {
+    std::string source, target;
+    for (std::uint64_t i = 0, line = 1; line <= 100; ++i) {
+      SamplePair pair = sample_pair(11, i);
+      if (pair.source.size() < 40 || pair.source.find_first_of("0123456789") != std::string::npos)
+        continue;
+      if (line == 10) pair.target = "";
+      if (line == 11) eleventh_ = pair;
+      if (line == 20) pair = eleventh_;
+      if (line == 30) pair.target = pair.source += " <b>so</b>";
+      if (line == 41 || line == 42) pair.source += " (1984)";
+      source += pair.source + "\n";
+      target += pair.target + "\n";
+      ++line;
+    }
+    write_file(folder_ / "train.en", source);
+    write_file(folder_ / "train.de", target);
+    files_ = {"corpus", "--source", folder_ / "train.en", "--target", folder_ / "train.de"};
+  }
+
+  ProcessResult look(const std::vector<std::string>& more) const {
+    std::vector<std::string> words = files_;
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words);
+  }
+  json report() const {
+    const ProcessResult result = look({"--json", "-"});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    return json::parse(result.output);
+  }
+
+  TemporaryFolder folder_;
+  SamplePair eleventh_;
+  std::vector<std::string> files_;
+};
+
+TEST_F(Corpus, TheTextOnTheTerminalNamesFaultsWithCountsAndLines) {
+  const ProcessResult result = look({});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.output, Names("100 pairs ... en ... de"));
+  EXPECT_THAT(result.output, Names("1 ... 1.0 % ... a side is empty ... line 10"));
+  EXPECT_THAT(result.output, Names("2 ... 2.0 % ... numbers differ ... 41 ... 42"));
+  EXPECT_THAT(result.output, Names("copies ... line 20"));
+  EXPECT_THAT(result.output, Names("like line 11"));
+  EXPECT_THAT(result.output, Not(HasSubstr("mojibake")));
+}
+
+TEST_F(Corpus, TheJsonHasCountsAndExamples) {
+  const json found = report();
+  EXPECT_EQ(found.at("pairs"), 100);
+  EXPECT_EQ(found.at("source_language"), "en");
+  const json& numbers = found.at("faults").at("numbers");
+  EXPECT_EQ(numbers.at("pairs"), 2);
+  EXPECT_EQ(numbers.at("examples").at(1).at("line"), 42);
+  EXPECT_EQ(found.at("faults").at("copy").at("examples").at(0).at("detail"), "like line 11");
+}
+
+TEST_F(Corpus, ThePageHasTheExamplesAsPlainText) {
+  const ProcessResult result = look({"--html", folder_ / "page.html"});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  const std::string page = read_file(folder_ / "page.html");
+  EXPECT_THAT(page, HasSubstr(escaped(eleventh_.source)));
+  EXPECT_THAT(page, HasSubstr("&lt;b&gt;so&lt;/b&gt;"));
+  EXPECT_THAT(page, Not(HasSubstr("<b>so")));
+}
+
+TEST_F(Corpus, CleaningKeepsCleanPairsAndListsTheOthers) {
+  const ProcessResult result = look({"--clean", "safe", "-o", folder_ / "clean"});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.errors, Names("97 ... 100 pairs ... empty 1 ... untranslated 1 ... copy 1"));
+  const auto lines_of = [&](const std::string& name) {
+    const std::string text = read_file(folder_ / "clean" / name);
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  EXPECT_EQ(lines_of("train.en"), 97);
+  EXPECT_EQ(lines_of("train.de"), 97);
+  EXPECT_EQ(lines_of("cut.tsv"), 4);
+  EXPECT_THAT(read_file(folder_ / "clean" / "cut.tsv"),
+              HasSubstr("train.en\t20\tcopy\t" + eleventh_.source + "\t" + eleventh_.target));
+  files_ = {"corpus", "--source", folder_ / "clean/train.en", "--target",
+            folder_ / "clean/train.de"};
+  EXPECT_THAT(report().at("faults"), Not(testing::Contains(json("copy"))));
+}
+
+TEST_F(Corpus, AFileOfFiltersIsWrittenAndReadWithItsChanges) {
+  const std::string file = folder_ / "filters.toml";
+  ASSERT_EQ(look({"--write-filters", file}).exit_code, 0);
+  std::string text = read_file(file);
+  EXPECT_THAT(text, HasSubstr("max-length-deviation = 5"));
+  const std::size_t cut = text.find("\ncut = [");
+  ASSERT_NE(cut, text.npos);
+  text.replace(cut, text.find('\n', cut + 1) - cut, "\ncut = [\"numbers\"]");
+  write_file(file, text);
+  const ProcessResult result = look({"--clean", file, "-o", folder_ / "clean"});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.errors, Names("98 ... numbers 2"));
+  write_file(file, "cut = [\"number\"]\n");
+  expect_one_error(look({"--clean", file, "-o", folder_ / "clean"}), 2, "number ... numbers");
+  write_file(file, "near-copy = 2\n");
+  expect_one_error(look({"--clean", file, "-o", folder_ / "clean"}), 2,
+                   "filters.toml ... near-copy");
+}
+
+TEST_F(Corpus, LeaksAreFoundInFilesWithBothSides) {
+  write_file(folder_ / "valid.tsv",
+             eleventh_.source + "!\t" + eleventh_.target + "\nOne.\tEins.\n");
+  const ProcessResult result = look({"--valid", folder_ / "valid.tsv", "--json", "-"});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  const json leaks = json::parse(result.output).at("faults").at("leak");
+  EXPECT_EQ(leaks.at("pairs"), 2);
+  EXPECT_EQ(leaks.at("examples").at(0).at("line"), 11);
+  EXPECT_THAT(leaks.at("examples").at(0).at("detail").get<std::string>(), HasSubstr("valid.tsv:1"));
+}
+
+TEST_F(Corpus, AFileWithBothSidesIsLookedAtAndCleaned) {
+  write_file(folder_ / "memory.tsv", "A house is old.\tEin Haus ist alt.\nEmpty.\t \n");
+  files_ = {"corpus", folder_ / "memory.tsv"};
+  const ProcessResult result = look({"--clean", "safe", "-o", folder_ / "clean"});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.output, Names("a side is empty ... line 2"));
+  EXPECT_EQ(read_file(folder_ / "clean/memory.tsv.source"), "A house is old.\n");
+  EXPECT_EQ(read_file(folder_ / "clean/memory.tsv.target"), "Ein Haus ist alt.\n");
+}
+
+TEST_F(Corpus, FlagsThatDoNotGoTogetherAreRefused) {
+  expect_one_error(run({"corpus"}), 2, "--source");
+  expect_one_error(look({"--clean", "safe"}), 2, "--output");
+  expect_one_error(look({"-o", folder_ / "clean"}), 2, "--clean");
+  expect_one_error(look({"--clean", "safer", "-o", folder_ / "clean"}), 2,
+                   "--clean ... safer ... safe ... strict");
+  expect_one_error(look({"--json", folder_ / "train.en"}), 2, "--json ... train.en");
+  expect_one_error(look({"--clean", "safe", "-o", folder_.path().string()}), 2,
+                   "--output ... train.en");
+}
+
+}  // namespace
+}  // namespace dragoman

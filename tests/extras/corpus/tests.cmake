@@ -1,0 +1,1 @@
+dragoman_test(extras/corpus LINKS dragoman_extras_sample)
