@@ -9,6 +9,7 @@
 
 #include "base/random.h"
 #include "base/utf8.h"
+#include "data/alignment/aligner.h"
 #include "data/pair_selection.h"
 #include "extras/corpus/like_texts.h"
 #include "extras/corpus/likeness.h"
@@ -251,6 +252,74 @@ void find_shifts(CorpusSurvey& survey, const SurveyWork& work) {
   }
 }
 
+// ---- pairs that do not translate each other ----
+
+/// All pairs as numbers of words; those that cannot be compared are empty.
+NumberedPairs numbered_pairs(const ParallelText& text, const std::vector<FaultSet>& faults) {
+  NumberedPairs pairs;
+  WordNumbers source_words, target_words;
+  text.for_each_pair(0, text.pairs(),
+                     [&](std::int64_t pair, std::string_view source, std::string_view target) {
+                       const FaultSet found = faults[static_cast<std::size_t>(pair)];
+                       if (found.has(PairFault::Invalid) || found.has(PairFault::Empty))
+                         return pairs.add({}, {});
+                       pairs.add(source_words.add(source).ids, target_words.add(target).ids);
+                     });
+  return pairs;
+}
+
+/// Whether both sides write spaces between words, in a sample of the text; otherwise the aligner
+/// takes half a sentence for a word.
+bool writes_spaces(const ParallelText& text) {
+  constexpr std::int64_t kSample = 1000;
+  std::array<std::int64_t, 2> unspaced{}, all{};
+  const auto count = [&](std::size_t side, std::string_view line) {
+    for (std::size_t offset = 0; offset < line.size(); ++all[side])
+      unspaced[side] += is_unspaced(next_code_point(line, offset)) ? 1 : 0;
+  };
+  for (std::int64_t pair = 0; pair < text.pairs(); pair += text.pairs() / kSample + 1) {
+    const auto [source, target] = text.lines(pair);
+    if (!text.is_valid(source, target)) continue;
+    count(0, source);
+    count(1, target);
+  }
+  return 3 * unspaced[0] < all[0] && 3 * unspaced[1] < all[1];
+}
+
+/// Whether an aligner knows enough words to judge pairs: not if most stand only once in the text.
+bool has_learned(std::vector<float> evidence) {
+  constexpr float kLeast = 0.5;
+  const auto middle = evidence.begin() + std::ssize(evidence) / 2;
+  std::ranges::nth_element(evidence, middle);
+  return *middle >= kLeast;
+}
+
+void find_misaligned(CorpusSurvey& survey, const SurveyWork& work) {
+  if (work.text.pairs() < kFewToLearnFrom || !writes_spaces(work.text)) return;
+  const NumberedPairs pairs = numbered_pairs(work.text, survey.faults);
+  const Aligner aligner(
+      pairs,
+      {.threads = work.context.threads, .stop = work.context.stop, .report = work.context.report});
+  if (work.context.stop.stop_requested()) throw PreparationStopped();
+  std::vector<float> evidence(pairs.size());  // 0 for pairs that are not judged
+  std::vector<bool> is_judged(pairs.size());
+  for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
+    const std::size_t source = pairs.source(pair).size(), target = pairs.target(pair).size();
+    is_judged[pair] = source > 0 && target > 0 && std::max(source, target) <= kLongestAligned;
+  }
+  for_pairs(work.text.pairs(), work.context, [&](std::int64_t pair) {
+    const auto place = static_cast<std::size_t>(pair);
+    if (!is_judged[place]) return;
+    const AlignedPair aligned =
+        aligner.align(pairs.source(place), pairs.target(place), Symmetrization::Intersection);
+    evidence[place] = static_cast<float>(aligned.evidence);
+  });
+  if (!has_learned(evidence)) return;
+  for (std::size_t pair = 0; pair < pairs.size(); ++pair)
+    survey.faults[pair].add_if(is_judged[pair] && evidence[pair] < work.filters.min_evidence,
+                               PairFault::Misaligned);
+}
+
 }  // namespace
 
 std::array<std::int64_t, kPairFaults> CorpusSurvey::counts() const {
@@ -262,15 +331,17 @@ std::array<std::int64_t, kPairFaults> CorpusSurvey::counts() const {
 }
 
 CorpusSurvey survey_corpus(const ParallelText& text, const ParallelText* held_out,
-                           const std::array<std::string, 2>& languages,
-                           const CorpusFilters& filters, const WorkContext& context) {
-  CorpusSurvey survey{.usual = usual_pair(text, languages)};
+                           const SurveySettings& settings, const WorkContext& context) {
+  const CorpusFilters& filters = settings.filters;
+  CorpusSurvey survey{.usual = usual_pair(text, settings.languages)};
   SurveyWork work{text, filters, context, see_pairs(text, survey.usual, filters, context)};
   survey.faults = std::move(work.seen.faults);
   find_copies(survey, work);
   find_boilerplate(survey, work.seen, filters.boilerplate_copies);
   if (held_out != nullptr) find_leaks(survey, work, *held_out);
   find_shifts(survey, work);
+  work.seen = {};  // the aligner needs memory, too
+  if (settings.alignment == WordAlignment::Learned) find_misaligned(survey, work);
   return survey;
 }
 

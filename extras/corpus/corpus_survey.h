@@ -29,11 +29,22 @@ struct CorpusSurvey {
   std::array<std::int64_t, kPairFaults> counts() const;
 };
 
+/// Whether a word aligner learns from the text and judges its pairs (PairFault::Misaligned). That
+/// takes longer than all other checks together. From fewer than kFewToLearnFrom pairs nothing is
+/// learned.
+enum class WordAlignment { Learned, LeftOut };
+inline constexpr std::int64_t kFewToLearnFrom = 2000;
+
+struct SurveySettings {
+  std::array<std::string, 2> languages = {};  ///< of the sides, if they are known; or ""
+  CorpusFilters filters = {};
+  WordAlignment alignment = WordAlignment::Learned;
+};
+
 /// Takes about 500 bytes for each pair. The result is the same for each number of threads. The
 /// pairs of `held_out`, validation and test texts, should not be in the text; null: there are none.
 /// Throws PreparationStopped.
 CorpusSurvey survey_corpus(const ParallelText& text, const ParallelText* held_out,
-                           const std::array<std::string, 2>& languages,
-                           const CorpusFilters& filters, const WorkContext& context);
+                           const SurveySettings& settings, const WorkContext& context);
 
 }  // namespace dragoman

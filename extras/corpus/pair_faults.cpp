@@ -73,6 +73,9 @@ constexpr auto kTexts = std::to_array<FaultText>({
      "The line belongs to a stretch whose targets fit sources some lines before or "
      "after.",
      CutBy::Safe},
+    {"not a translation",
+     "The words of the sides do not translate each other, as far as the whole text tells.",
+     CutBy::Safe},
 });
 static_assert(kTexts.size() == kPairFaults);
 

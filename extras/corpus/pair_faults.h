@@ -39,9 +39,10 @@ enum class PairFault : std::uint8_t {
   RepeatedTarget,
   Leak,
   Shifted,
+  Misaligned,
 };
 /// The names in JSON and in a file of filters.
-constexpr std::array<std::string_view, 26> names_of(PairFault) {
+constexpr std::array<std::string_view, 27> names_of(PairFault) {
   return {"empty",
           "invalid",
           "replaced-characters",
@@ -67,7 +68,8 @@ constexpr std::array<std::string_view, 26> names_of(PairFault) {
           "repeated-source",
           "repeated-target",
           "leak",
-          "shifted"};
+          "shifted",
+          "misaligned"};
 }
 inline constexpr std::size_t kPairFaults = names_of(PairFault()).size();
 
@@ -106,6 +108,7 @@ struct CorpusFilters {
   double near_copy = 0.75;
   std::int64_t boilerplate_copies = 20;
   std::int64_t shifted_lines = 10;
+  double min_evidence = 0;
 
   /// Throws UsageError that begins with the key.
   void check() const;
@@ -126,6 +129,9 @@ struct CorpusFilters {
     field("boilerplate-copies", boilerplate_copies,
           "boilerplate: how many pairs have the same text on a side, digits aside");
     field("shifted-lines", shifted_lines, "shifted: the fewest lines of a stretch");
+    field("min-evidence", min_evidence,
+          "misaligned: how much more probable the words of a side must be beside the other side "
+          "than alone, as the natural logarithm per word");
   }
 };
 

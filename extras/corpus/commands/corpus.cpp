@@ -47,6 +47,7 @@ struct CorpusOptions {
   std::int64_t examples = 5;
   std::string json, html;
   std::string clean, output, write_filters;
+  bool quick = false;
   std::int64_t threads = 0;
 
   void for_each_field(const auto& visit) {
@@ -76,6 +77,9 @@ struct CorpusOptions {
           "names",
           {.placeholder = "COLUMN"});
     const auto result = fields_under("Output", visit);
+    result("quick", quick,
+           "do not look for pairs that are no translations of each other, which takes a word "
+           "aligner that learns from the text");
     result("examples", examples, "examples of each fault in --json and --html");
     result("json", json, "file for the counts and examples as JSON; - for standard output", file);
     result("html", html, "file for the counts and examples as a page", file);
@@ -263,8 +267,11 @@ int survey(const CorpusOptions& options, CorpusFilters filters) {
   std::optional<CleanFiles> clean;
   if (!options.clean.empty()) clean = clean_files(options, read);
   const CorpusSurvey found =
-      survey_corpus(*read.text, held_out.text.get(), {options.source_lang, options.target_lang},
-                    filters, context);
+      survey_corpus(*read.text, held_out.text.get(),
+                    {.languages = {options.source_lang, options.target_lang},
+                     .filters = filters,
+                     .alignment = options.quick ? WordAlignment::LeftOut : WordAlignment::Learned},
+                    context);
   const NamedText text{*read.text, read.names};
   std::optional<NamedText> held_out_text;
   if (has_held_out) held_out_text.emplace(NamedText{*held_out.text, held_out.names});

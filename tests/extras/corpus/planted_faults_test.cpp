@@ -90,6 +90,7 @@ struct Planting {
   RandomStream& random;
   const Lines& earlier;   ///< clean lines that stand before
   const Lines& held_out;  ///< the validation text
+  const Lines& unused;    ///< clean lines that stand nowhere
   std::int64_t number;    ///< of the plant, among those of its fault
 };
 
@@ -200,6 +201,8 @@ const std::map<PairFault, Plant>& line_plants() {
        }},
       {PairFault::RepeatedTarget,
        [](SamplePair& pair, Planting& on) { pair.target = on.random.choice(on.earlier).target; }},
+      {PairFault::Misaligned,
+       [](SamplePair& pair, Planting& on) { pair.target = on.random.choice(on.unused).target; }},
       {PairFault::Leak,
        [](SamplePair& pair, Planting& on) {
          const SamplePair& held_out = on.random.choice(on.held_out);
@@ -218,7 +221,8 @@ struct PlantedText {
 };
 
 /// Plants each fault of line_plants() in so many lines, behind a part that stays clean.
-PlantedText planted_text(Lines clean, const Lines& held_out, std::int64_t of_each) {
+PlantedText planted_text(Lines clean, const Lines& held_out, const Lines& unused,
+                         std::int64_t of_each) {
   PlantedText text{std::move(clean), {}, {}};
   RandomStream random(7);
   const Lines earlier(text.lines.begin(), text.lines.begin() + std::ssize(text.lines) / 3);
@@ -230,7 +234,7 @@ PlantedText planted_text(Lines clean, const Lines& held_out, std::int64_t of_eac
     for (std::int64_t number = 0; number < of_each; ++number) {
       const std::int64_t line = places.back();
       places.pop_back();
-      Planting planting{random, earlier, held_out, number};
+      Planting planting{random, earlier, held_out, unused, number};
       plant(text.lines[static_cast<std::size_t>(line)], planting);
       text.planted[fault].insert(line);
       text.changed.insert(line);
@@ -272,12 +276,13 @@ class PlantedFaults : public testing::Test {
 constexpr double kLeastFound = 0.95, kMostFalse = 0.01;
 
 TEST_F(PlantedFaults, AreFoundAndCleanLinesAreLeftAlone) {
-  const Lines all = clean_lines(5000, 3);
-  const Lines held_out(all.begin(), all.begin() + 200);
-  const PlantedText planted = planted_text(Lines(all.begin() + 200, all.end()), held_out, 60);
+  const Lines all = clean_lines(5400, 3);
+  const Lines held_out(all.begin(), all.begin() + 200), unused(all.end() - 200, all.end());
+  const PlantedText planted =
+      planted_text(Lines(all.begin() + 200, all.end() - 200), held_out, unused, 60);
   const ParallelText text = read({write_sides(planted.lines, folder_.path(), "train")});
   const ParallelText valid = read({write_sides(held_out, folder_.path(), "valid")});
-  const CorpusSurvey survey = survey_corpus(text, &valid, {}, {}, on_threads(2));
+  const CorpusSurvey survey = survey_corpus(text, &valid, {}, on_threads(2));
   EXPECT_EQ(survey.usual.languages, (std::array<std::string, 2>{"en", "de"}));
   std::cout << "fault                  found  false alarms\n" << std::fixed << std::setprecision(2);
   const auto clean = static_cast<double>(planted.lines.size() - planted.changed.size());
@@ -307,7 +312,8 @@ TEST_F(PlantedFaults, ShiftedStretchesAreFoundWhereTheyAre) {
   targets.erase(targets.begin() + 2000);
   for (std::size_t i = 0; i < lines.size(); ++i) lines[i].target = targets[i];
   const ParallelText text = read({write_sides(lines, folder_.path(), "train")});
-  const CorpusSurvey survey = survey_corpus(text, nullptr, {}, {}, on_threads(1));
+  const CorpusSurvey survey =
+      survey_corpus(text, nullptr, {.alignment = WordAlignment::LeftOut}, on_threads(1));
   int found = 0, false_alarms = 0;
   for (std::int64_t line = 0; line < text.pairs(); ++line) {
     const bool is_shifted = (line >= 500 && line < 900) || (line >= 1700 && line < 2000);
@@ -321,12 +327,25 @@ TEST_F(PlantedFaults, ShiftedStretchesAreFoundWhereTheyAre) {
   EXPECT_LE(false_alarms, kMostFalse * 2300);
 }
 
+TEST_F(PlantedFaults, PairsAreNotJudgedByWordsWithoutSpacesBetweenWords) {
+  Lines lines = clean_lines(2000, 13);
+  RandomStream random(5);
+  for (SamplePair& pair : lines) {  // no two pairs have a word in common
+    pair.source.clear();
+    for (int i = 0; i < 12; ++i)
+      append_utf8(pair.source, 0x4E00 + static_cast<char32_t>(random.below(3000)));
+  }
+  const ParallelText text = read({write_sides(lines, folder_.path(), "train")});
+  const CorpusSurvey survey = survey_corpus(text, nullptr, {}, on_threads(1));
+  for (const FaultSet faults : survey.faults) EXPECT_FALSE(faults.has(PairFault::Misaligned));
+}
+
 TEST_F(PlantedFaults, AreTheSameForEachNumberOfThreads) {
   const Lines all = clean_lines(2000, 9);
-  const PlantedText planted = planted_text(all, Lines(all.begin(), all.begin() + 100), 10);
+  const PlantedText planted = planted_text(all, all, all, 10);
   const ParallelText text = read({write_sides(planted.lines, folder_.path(), "train")});
-  const CorpusSurvey one = survey_corpus(text, nullptr, {}, {}, on_threads(1));
-  const CorpusSurvey four = survey_corpus(text, nullptr, {}, {}, on_threads(4));
+  const CorpusSurvey one = survey_corpus(text, nullptr, {}, on_threads(1));
+  const CorpusSurvey four = survey_corpus(text, nullptr, {}, on_threads(4));
   EXPECT_EQ(one.faults, four.faults);
   EXPECT_EQ(one.copy_of, four.copy_of);
   EXPECT_EQ(one.repeats, four.repeats);
