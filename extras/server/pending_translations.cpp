@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <future>
 #include <new>
+#include <set>
 #include <utility>
 
 #include "base/error.h"
@@ -169,9 +170,11 @@ class PendingTranslations::PendingTranslation {
       if (task_.stop.stop_requested()) throw HttpError(kClientGone, "the client is gone");
       check_deadline();
       if (!begun_) begin();
-      bool is_finished = true;
-      for (RoutedLines& lines : routed_) is_finished = take_answers(lines) && is_finished;
-      if (!is_finished) return false;
+      if (!take_all_answers()) return false;
+      if (!std::exchange(submitted_elements_, true)) {
+        submit_lost_elements();
+        if (!take_all_answers()) return false;
+      }
       outcome = result();
     } catch (...) {
       outcome = http_error_of(std::current_exception(), no_memory_);
@@ -203,12 +206,10 @@ class PendingTranslations::PendingTranslation {
   void begin() {
     begun_ = true;
     for (std::size_t t = 0; t < layouts_.size(); ++t) {
-      const Route& route = task_.texts[t].route;
-      auto lines = std::ranges::find(routed_, route, &RoutedLines::route);
-      if (lines == routed_.end()) lines = routed_.insert(lines, RoutedLines{.route = route});
+      RoutedLines& lines = lines_of(task_.texts[t].route);
       for (std::size_t l = 0; l < layouts_[t].lines.size(); ++l) {
-        lines->indices.push_back({t, l});
-        lines->lines.push_back(layouts_[t].lines[l]);
+        lines.indices.push_back({t, l});
+        lines.lines.push_back(layouts_[t].lines[l]);
       }
     }
     for (RoutedLines& lines : routed_) {
@@ -218,6 +219,37 @@ class PendingTranslations::PendingTranslation {
         for (const LineIndex& at : lines.indices)
           translated_[at.text][at.line] = {.texts = {{.text = layouts_[at.text].lines[at.line]}}};
     }
+  }
+
+  RoutedLines& lines_of(const Route& route) {
+    const auto lines = std::ranges::find(routed_, route, &RoutedLines::route);
+    return lines != routed_.end() ? *lines : routed_.emplace_back(RoutedLines{.route = route});
+  }
+
+  /// Elements of documents that have no word of a translation. They are lines after the passages.
+  void submit_lost_elements() {
+    routed_.clear();
+    for (std::size_t t = 0; t < layouts_.size(); ++t) {
+      const TextToTranslate& text = task_.texts[t];
+      std::set<LostElement>& lost = lost_.emplace_back();
+      if (!text.document || text.route.empty()) continue;
+      for (std::size_t rank = 0; rank <= static_cast<std::size_t>(task_.alternatives); ++rank)
+        lost.merge(lost_set(*text.document, lines_of_rank(t, rank)));
+      RoutedLines& lines = lines_of(text.route);
+      for (const LostElement& element : lost) {
+        lines.indices.push_back({t, translated_[t].size()});
+        lines.lines.emplace_back(text_of(*text.document, element));
+        translated_[t].emplace_back();
+      }
+    }
+    std::erase_if(routed_, [](const RoutedLines& lines) { return lines.lines.empty(); });
+    for (RoutedLines& lines : routed_) submit(lines);
+  }
+
+  static std::set<LostElement> lost_set(const MarkupDocument& document,
+                                        const std::vector<AlignedText>& lines) {
+    const std::vector<LostElement> lost = lost_elements(document, lines);
+    return {lost.begin(), lost.end()};
   }
 
   void submit(RoutedLines& lines) {
@@ -255,6 +287,13 @@ class PendingTranslations::PendingTranslation {
       if (!stop.stop_requested() && !stopping.stop_requested()) added->submit();
       news->tell();
     });
+  }
+
+  /// True when all lines of all routes are translated.
+  bool take_all_answers() {
+    bool is_finished = true;
+    for (RoutedLines& lines : routed_) is_finished = take_answers(lines) && is_finished;
+    return is_finished;
   }
 
   /// True when the last model has translated all lines.
@@ -298,25 +337,46 @@ class PendingTranslations::PendingTranslation {
         aligned = through_pivot(lines.pivots[number], std::move(aligned));
       line.texts.push_back(std::move(aligned));
     }
-    if (!task_.reports_words) return;
+    if (!task_.reports_words || !is_line_of_text(at)) return;
     if (!lines.pivot_words.empty())
       best.words = through_pivot(lines.pivot_words[number], std::move(best.words));
     line.words = report_words(layouts_[at.text].lines[at.line], best);
   }
 
-  bool has_tags(const LineIndex& at) const {
-    const auto& document = task_.texts[at.text].document;
-    return document && needs_alignment(document->passages[at.line]);
+  /// Whether it is no element's own text.
+  bool is_line_of_text(const LineIndex& at) const {
+    return at.line < layouts_[at.text].lines.size();
   }
 
-  /// The translation of a text: each line has its translation of that rank, or its last one.
+  bool has_tags(const LineIndex& at) const {
+    const auto& document = task_.texts[at.text].document;
+    return document && is_line_of_text(at) && needs_alignment(document->passages[at.line]);
+  }
+
+  /// Each line of a text in its translation of that rank, or its last one.
+  std::vector<AlignedText> lines_of_rank(std::size_t text, std::size_t rank) const {
+    std::vector<AlignedText> lines;
+    for (std::size_t l = 0; l < layouts_[text].lines.size(); ++l) {
+      const std::vector<AlignedText>& ranks = translated_[text][l].texts;
+      lines.push_back(ranks[std::min(rank, ranks.size() - 1)]);
+    }
+    return lines;
+  }
+
+  ElementTexts element_texts_of(std::size_t text) const {
+    ElementTexts texts;
+    std::size_t line = layouts_[text].lines.size();
+    for (const LostElement& element : lost_[text])
+      texts[element] = translated_[text][line++].texts.front().text;
+    return texts;
+  }
+
   std::string text_of_rank(std::size_t text, std::size_t rank) const {
     const TextToTranslate& source = task_.texts[text];
     if (source.document && source.route.empty()) return source.text;
-    std::vector<AlignedText> aligned;
-    for (const TranslatedLine& line : translated_[text])
-      aligned.push_back(line.texts[std::min(rank, line.texts.size() - 1)]);
-    if (source.document) return translated_document(*source.document, aligned).bytes;
+    std::vector<AlignedText> aligned = lines_of_rank(text, rank);
+    if (source.document)
+      return translated_document(*source.document, aligned, element_texts_of(text)).bytes;
     std::vector<std::string> lines;
     for (AlignedText& line : aligned) lines.push_back(std::move(line.text));
     return put_together(layouts_[text], lines);
@@ -366,7 +426,8 @@ class PendingTranslations::PendingTranslation {
   std::vector<TextLayout> layouts_;                      // of each text
   std::vector<std::vector<TranslatedLine>> translated_;  // [texts][lines]
   std::int64_t target_tokens_ = 0;
-  bool begun_ = false;
+  std::vector<std::set<LostElement>> lost_;  // of each text
+  bool begun_ = false, submitted_elements_ = false;
   std::stop_source stop_;
   std::vector<RoutedLines> routed_;
   std::optional<std::stop_callback<std::function<void()>>> on_stop_;

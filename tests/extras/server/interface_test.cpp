@@ -65,6 +65,23 @@ TEST(ServedMarkup, AlternativesHaveTheTags) {
   EXPECT_NE(other.find("<b>"), std::string::npos) << other;
 }
 
+TEST(ServedMarkup, AnElementWithoutAWordOfTheTranslationIsTranslatedByItself) {
+  for (const std::vector<std::string>& pairs :
+       {std::vector<std::string>{"en-de"}, {"en-fr", "fr-de"}}) {
+    TableServer table({});
+    table.decode.max_length = 2;  // a word, and the end
+    for (const std::string& pair : pairs) table.add(pair);
+    EXPECT_EQ(translated(table, {{"q", "<p>one <b>two</b> three <i><u>three</u></i></p>"}}),
+              "<p>one <b>two</b> <i><u>three</u></i></p>");
+    const json words = {{"q", "<p>one <b>two</b></p>"}, {"alignment", true}, {"word_scores", true}};
+    EXPECT_EQ(translated(table, words), "<p>one <b>two</b></p>");
+    const json texts = {"<p>one <b>two</b></p>", "three", "<b>one</b> <i>two</i>"};
+    const HttpResponse response = table.post(
+        "/translate", {{"q", texts}, {"source", "en"}, {"target", "de"}, {"format", "html"}});
+    EXPECT_EQ(json_of(response).at("translatedText"), texts);
+  }
+}
+
 TEST(ServedMarkup, ATextInTheTargetLanguageComesBackByteForByte) {
   TableServer table({"en-de"});
   const std::string html = "<p >one<b> two</b>&excl;";

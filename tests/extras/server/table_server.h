@@ -85,8 +85,7 @@ class TableServer {
             ServiceConfig{.limits = {.waiting = waiting, .order = QueueOrder::Turns},
                           .record = {.several_sentences = several_sentences},
                           .cache_bytes = cache_bytes_}),
-        DecodeConfig{.beam_size = 2}, ServedModel::Facts{.checksum = "c0ffee", .updates = 7},
-        std::move(explain)));
+        decode, ServedModel::Facts{.checksum = "c0ffee", .updates = 7}, std::move(explain)));
   }
 
   std::future<HttpResponse> send(HttpRequest request, std::stop_token gone = {}) {
@@ -115,6 +114,7 @@ class TableServer {
     return answered_;
   }
 
+  DecodeConfig decode{.beam_size = 2};  ///< of models that are added from now on
   Gate gate;
   std::vector<std::unique_ptr<GatedEngine>> engines;
   ServedModels models;
