@@ -1,6 +1,7 @@
 #include "extras/server/http.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -11,9 +12,19 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/formatted_text.h"
 #include "base/utf8.h"
 
 namespace dragoman {
+
+std::string size_text(std::int64_t bytes) {
+  constexpr std::array<const char*, 4> kUnits = {" bytes", " KiB", " MiB", " GiB"};
+  auto number = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; number >= 1024 && unit + 1 < kUnits.size(); ++unit) number /= 1024;
+  const bool is_whole = number == std::floor(number);
+  return fixed_text(number, is_whole || number >= 10 ? 0 : 1) + kUnits[unit];
+}
 
 // ---- the head of a request ----------------------------------------------------------------------
 

@@ -61,6 +61,9 @@ class HttpError : public std::runtime_error {
   std::string detail_ = {};
 };
 
+/// "2 MiB", "1.5 KiB", "300 bytes": as people name the limits of a request.
+std::string size_text(std::int64_t bytes);
+
 /// A fault of the server. The text tells the client what it means; the cause is for the log.
 class ServerFault : public HttpError {
  public:

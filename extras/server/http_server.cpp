@@ -471,7 +471,7 @@ class HttpServer::Connections {
   std::int64_t most_discarded() const { return kDiscardedBodies * config_.body_limit; }
 
   HttpError too_large() const {
-    return {413, join_text("the request has more than ", config_.body_limit, " bytes")};
+    return {413, join_text("the request has more than ", size_text(config_.body_limit))};
   }
 
   static HttpError stopping() { return {503, "the server is stopping", 1}; }

@@ -344,6 +344,7 @@ class LibreTranslate : public Interface {
     const bool has_keys = server_.config.api_keys != nullptr;
     return json_response(200,
                          Json{{"charLimit", limits().characters},
+                              {"bodyLimit", limits().body_bytes},
                               {"frontendTimeout", kFrontendTimeout},
                               {"apiKeys", has_keys},
                               {"keyRequired", has_keys},

@@ -39,6 +39,7 @@ constexpr std::array kParts = {PagePart{"page.css", "text/css; charset=utf-8"},
                                PagePart{"server.js", "text/javascript; charset=utf-8"},
                                PagePart{"words.js", "text/javascript; charset=utf-8"},
                                PagePart{"files.js", "text/javascript; charset=utf-8"},
+                               PagePart{"glossary.js", "text/javascript; charset=utf-8"},
                                PagePart{"icon.svg", "image/svg+xml"}};
 
 std::vector<std::pair<std::string, std::string>> security_headers() {

@@ -70,7 +70,7 @@ std::vector<TranslatedWord> through_pivot(const std::vector<TranslatedWord>& fir
 struct RequestLimits {
   std::int64_t characters = 100'000;  ///< Unicode code points of all texts
   std::int64_t texts = 1'000;
-  std::int64_t body_bytes = 2'097'152;  ///< of a body that is unpacked
+  std::int64_t body_bytes = 2'097'152;  ///< of a body, also when it is unpacked
   std::int64_t alternatives = 10;
   std::int64_t explained_characters = 500;  ///< of a text that is explained; 0: none is
 };

@@ -149,7 +149,7 @@ void unpack(HttpRequest& http, std::int64_t most_bytes) {
   const auto take = [&unpacked, most_bytes](std::string_view part) {
     unpacked += part;
     if (static_cast<std::int64_t>(unpacked.size()) > most_bytes)
-      throw HttpError(413, join_text("the unpacked body has more than ", most_bytes, " bytes"));
+      throw HttpError(413, join_text("the unpacked body has more than ", size_text(most_bytes)));
   };
   try {
     const auto decompressor = make_decompressor(TextCoding::Gzip, "the body");

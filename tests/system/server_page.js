@@ -14,6 +14,7 @@ const axe = fs.readFileSync(path.join(modules, 'axe-core', 'axe.min.js'), 'utf8'
 
 const checks = {
   ...require('./server_page_files.js'),
+  ...require('./server_page_form.js'),
   async 'a text is translated while it is typed'(page) {
     await Promise.all([answered(page, SENTENCE), text(page).pressSequentially(SENTENCE)]);
     await settled(page);
@@ -130,27 +131,6 @@ const checks = {
     assert.equal(await page.locator('#alternatives li span').first().textContent(), best);
   },
 
-  async 'languages are swapped, with the texts'(page) {
-    await page.locator('#source').selectOption('en');
-    await write(page, SENTENCE);
-    const german = await result(page).textContent();
-    await page.locator('#swap').click();
-    assert.equal(await text(page).inputValue(), german);
-    assert.deepEqual([await page.locator('#source').inputValue(), await page.locator('#target').inputValue()], ['de', 'en']);
-  },
-
-  async 'the glossary is obeyed'(page) {
-    await page.locator('summary').click();
-    await page.locator('#terms').fill('garden=Lustgarten');
-    await write(page, SENTENCE);
-    // A model that knows nothing may not find room for a term; other tests say what becomes of terms.
-    const answer = await inPage(page, { q: SENTENCE, source: 'en', target: 'de', terms: 'garden=Lustgarten' });
-    assert.equal(await result(page).textContent(), answer.translatedText);
-    page.expected = message => message.includes('400');
-    await page.locator('#terms').fill('garden');
-    await page.waitForFunction(() => document.querySelector('#error').textContent.includes('source=target'));
-  },
-
   async 'the translation is copied'(page) {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await write(page, SENTENCE);
@@ -244,15 +224,6 @@ const checks = {
     await popup.locator('.query').first().click();
     assert.deepEqual(faults, []);
     await popup.close();
-  },
-
-  async 'a text that cannot be explained says why'(page) {
-    const button = page.locator('#explain');
-    await write(page, SENTENCE);
-    assert.equal(await button.isEnabled(), true);
-    await write(page, `${SENTENCE} `.repeat(20));
-    assert.equal(await button.isEnabled(), false);
-    assert.match(await button.getAttribute('title'), /500 characters/);
   },
 
   async 'a page that comes with a text asks with the key'(page) {

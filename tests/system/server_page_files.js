@@ -8,7 +8,7 @@ module.exports = {
   async 'of several files the page says which is translated'(page) {
     await drop(page, 'a.txt', [...Buffer.from('A dog.\n')], 'b.txt', 'c.txt');
     await page.locator('#file-link').waitFor();
-    assert.equal(await page.locator('#error').textContent(), 'One file at a time: only a.txt is translated.');
+    assert.equal(await page.locator('#file-error').textContent(), 'One file at a time: only a.txt is translated.');
   },
 
   async 'a file is translated, with its lines'(page) {
@@ -100,10 +100,30 @@ module.exports = {
     }
   },
 
-  async 'a file that is no text of a known kind is refused by name'(page) {
-    await drop(page, 'picture.png', [1, 2, 3]);
-    assert.match(await page.locator('#error').textContent(), /picture\.png/);
-    await drop(page, 'latin1.txt', [0xe4, 0x0a]);
-    await page.waitForFunction(() => document.querySelector('#error').textContent.includes('UTF-8'));
+  async 'what may be dropped is said before'(page) {
+    assert.match(await page.locator('#choose-file').innerText(), /drop a file/);
+    const kinds = await page.locator('#count').innerText();
+    assert.match(kinds, /^Files: \.txt of any size; \.html, .*\.srt, .* up to 2 MiB$/);
+  },
+
+  async 'a file that is refused takes the place of an earlier one, and its card says why'(page) {
+    const refused = async (name, bytes, reason) => {
+      await drop(page, 'a.txt', [...Buffer.from('A dog.\n')]);
+      await page.locator('#file-link').waitFor();
+      await drop(page, name, bytes);
+      await page.waitForFunction(known => document.querySelector('#file-name').textContent === known, name);
+      await page.waitForFunction(
+        expected => document.querySelector('#file-error').textContent.includes(expected), reason,
+      );
+      assert.equal(await page.locator('#file-link').isVisible(), false);
+      assert.equal(await page.locator('#file-state').textContent(), 'is not translated');
+    };
+    page.expected = message => message.includes('400');
+    await refused('picture.png', [1, 2, 3], 'Files that can be translated: .txt, ');
+    await refused('latin1.txt', [0xe4, 0x0a], 'UTF-8');
+    await refused('broken.xml', [...Buffer.from('<a>A dog.')], 'xml');
+    await refused('large.srt', Array(3 << 20).fill(0x61), 'It has 3 MiB. The limit is 2 MiB.');
+    await page.locator('#file-cancel').click();
+    assert.equal(await page.locator('#file-panel').isVisible(), false);
   },
 };

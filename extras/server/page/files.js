@@ -7,6 +7,14 @@ const AT_ONCE = 3; // portions under way
 
 const byId = id => document.getElementById(id);
 
+// "2 MiB", "1.5 KiB"
+export const sizeText = bytes => {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB'];
+  const unit = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), units.length - 1);
+  const amount = bytes / 1024 ** unit;
+  return `${amount.toLocaleString('en', { maximumFractionDigits: amount < 10 ? 1 : 0 })} ${units[unit]}`;
+};
+
 // Whole lines, but for a line that is longer than a portion: the server divides it.
 const portions = (text, most) => {
   const parts = [];
@@ -25,7 +33,7 @@ const decoded = async file => {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await file.arrayBuffer());
   } catch {
-    throw new Error(`${file.name} is no text in UTF-8. Save it as UTF-8 and open it again.`);
+    throw new Error('It is no text in UTF-8. Save it as UTF-8 and open it again.');
   }
 };
 
@@ -63,10 +71,9 @@ const translateText = async (text, most, parameters, { onProgress, ...patience }
 export class Files {
   // `parameters` gives source, target, key and terms of the form, `charLimit` the characters of a
   // request with its terms (below 0: any number), `wayOf` words for a language between.
-  constructor(parameters, charLimit, showError, wayOf) {
+  constructor(parameters, charLimit, wayOf) {
     this.parameters = parameters;
     this.charLimit = charLimit;
-    this.showError = showError;
     this.wayOf = wayOf;
     this.running = null;
     byId('file-cancel').addEventListener('click', () => this.close());
@@ -86,23 +93,37 @@ export class Files {
     else byId('file-progress').value = fraction;
   }
 
-  async translate(file) {
+  // The card of a file takes the place of an earlier one's.
+  open(file, note) {
     this.close();
-    const running = (this.running = new AbortController());
-    const parameters = this.parameters();
     byId('file-panel').hidden = false;
     byId('file-name').textContent = file.name;
+    byId('file-error').textContent = note;
     byId('file-link').hidden = true;
     byId('file-progress').hidden = false;
     byId('file-cancel').textContent = 'Cancel';
+  }
+
+  refuse(file, reason) {
+    this.open(file, reason);
+    this.show('is not translated', 0);
+    byId('file-progress').hidden = true;
+    byId('file-cancel').textContent = 'Close';
+    byId('file-panel').scrollIntoView({ block: 'nearest' });
+  }
+
+  // `note` is said beside the file's name.
+  async translate(file, note) {
+    this.open(file, note);
+    byId('file-panel').scrollIntoView({ block: 'nearest' });
+    const running = (this.running = new AbortController());
+    const parameters = this.parameters();
     try {
       const { address, pivotLanguage } = await this.translated(file, parameters, running.signal);
       if (running !== this.running) return;
       this.finish(address, translatedName(file.name, parameters.target), this.wayOf(pivotLanguage));
     } catch (error) {
-      if (running !== this.running) return;
-      this.close();
-      this.showError(error.message);
+      if (running === this.running) this.refuse(file, error.message);
     }
   }
 
@@ -123,7 +144,7 @@ export class Files {
     }
     this.show('0 %', 0);
     const text = await decoded(file);
-    if (!text.trim()) throw new Error(`${file.name} has no text.`);
+    if (!text.trim()) throw new Error('It has no text.');
     const { translatedText, pivotLanguage } = await translateText(
       text, this.portionSize(parameters), parameters,
       { ...patience, onProgress: fraction => this.show(`${Math.floor(fraction * 100)} %`, fraction) },

@@ -2,10 +2,18 @@
 
 const headers = { 'Content-Type': 'application/json' };
 
+// The part of the form that an error is about; '' for none.
+const causeOf = (status, message) => {
+  if (/\bAPI key\b/.test(message)) return 'key';
+  if (/\bterms\b/.test(message)) return 'terms';
+  return status === 413 || /text limit/.test(message) ? 'text' : '';
+};
+
 export class Refusal extends Error {
   constructor(status, message, retryAfter) {
-    super(message);
+    super(message.replace(/^Invalid request: (terms parameter: )?/, ''));
     this.status = status;
+    this.cause = causeOf(status, message);
     this.retryAfter = retryAfter; // seconds; 0: the same request will not succeed
   }
 }

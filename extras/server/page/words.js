@@ -33,7 +33,9 @@ export class Words {
     this.result = result;
     this.links = [];
     result.addEventListener('pointerover', event => this.mark(event.target));
-    result.addEventListener('pointerleave', () => this.mark(null));
+    result.addEventListener('pointerleave', event => {
+      if (event.pointerType !== 'touch') this.mark(null); // a finger leaves after each tap
+    });
     field.addEventListener('pointermove', event => this.mark(this.sourceWordAt(event)));
     field.addEventListener('pointerleave', () => this.mark(null));
     field.addEventListener('keyup', () => this.mark(this.sourceWordAtCaret()));

@@ -17,6 +17,15 @@ int status_of(std::string_view body, std::string_view type) {
   return 200;
 }
 
+TEST(HttpMessages, LimitsAreSaidInUnitsOfPeople) {
+  EXPECT_EQ(size_text(2 << 20), "2 MiB");
+  EXPECT_EQ(size_text(1000), "1000 bytes");
+  EXPECT_EQ(size_text(1536), "1.5 KiB");
+  EXPECT_EQ(size_text(2'000'000), "1.9 MiB");
+  EXPECT_EQ(size_text(100'000), "98 KiB");
+  EXPECT_EQ(size_text(std::int64_t{5} << 40), "5120 GiB");
+}
+
 TEST(FormBody, UrlencodedFieldsAreDecoded) {
   EXPECT_EQ(parse_urlencoded("q=a+b%26%C3%A4&x=&q=2&=e&y"),
             (FormFields{{"q", "a b&\u00e4"}, {"x", ""}, {"q", "2"}, {"", "e"}, {"y", ""}}));

@@ -214,9 +214,10 @@ TEST(LibreTranslate, LanguagesSayTheirTargets) {
 }
 
 TEST(LibreTranslate, FrontendSettingsHaveTheFieldsThatPagesRead) {
-  TableServer table({"en-de"}, {.limits = {.characters = 500}});
+  TableServer table({"en-de"}, {.limits = {.characters = 500, .body_bytes = 3'000}});
   const json settings = json_of(table.get("/frontend/settings"));
   EXPECT_EQ(settings["charLimit"], 500);
+  EXPECT_EQ(settings["bodyLimit"], 3'000);
   EXPECT_EQ(settings["apiKeys"], false);
   EXPECT_EQ(settings["suggestions"], false);
   EXPECT_EQ(settings["frontendTimeout"], 500);

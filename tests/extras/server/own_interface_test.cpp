@@ -74,7 +74,7 @@ TEST(WebPage, AllThatThePageNamesIsServed) {
     ++count;
   }
   EXPECT_GE(count, 4);
-  for (const char* part : {"server.js", "words.js", "files.js"})
+  for (const char* part : {"server.js", "words.js", "files.js", "glossary.js"})
     EXPECT_EQ(table.get(std::string("/page/") + part).type, "text/javascript; charset=utf-8");
   EXPECT_EQ(table.get("/page/nothing.js").status, 404);
 }
@@ -114,7 +114,7 @@ TEST(WebPage, TermsOfARequestAreInItsTranslation) {
   const HttpResponse page =
       table.ask(form("q=one+two&source=en&target=de&terms=one%3Dthree%0D%0A%0D%0A"));
   EXPECT_EQ(page.status, 200);
-  EXPECT_THAT(page.body, HasSubstr("<details open>"));
+  EXPECT_THAT(page.body, HasSubstr("<details id=\"glossary\" open>"));
   EXPECT_THAT(table.ask(form("q=one+two&source=en&target=de&terms=%EF%BB%BFone%3Dthree")).body,
               testing::ContainsRegex("<output[^>]*>[^<]*three"));
   EXPECT_TRUE(std::regex_search(page.body, std::regex("<output[^>]*>[^<]*three"))) << page.body;
