@@ -50,18 +50,14 @@ class UnderWay {
 struct Document {
   std::string name;  ///< of the file
   const FileKind* kind;
-  std::string byte_order_mark;
-  std::string text;
+  FileToTranslate file;
 };
 
 Document parse_document(const RequestFields& fields) {
-  std::optional<UploadedFile> file = fields.file("file");
-  if (!file) throw HttpError(400, "Invalid file data.", "the file is missing");
+  std::optional<UploadedFile> uploaded = fields.file("file");
+  if (!uploaded) throw HttpError(400, "Invalid file data.", "the file is missing");
   const std::string name = fields.text("filename");
-  Document document{.name = name.empty() ? file->name : name,
-                    .kind = nullptr,
-                    .byte_order_mark = take_byte_order_mark(file->text),
-                    .text = {}};
+  Document document{.name = name.empty() ? uploaded->name : name, .kind = nullptr, .file = {}};
   document.kind = file_kind_of(document.name);
   if (document.kind == nullptr)
     throw HttpError(400, "Invalid file data.",
@@ -69,8 +65,11 @@ Document parse_document(const RequestFields& fields) {
   const std::string format = ascii_lower(fields.text("output_format"));
   if (!format.empty() && document.kind != file_kind_of(join_text('.', format)))
     throw HttpError(400, "Value for 'output_format' not supported.");
-  if (strip(file->text).empty()) throw HttpError(400, "Invalid file data.", "the file is empty");
-  document.text = std::move(file->text);
+  try {
+    document.file = file_to_translate(*document.kind, std::move(uploaded->bytes));
+  } catch (const Error& error) {
+    throw HttpError(400, "Invalid file data.", join_text("the file ", error.what()));
+  }
   return document;
 }
 
@@ -97,7 +96,9 @@ class Documents : public DeepLInterface {
     Document document = parse_document(*request.fields);
     TranslateParameters parameters = parse_languages(request, server_);
     parameters.markup = document.kind->markup;
-    parameters.texts = {std::move(document.text)};
+    parameters.markup_options.charset = document.file.charset;
+    parameters.texts = {std::move(document.file.text)};
+    document.file.text.clear();
     // Text within markup is counted when the markup has been read.
     if (parameters.markup == MarkupFormat::None)
       check_size(count_characters(parameters.texts), server_.config.limits.characters,
@@ -110,12 +111,13 @@ class Documents : public DeepLInterface {
     return {.parameters = std::move(parameters),
             .markup_fault = "Invalid file data",
             .answer =
-                [this, place, file, mark = document.byte_order_mark, under_way](
+                [this, place, file, source = document.file, under_way](
                     const TranslateParameters&, const std::vector<TextAnswer>& answers) {
                   const TextAnswer& answer = answers.front();
                   files_.replace(place,
                                  {.name = file.name,
-                                  .text = mark + answer.texts.front(),
+                                  .text = source.byte_order_mark + answer.texts.front(),
+                                  .charset = source.charset,
                                   .characters = answer.characters},
                                  now());
                   return HttpResponse();
@@ -149,7 +151,7 @@ class Documents : public DeepLInterface {
     files_.remove(place);
     return {
         .body = std::move(file->text),
-        .type = media_type_of(file->name),
+        .type = media_type_of(*file),
         .headers = {{"Content-Disposition", join_text("attachment; filename=\"", file->name, '"')},
                     {"X-Content-Type-Options", "nosniff"}}};
   }

@@ -376,8 +376,7 @@ void RequestFields::read_form(const HttpRequest& request, std::string_view type)
     }
     check_utf8(field.name, "the name of a parameter");
     check_utf8(field.file_name, "the name of a file");
-    check_utf8(field.value, join_text("the file '", field.file_name, '\''));
-    UploadedFile file{.name = std::move(field.file_name), .text = std::move(field.value)};
+    UploadedFile file{.name = std::move(field.file_name), .bytes = std::move(field.value)};
     if (!files_.emplace(field.name, std::move(file)).second) repeated_.insert(field.name);
   }
   parameters.add_missing_to(fields_, repeated_);

@@ -146,7 +146,8 @@ FormFields parse_multipart(std::string_view body, std::string_view content_type)
 // ---- parameters ---------------------------------------------------------------------------------
 
 struct UploadedFile {
-  std::string name, text;  ///< valid UTF-8
+  std::string name;   ///< valid UTF-8
+  std::string bytes;  ///< in any charset
 };
 
 /// The parameters of a request, however they come: in a JSON object, a form, or the query. All

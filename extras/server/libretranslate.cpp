@@ -194,6 +194,14 @@ TranslateParameters parse_explain(const RequestFields& fields, const ServedModel
 
 namespace {
 
+FileToTranslate read_file(const FileKind& kind, UploadedFile uploaded) {
+  try {
+    return file_to_translate(kind, std::move(uploaded.bytes));
+  } catch (const Error& error) {
+    refuse(join_text("Invalid request: the file '", uploaded.name, "' ", error.what()));
+  }
+}
+
 /// The endings of the files that can be translated, with their full stops.
 std::vector<std::string> file_endings() {
   std::vector<std::string> all;
@@ -249,18 +257,19 @@ class LibreTranslate : public Interface {
   /// Its one text is the file's.
   WantedTexts translate_file(ServerRequest& request) {
     const RequestFields& fields = *request.fields;
-    std::optional<UploadedFile> file = fields.file("file");
-    if (!file) refuse("Invalid request: missing file parameter");
-    const FileKind* kind = file_kind_of(file->name);
+    std::optional<UploadedFile> uploaded = fields.file("file");
+    if (!uploaded) refuse("Invalid request: missing file parameter");
+    const FileKind* kind = file_kind_of(uploaded->name);
     if (kind == nullptr) refuse("Invalid request: file format not supported");
-    const std::string mark = take_byte_order_mark(file->text);
-    if (strip(file->text).empty()) refuse("Invalid request: empty file");
-    TranslateParameters parameters{.texts = {std::move(file->text)},
+    const std::string name = safe_file_name(uploaded->name);
+    FileToTranslate file = read_file(*kind, *std::move(uploaded));
+    TranslateParameters parameters{.texts = {std::move(file.text)},
                                    .is_list = false,
                                    .source = parse_source(fields, server_.models),
                                    .target = parse_language(fields, "target", server_.models),
                                    .detects_each = false,
                                    .markup = kind->markup};
+    parameters.markup_options.charset = file.charset;
     // Text within markup is counted when the markup has been read.
     std::int64_t characters = count_characters(fields.text("terms"));
     if (parameters.markup == MarkupFormat::None) characters += count_characters(parameters.texts);
@@ -268,17 +277,18 @@ class LibreTranslate : public Interface {
     parameters.demands = parse_terms(fields);
     check_languages(parameters, server_.models);
     request.fields.reset();
-    const std::string name = safe_file_name(file->name);
+    file.text.clear();  // it is the parameters' now
     const std::string translated = translated_name(name, parameters.target);
     return {
         .parameters = std::move(parameters),
         .markup_fault = join_text("Invalid request: the file '", name, '\''),
-        .answer = [this, mark, address = address_of_files(request.http, server_.config.public_url),
+        .answer = [this, file, address = address_of_files(request.http, server_.config.public_url),
                    translated](const TranslateParameters&, const std::vector<TextAnswer>& answers) {
           const TextAnswer& answer = answers.front();
-          const std::string kept =
-              files_.keep({.name = translated, .text = mark + answer.texts.front()},
-                          std::chrono::steady_clock::now());
+          const std::string kept = files_.keep({.name = translated,
+                                                .text = file.byte_order_mark + answer.texts.front(),
+                                                .charset = file.charset},
+                                               std::chrono::steady_clock::now());
           Json body = {{"translatedFileUrl", address + kept}};
           if (!answer.pivot.empty()) body["pivotLanguage"] = answer.pivot;
           return json_response(200, body);
@@ -290,7 +300,7 @@ class LibreTranslate : public Interface {
     if (!file) throw HttpError(404, "there is no such file, or no longer");
     return {
         .body = std::move(file->text),
-        .type = media_type_of(file->name),
+        .type = media_type_of(*file),
         .headers = {{"Content-Disposition", join_text("attachment; filename=\"", file->name, '"')},
                     {"X-Content-Type-Options", "nosniff"},
                     {"Cache-Control", "private, no-store"}}};

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "extras/markup/charset.h"
 #include "inference/workers.h"
 
 namespace dragoman {
@@ -371,9 +372,15 @@ class PendingTranslations::PendingTranslation {
     return texts;
   }
 
+  /// A document in its target language: byte for byte as it came.
+  static std::string unchanged(const TextToTranslate& text) {
+    const std::string& charset = text.document->charset;
+    return charset.empty() ? text.text : in_charset(text.text, charset);
+  }
+
   std::string text_of_rank(std::size_t text, std::size_t rank) const {
     const TextToTranslate& source = task_.texts[text];
-    if (source.document && source.route.empty()) return source.text;
+    if (source.document && source.route.empty()) return unchanged(source);
     std::vector<AlignedText> aligned = lines_of_rank(text, rank);
     if (source.document)
       return translated_document(*source.document, aligned, element_texts_of(text)).bytes;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "extras/markup/charset.h"
 #include "extras/server/access.h"
 
 namespace dragoman {
@@ -37,15 +38,24 @@ const FileKind* file_kind_of(std::string_view name) {
   return kind == file_kinds().end() ? nullptr : &*kind;
 }
 
-std::string media_type_of(std::string_view name) {
-  const FileKind* kind = file_kind_of(name);
-  return join_text(kind == nullptr ? "text/plain" : kind->media_type, "; charset=utf-8");
+FileToTranslate file_to_translate(const FileKind& kind, std::string bytes) {
+  FileText read = file_text(kind.markup, std::move(bytes));
+  FileToTranslate file{
+      .byte_order_mark = {}, .text = std::move(read.text), .charset = std::move(read.charset)};
+  if (file.charset.empty() && file.text.starts_with(kByteOrderMark)) {
+    file.byte_order_mark = kByteOrderMark;
+    file.text.erase(0, kByteOrderMark.size());
+  }
+  if (const std::size_t bad = find_invalid_utf8(file.text); bad != std::string::npos)
+    throw Error("is no UTF-8 at byte ", file.byte_order_mark.size() + bad + 1);
+  if (strip(file.text).empty()) throw Error("is empty");
+  return file;
 }
 
-std::string take_byte_order_mark(std::string& text) {
-  std::string mark(text.starts_with(kByteOrderMark) ? kByteOrderMark : "");
-  text.erase(0, mark.size());
-  return mark;
+std::string media_type_of(const TranslatedFile& file) {
+  const FileKind* kind = file_kind_of(file.name);
+  return join_text(kind == nullptr ? "text/plain" : kind->media_type,
+                   file.charset.empty() ? "; charset=utf-8" : "");
 }
 
 // ---- files that wait to be fetched --------------------------------------------------------------

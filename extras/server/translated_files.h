@@ -30,19 +30,29 @@ std::string known_file_endings();
 /// The kind of a file with this name, in letters of any case; null if it is none of them.
 const FileKind* file_kind_of(std::string_view name);
 
-/// With the charset. A file of none of the kinds is plain text.
-std::string media_type_of(std::string_view name);
+/// A file that is to be translated.
+struct FileToTranslate {
+  std::string byte_order_mark;  ///< of UTF-8; empty if there is none
+  std::string text;             ///< what follows it, in UTF-8
+  std::string charset;          ///< MarkupOptions::charset
+};
 
-/// Takes the byte order mark from the beginning of a file's text; empty if there is none.
-std::string take_byte_order_mark(std::string& text);
+/// HTML and XML are read in the charset that they declare, all else is UTF-8. Throws Error ("is no
+/// UTF-8 at byte 3") if the bytes cannot be read so, or have no text.
+FileToTranslate file_to_translate(const FileKind& kind, std::string bytes);
 
 struct TranslatedFile {
   enum class State { Done, Waiting, Failed };
-  std::string name;  ///< as its reader knows it: "letter_de.txt"
-  std::string text;  ///< the body of the error's answer if it has failed
+  std::string name;          ///< as its reader knows it: "letter_de.txt"
+  std::string text;          ///< the body of the error's answer if it has failed
+  std::string charset = {};  ///< of the text, which declares it; empty: UTF-8
   State state = State::Done;
   std::int64_t characters = 0;  ///< of the source's text
 };
+
+/// "text/html; charset=utf-8". The charset is left out if the file itself declares another. A file
+/// of none of the kinds is plain text.
+std::string media_type_of(const TranslatedFile& file);
 
 /// Translated files stay in memory for a while, under names that nobody can guess.
 class TranslatedFiles {

@@ -62,6 +62,7 @@ TEST(DeepLDocuments, ADocumentIsUploadedTranslatedAndFetchedOnce) {
   const std::vector<std::pair<std::string, std::string>> documents = {
       {"a.txt", "\uFEFFone two\r\n\r\nthree\r\n"},
       {"a.html", "<p>one <b>two</b></p>"},
+      {"b.html", "<meta charset=iso-8859-1><p class=\"\xE9\">one <b>two</b></p>"},
       {"a.xml", "<d><t>one</t></d>"},
       {"a.srt", "1\n00:00:01,000 --> 00:00:02,000\none two\n"},
       {"a.po", "msgid \"one\"\nmsgstr \"\"\n"},

@@ -104,6 +104,30 @@ TEST(TranslateFile, ItsAddressBeginsAsThePublicOneDoes) {
   EXPECT_TRUE(address.starts_with("https://mt.example.org/translate/download_file/")) << address;
 }
 
+TEST(TranslateFile, AFileOfMarkupKeepsTheCharsetThatItDeclares) {
+  TableServer table({"en-de"});
+  const std::string utf16("\xFF\xFE<\0a\0>\0o\0n\0e\0<\0/\0a\0>\0", 22);
+  const std::vector<std::pair<std::string, std::string>> files = {
+      {"a.html", "<meta charset=iso-8859-1><p class=\"\xE9\">one <b>two</b></p>"},
+      {"a.xml", "<?xml version=\"1.0\" encoding=\"Shift_JIS\"?><a b=\"\x93\xFA\">one</a>"},
+      {"b.xml", utf16}};
+  for (const auto& [name, bytes] : files)
+    for (const char* target : {"de", "en"}) {
+      const HttpResponse made = table.ask(upload(name, bytes, target));
+      ASSERT_EQ(made.status, 200) << made.body;
+      const std::string url = json_of(made).at("translatedFileUrl");
+      const HttpResponse file = table.get(url.substr(url.find("/download_file")));
+      EXPECT_EQ(file.body, bytes) << name << target;
+      EXPECT_EQ(file.type, name == "a.html" ? "text/html" : "application/xml");
+    }
+  for (const std::string unread :
+       {"<meta charset=no-such-charset>\xE9", "<meta charset=shift_jis>\x93"}) {
+    const HttpResponse refused = table.ask(upload("a.html", unread));
+    EXPECT_EQ(refused.status, 400);
+    EXPECT_THAT(refused.body, testing::HasSubstr("'a.html'"));
+  }
+}
+
 TEST(TranslateFile, ATranslatedFileIsFetchedByItsAddress) {
   TableServer table({"en-de"});
   const std::string text = "\uFEFFone two\r\n\r\nthree\r\n";
@@ -240,7 +264,7 @@ TEST(TranslateFile, AFileThatCannotBeTranslatedIsRefused) {
   };
   EXPECT_THAT(fault(upload("a.exe", "one")), HasSubstr("format not supported"));
   EXPECT_THAT(fault(upload("txt", "one")), HasSubstr("format not supported"));
-  EXPECT_THAT(fault(upload("a.txt", " \n")), HasSubstr("empty file"));
+  EXPECT_THAT(fault(upload("a.txt", " \n")), HasSubstr("empty"));
   EXPECT_THAT(fault(upload("a.txt", "\xff\xfeo")), HasSubstr("a.txt"));
   EXPECT_THAT(fault(upload("a.txt", std::string(30, 'a'))), HasSubstr("text limit"));
   EXPECT_THAT(fault(upload("a.txt", "one", "xx")), HasSubstr("xx"));

@@ -1,14 +1,17 @@
 """What independent parsers read of documents that dragoman translates: html5lib of pages, lxml of feeds, and Translate Toolkit of
-strings for Android, XLIFF and TMX. Exits with 77 (skipped) if pip cannot install the packages.
+strings for Android, XLIFF and TMX. A server has to give the same bytes. Exits with 77 (skipped) if pip cannot install the
+packages.
 
 Usage: formats.py PROGRAM PACKAGES
 """
 
+import json
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
+import urllib.request
 
 sys.path.append(str(pathlib.Path(__file__).parents[3] / "system"))
 import packages
@@ -70,18 +73,33 @@ FEED = """<?xml version="1.0" encoding="utf-8"?>
 """
 
 
+def served(url, name, document):
+    """The document as a server translates it."""
+    parts = [f'--b\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'.encode() + document]
+    parts += [f'--b\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}'.encode()
+              for field, value in (("source", "en"), ("target", "de"))]
+    request = urllib.request.Request(f"{url}/translate_file", b"\r\n".join([*parts, b"--b--\r\n"]),
+                                     {"Content-Type": "multipart/form-data; boundary=b"})
+    with urllib.request.urlopen(request) as answer:
+        address = json.load(answer)["translatedFileUrl"]
+    with urllib.request.urlopen(address) as file:
+        return file.read()
+
+
 class Translator:
-    def __init__(self, program, model, folder):
-        self.words = [program, "translate", "-m", model, "--threads", "1"]
-        self.folder = folder
+    def __init__(self, program, model, folder, url):
+        self.words = [program, "translate", "-m", model, "--threads", "1", "--max-length", "20"]
+        self.folder, self.url = folder, url
 
     def __call__(self, markup, document, *flags):
         source, target = self.folder / "in", self.folder / "out"
         source.write_bytes(document)
         subprocess.run([*self.words, "--markup", markup, *flags, "-i", source, "-o", target], check=True,
                        capture_output=True)
-        assert target.read_bytes() != document, markup
-        return target.read_bytes()
+        translated = target.read_bytes()
+        assert translated != document, markup
+        assert flags or served(self.url, f"a.{markup}", document) == translated, translated
+        return translated
 
 
 # ---- pages ---------------------------------------------------------------------------------------
@@ -104,6 +122,7 @@ def check_page(translate, charset):
     import html5lib
     letters = {"utf-8": "\u00e9", "iso-8859-1": "\u00e9", "shift_jis": "\u65e5\u672c"}[charset]
     page = PAGE.format(charset=charset, letters=letters)
+    translate("html", page.encode(charset))
     written = translate("html", page.encode(charset), "--translate-attributes", "aria-label", "value", "content").decode(charset)
     assert sorted(MARKS.findall(page)) == sorted(MARKS.findall(written)), written
     assert f'charset="{charset}"' in written and letters in written
@@ -198,7 +217,8 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         work = pathlib.Path(work)
         model = sys.argv[3] if len(sys.argv) > 3 else serving.train(program, work, "en", "de")
-        check_all(Translator(program, model, work))
+        with serving.Server(program, "-m", f"en-de={model}") as server:
+            check_all(Translator(program, model, work, server.url))
 
 
 main()
