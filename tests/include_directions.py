@@ -64,7 +64,7 @@ LIBRARIES = {
     r"expat.h": ["data/bilingual_xml.cpp", "extras/markup/xml_tokens.cpp"],
     r"iconv.h": ["extras/markup/charset.cpp"],
     r"md4c.h": ["extras/markup/markdown_syntax.cpp"],
-    r"boost/.*": ["extras/server/http_server.cpp", "extras/server/request_parser.*"],
+    r"boost/.*": ["extras/server/coroutines.h", "extras/server/http_server.cpp", "extras/server/request_parser.*"],
     r"cld2/.*": ["extras/corpus/line_language.cpp", "extras/server/languages.cpp"],
     r"nettle/.*": ["extras/server/access.cpp"],
     r"nanobind/.*": ["extras/python/*"],

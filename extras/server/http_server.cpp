@@ -4,19 +4,18 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/asio/awaitable.hpp>
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <condition_variable>
+#include <coroutine>
 #include <functional>
+#include <memory>
+#include <new>
 #include <optional>
 #include <stop_token>
 #include <thread>
@@ -27,6 +26,7 @@
 #include "base/error.h"
 #include "base/mutex.h"
 #include "base/threads.h"
+#include "extras/server/coroutines.h"
 #include "extras/server/request_parser.h"
 
 namespace dragoman {
@@ -34,7 +34,6 @@ namespace dragoman {
 namespace {
 
 namespace asio = boost::asio;
-using asio::awaitable;
 using boost::system::error_code;
 using Tcp = asio::ip::tcp;
 
@@ -105,7 +104,8 @@ struct Session {
   boost::beast::tcp_stream stream;
   asio::steady_timer reply_comes;  // cancelled then
   const OnEnd on_end;
-  std::string received = {};  // what no request has taken yet
+  std::string received = {};             // what no request has taken yet
+  std::coroutine_handle<> serving = {};  // which this belongs to
   bool waits_for_head = false;
   bool is_under_way = false;  // a request has come, and is not answered
 };
@@ -194,9 +194,11 @@ class HttpServer::Connections {
         listener_(listen_at(io_, config.host, config.port)),
         port_(listener_.local_endpoint().port()),
         woken_(io_, dup(replies_->wake_up().descriptor())),
-        pause_(io_) {
-    keep_doing(&Connections::accept);
-    keep_doing(&Connections::deliver);
+        pause_(io_),
+        accepting_(repeat(&Connections::accept).handle),
+        delivering_(repeat(&Connections::deliver).handle) {
+    accepting_.resume();
+    delivering_.resume();
     thread_ = std::jthread([this] { run(); });
   }
   Connections(const Connections&) = delete;
@@ -213,6 +215,9 @@ class HttpServer::Connections {
     io_.stop();
     thread_.join();
     replies_->close();
+    while (!sessions_.empty()) (*sessions_.begin())->serving.destroy();
+    accepting_.destroy();
+    delivering_.destroy();
   }
 
   int port() const { return port_; }
@@ -225,56 +230,52 @@ class HttpServer::Connections {
  private:
   // ---- the thread -------------------------------------------------------------------------------
 
-  /// If memory runs out, what was being done is lost, and all else continues. (If it runs out while
-  /// Asio 1.74 begins an operation of a coroutine, the process ends: that place is noexcept.)
+  /// If memory runs out, what was being done is lost, and all else continues.
   void run() {
-    while (!io_.stopped()) try {
+    while (!io_.stopped()) {
+      try {
         io_.run();
       } catch (const std::exception&) {
       }
+      lost_.resume();
+    }
   }
 
-  using Task = awaitable<void> (Connections::*)();
-
-  void keep_doing(Task task) {
-    asio::co_spawn(
-        io_, [this, task] { return repeat(task); }, &Connections::forget);
-  }
-
-  static void forget(const std::exception_ptr&) {}
+  using Work = Task<void> (Connections::*)();
 
   /// Even if memory runs out.
-  awaitable<void> repeat(Task task) {
+  Root repeat(Work work) {
     for (;;) try {
-        co_await (this->*task)();
+        co_await (this->*work)();
       } catch (const std::exception&) {
         std::this_thread::sleep_for(kPause);
       }
   }
 
-  /// What is awaited reports its fault here, and does not throw it.
-  static auto reporting(error_code& fault) {
-    return asio::redirect_error(asio::use_awaitable, fault);
-  }
-
   /// Opens the next connection.
-  awaitable<void> accept() {
-    error_code fault;
+  Task<void> accept() {
     if (!is_draining_ && static_cast<std::int64_t>(sessions_.size()) < config_.connections) {
       Tcp::socket socket(io_);
-      co_await listener_.async_accept(socket, reporting(fault));
-      if (!fault) {
+      Operation accepting(
+          lost_, [&](auto handler) { listener_.async_accept(socket, std::move(handler)); });
+      co_await accepting;
+      if (!accepting.fault()) {
         open(std::move(socket));
         co_return;
       }
     }
     pause_.expires_after(kPause);  // until a connection or a descriptor is free
-    co_await pause_.async_wait(reporting(fault));
+    Operation pausing(lost_, [this](auto handler) { pause_.async_wait(std::move(handler)); });
+    co_await pausing;
   }
 
   /// Brings replies to the connections that wait for them.
-  awaitable<void> deliver() {
-    co_await woken_.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
+  Task<void> deliver() {
+    Operation waking(lost_, [this](auto handler) {
+      woken_.async_wait(asio::posix::stream_descriptor::wait_read, std::move(handler));
+    });
+    co_await waking;
+    if (waking.fault()) throw std::bad_alloc();
     replies_->wake_up().clear();
     while (const auto exchange = replies_->take()) {
       exchange->has_reply = true;
@@ -289,11 +290,12 @@ class HttpServer::Connections {
   void open(Tcp::socket socket) {
     error_code ignored;
     socket.set_option(Tcp::no_delay(true), ignored);
-    const auto session =
-        std::make_shared<Session>(std::move(socket), [this](Session& ended) { close(ended); });
+    auto session =
+        std::make_unique<Session>(std::move(socket), [this](Session& ended) { close(ended); });
     sessions_.insert(session.get());
-    asio::co_spawn(
-        io_, [this, session] { return serve(*session); }, &Connections::forget);
+    Session& opened = *session;
+    opened.serving = serve(std::move(session)).handle;
+    opened.serving.resume();
   }
 
   void close(Session& session) {
@@ -302,14 +304,14 @@ class HttpServer::Connections {
   }
 
   /// Answers the requests of a connection, one after the other.
-  awaitable<void> serve(Session& session) {
+  Root serve(std::unique_ptr<Session> session) {
     // GCC 12 makes an illegal instruction of co_await in the condition of while.
-    for (bool stays = true; stays; set_under_way(session, false))
-      stays = co_await serve_request(session);
+    for (bool stays = true; stays; set_under_way(*session, false))
+      stays = co_await serve_request(*session);
   }
 
   /// Whether the connection stays open.
-  awaitable<bool> serve_request(Session& session) {
+  Task<bool> serve_request(Session& session) {
     IncomingRequest incoming(bodies_);
     if (!co_await receive_head(session, incoming)) co_return false;
     if (!incoming.is_last && !co_await receive_body(session, incoming)) co_return false;
@@ -333,29 +335,32 @@ class HttpServer::Connections {
   }
 
   /// Appends what comes next to what has been received. False if nothing does.
-  static awaitable<bool> receive(Session& session) {
-    error_code fault;
+  Task<bool> receive(Session& session) {
     std::string& received = session.received;
     const std::size_t size = received.size();
     received.resize(size + kReadBytes);
-    const std::size_t count = co_await session.stream.async_read_some(
-        asio::buffer(received.data() + size, kReadBytes), reporting(fault));
-    received.resize(size + count);
-    co_return !fault;
+    Operation reading(lost_, [&](auto handler) {
+      session.stream.async_read_some(asio::buffer(received.data() + size, kReadBytes),
+                                     std::move(handler));
+    });
+    co_await reading;
+    received.resize(size + reading.count());
+    co_return !reading.fault();
   }
 
   /// All of it, in the time that a client has for an answer. False if the client does not take it.
-  awaitable<bool> send(Session& session, std::string_view head, std::string_view body) {
-    error_code fault;
+  Task<bool> send(Session& session, std::string_view head, std::string_view body) {
     session.stream.expires_after(config_.timeout);
     const std::array<asio::const_buffer, 2> all{asio::buffer(head), asio::buffer(body)};
-    co_await asio::async_write(session.stream, all, reporting(fault));
-    co_return !fault;
+    Operation writing(
+        lost_, [&](auto handler) { asio::async_write(session.stream, all, std::move(handler)); });
+    co_await writing;
+    co_return !writing.fault();
   }
 
   /// Ends a connection after its last answer. What the client still sends is read for a while: the
   /// system resets a connection that is closed with bytes unread, and the answer may be lost.
-  awaitable<void> end(Session& session) {
+  Task<void> end(Session& session) {
     set_under_way(session, false);
     error_code ignored;
     session.stream.socket().shutdown(Tcp::socket::shutdown_send, ignored);
@@ -369,7 +374,7 @@ class HttpServer::Connections {
   // ---- a request --------------------------------------------------------------------------------
 
   /// False if the connection ends without a request.
-  awaitable<bool> receive_head(Session& session, IncomingRequest& incoming) {
+  Task<bool> receive_head(Session& session, IncomingRequest& incoming) {
     std::string& received = session.received;
     std::size_t size = 0, searched = 0;
     session.stream.expires_after(config_.timeout);
@@ -397,7 +402,7 @@ class HttpServer::Connections {
   /// A client that sends a large body all the same finds its connection reset, and may not see the
   /// answer. So a body that is only somewhat too large is read before it is refused, unless the
   /// client waits for leave to send it. False if the connection ends before the body does.
-  awaitable<bool> receive_body(Session& session, IncomingRequest& incoming) {
+  Task<bool> receive_body(Session& session, IncomingRequest& incoming) {
     RequestParser& parser = incoming.parser;
     const auto announced =
         static_cast<std::int64_t>(std::min<std::uint64_t>(body_size_of(parser.request), INT64_MAX));
@@ -440,7 +445,7 @@ class HttpServer::Connections {
 
   /// The handler's answer; nothing if the client has gone. What the client sends meanwhile is kept,
   /// and so the end of the connection is seen.
-  awaitable<std::optional<HttpResponse>> handle(Session& session, HttpRequest request) {
+  Task<std::optional<HttpResponse>> handle(Session& session, HttpRequest request) {
     const auto exchange = std::make_shared<Exchange>(&session);
     const auto leave = [this](Exchange* left) {
       left->session = nullptr;
@@ -455,17 +460,23 @@ class HttpServer::Connections {
              [replies = replies_, exchange](HttpResponse response) {
                replies->add(exchange, std::move(response));
              });
-    error_code ignored;
     while (!exchange->has_reply) {
       const bool reads = !exchange->gone.stop_requested() &&
                          session.received.size() < static_cast<std::size_t>(kMostHeadBytes);
       if (!reads)
-        co_await session.reply_comes.async_wait(reporting(ignored));
+        co_await wait_for_reply(session);
       else if (!co_await receive(session) && !exchange->has_reply)
         exchange->gone.request_stop();
     }
     if (exchange->gone.stop_requested()) co_return std::nullopt;
     co_return std::move(exchange->response);
+  }
+
+  Task<void> wait_for_reply(Session& session) {
+    Operation waiting(lost_,
+                      [&](auto handler) { session.reply_comes.async_wait(std::move(handler)); });
+    co_await waiting;
+    if (waiting.fault() == boost::system::errc::not_enough_memory) throw std::bad_alloc();
   }
 
   std::int64_t most_discarded() const { return kDiscardedBodies * config_.body_limit; }
@@ -538,11 +549,13 @@ class HttpServer::Connections {
   bool is_drained_ GUARDED_BY(mutex_) = false;
   std::int64_t under_way_ GUARDED_BY(mutex_) = 0;
 
-  asio::io_context io_{1};  // before what it ends with: the connections that it holds use all above
+  LostOperations lost_;
+  asio::io_context io_{1};
   Tcp::acceptor listener_;
   const int port_;
   asio::posix::stream_descriptor woken_;
   asio::steady_timer pause_;
+  const std::coroutine_handle<> accepting_, delivering_;
   std::jthread thread_;
 };
 

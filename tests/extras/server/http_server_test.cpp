@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/allocations.h"
 #include "tests/http_client.h"
 
 namespace dragoman {
@@ -36,7 +37,11 @@ class Echoes {
     return [this](HttpRequest request, const std::stop_token&, HttpReply reply) {
       const std::lock_guard lock(mutex_);
       waiting_.push_back([request = std::move(request), reply = std::move(reply)] {
-        reply({.body = request.method + request.path + request.body});
+        try {
+          reply({.body = request.method + request.path + request.body});
+        } catch (const std::bad_alloc&) {
+          reply({.status = 500, .type = ""});
+        }
       });
       changed_.notify_all();
     };
@@ -460,6 +465,30 @@ TEST(HttpServer, AnAnswerOf1_0AndOneToHeadAreAsTheirClientsReadThem) {
   EXPECT_THAT(all, testing::MatchesRegex("HTTP/1.1 200 OK\r\nDate: [^\r]* GMT\r\n.*"
                                          "Content-Length: 4\r\n\r\nHTTP/1.1 204 No Content\r\n.*"
                                          "\r\n\r\nHTTP/1.1 200 OK\r\n.*\r\n\r\n/last"));
+}
+
+/// Asks while memory runs out after so many allocations. False if there was enough.
+bool runs_out(HttpServer& server, std::int64_t allocations, FailingMemory::Fails fails) {
+  const std::string request = HttpClient::post("/a", std::string(40'000, 'x'));
+  const FailingMemory memory(allocations, fails);
+  HttpClient client(server.port());
+  client.send(request);
+  try {
+    client.receive(milliseconds(100));
+  } catch (const std::bad_alloc&) {  // it was the client's turn
+  }
+  return memory.has_failed();
+}
+
+TEST(HttpServer, ItLivesOnWhereverMemoryRunsOut) {
+  for (const auto fails : {FailingMemory::Fails::Once, FailingMemory::Fails::FromThenOn})
+    for (const bool is_late : {false, true}) {
+      Echoes echoes(1);
+      HttpServer server({.port = 0}, is_late ? echoes.handler() : count_parameters);
+      for (std::int64_t before = 0; runs_out(server, before, fails); ++before)
+        ASSERT_EQ(HttpClient(server.port()).ask(HttpClient::get("/")).status, 200) << before;
+      EXPECT_EQ(server.drain(milliseconds(5000)), 0);
+    }
 }
 
 TEST(HttpServer, AnAddressThatIsTakenOrUnknownIsAnError) {
