@@ -107,6 +107,7 @@ struct Session {
   std::string received = {};             // what no request has taken yet
   std::coroutine_handle<> serving = {};  // which this belongs to
   bool waits_for_head = false;
+  bool has_last_call = false;
   bool is_under_way = false;  // a request has come, and is not answered
 };
 
@@ -306,7 +307,7 @@ class HttpServer::Connections {
   /// Answers the requests of a connection, one after the other.
   Root serve(std::unique_ptr<Session> session) {
     // GCC 12 makes an illegal instruction of co_await in the condition of while.
-    for (bool stays = true; stays; set_under_way(*session, false))
+    for (bool stays = true; stays; set_under_way(*session, stays && is_draining_))
       stays = co_await serve_request(*session);
   }
 
@@ -382,12 +383,14 @@ class HttpServer::Connections {
       while (received.starts_with("\r\n")) received.erase(0, 2);  // RFC 9112, section 2.2
       size = head_size(received, searched);
       if (size > 0 || received.size() > kMostHeadReceived) break;
-      if (is_draining_ && !session.has_unread()) co_return false;
+      const bool is_last_call = is_draining_;
+      if (is_last_call && !std::exchange(session.has_last_call, true))
+        session.stream.expires_after(kLastCall);
       searched = received.size() - std::min<std::size_t>(2, received.size());
       session.waits_for_head = true;
       const bool has_come = co_await receive(session);
       session.waits_for_head = false;
-      if (!has_come) co_return false;
+      if (!has_come && (is_last_call || !is_draining_)) co_return false;
     }
     set_under_way(session, true);
     RequestParser& parser = incoming.parser;
@@ -489,8 +492,8 @@ class HttpServer::Connections {
 
   // ---- the end ----------------------------------------------------------------------------------
 
-  /// Opens the connections that wait for it, and no more. A connection whose next request has not
-  /// begun to come ends.
+  /// Opens the connections that wait for it, and no more. A connection has kLastCall for its next
+  /// request: a client that has just got an answer may be sending it.
   void stop_listening() {
     if (std::exchange(is_draining_, true)) return;
     error_code fault;
@@ -502,10 +505,9 @@ class HttpServer::Connections {
     }
     listener_.close(fault);
     for (Session* session : sessions_) {
-      if (session->has_unread())
-        set_under_way(*session, true);
-      else if (session->waits_for_head)
-        session->stream.cancel();
+      if (!session->waits_for_head) continue;
+      set_under_way(*session, true);
+      if (!session->has_unread()) session->stream.cancel();
     }
     // What has been read, but not looked at, is looked at first.
     asio::post(io_, [this] {
@@ -532,6 +534,7 @@ class HttpServer::Connections {
 
   static constexpr std::chrono::milliseconds kPause{10};
   static constexpr std::chrono::milliseconds kPatience{2000};
+  static constexpr std::chrono::milliseconds kLastCall{250};
 
   const HttpConfig config_;
   const HttpHandler handler_;

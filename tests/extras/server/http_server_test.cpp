@@ -437,6 +437,17 @@ TEST(HttpServer, ARequestWhoseHeadHasComeIsAnsweredAtTheEnd) {
   }
 }
 
+TEST(HttpServer, ARequestThatFollowsAnAnswerAtTheEndIsAnsweredToo) {
+  HttpServer server({.port = 0}, count_parameters);
+  HttpClient client(server.port());
+  EXPECT_EQ(client.ask(HttpClient::get("/first")).status, 200);
+  std::jthread end([&server] { EXPECT_EQ(server.drain(milliseconds(5000)), 0); });
+  std::this_thread::sleep_for(milliseconds(50));
+  const auto answer = client.ask(HttpClient::get("/last"));
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_THAT(answer.head, testing::HasSubstr("Connection: close\r\n"));
+}
+
 TEST(HttpServer, AConnectionWithoutARequestDoesNotHoldUpTheEnd) {
   HttpServer server({.port = 0}, count_parameters);
   HttpClient idle(server.port()), slow(server.port());
