@@ -20,7 +20,6 @@ namespace {
 
 re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
 
-constexpr std::string_view kLineEnds = "\r\n";
 constexpr std::size_t kFootnoteIndent = 4;  // of the lines that belong to a footnote
 
 /// [^1], [!NOTE].

@@ -20,8 +20,6 @@ namespace {
 
 using EventKind = MarkdownEvent::Kind;
 
-constexpr std::string_view kLineEnds = "\r\n";
-
 /// The row below a table's head. md4c 0.4 wants three dashes in each cell, GitHub one.
 bool is_delimiter_row(std::string_view line) {
   const std::size_t first = line.find_first_not_of(" \t>");

@@ -11,6 +11,8 @@
 
 namespace dragoman {
 
+inline constexpr std::string_view kLineEnds = "\r\n";
+
 struct MaskedMarkdown {
   std::string_view original;
   /// As long as the original. Labels of footnotes ([^1]) and alerts ([!NOTE]), mathematics,
