@@ -1,7 +1,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "data/word_alignment.h"
+#include "data/alignment/links.h"
+#include "data/alignment/words.h"
 #include "tests/fuzz/read_or_refused.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
