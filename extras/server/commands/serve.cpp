@@ -1,9 +1,12 @@
 // dragoman serve: translates over HTTP, with the interfaces of LibreTranslate, DeepL and others.
 #include <sys/resource.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <stop_token>
 #include <string>
@@ -149,8 +152,27 @@ class ModelFiles {
   ServedModels served_;
 };
 
+/// Freed when an allocation fails: what is given up then may need a little memory (a destructor of
+/// nlohmann::json does), and would otherwise end the process.
+std::atomic<void*> memory_reserve = nullptr;
+
+void free_memory_reserve() {
+  void* reserve = memory_reserve.exchange(nullptr);
+  if (reserve == nullptr) throw std::bad_alloc();
+  std::free(reserve);
+}
+
+void fill_memory_reserve() {
+  constexpr std::size_t kBytes = 4 << 20;
+  if (memory_reserve != nullptr) return;
+  void* none = nullptr;
+  void* fresh = std::malloc(kBytes);
+  if (!memory_reserve.compare_exchange_strong(none, fresh)) std::free(fresh);
+}
+
 /// A line for each request, without its text.
 void log_request(const AnsweredRequest& request) {
+  fill_memory_reserve();
   const double milliseconds = request.seconds * 1000;
   std::string text = join_text(request.client, ' ', request.method, ' ', request.path, ' ',
                                request.status, ' ', fixed_text(milliseconds, 1), " ms");
@@ -225,6 +247,8 @@ int run_serve(const ServeConfig& config, const Invocation& call,
   const Clock::time_point begin = Clock::now();
   config.check();
   raise_open_files();
+  fill_memory_reserve();
+  std::set_new_handler(free_memory_reserve);
   Hangups hangups;
   const ServerConfig settings = config.server();  // finds its faults before models are loaded
   ModelFiles files(config, call, device_engine);
