@@ -54,6 +54,7 @@ struct ValuePromise<void> : TaskPromise {
 template <class Value>
 class [[nodiscard]] Task {
  public:
+  // NOLINTNEXTLINE(readability-identifier-naming): the language decides the name
   struct promise_type : ValuePromise<Value> {
     Task get_return_object() {
       return Task(std::coroutine_handle<promise_type>::from_promise(*this));
@@ -83,6 +84,7 @@ class [[nodiscard]] Task {
 /// A coroutine that nobody waits for. Its maker resumes it once. It destroys itself at its end, and
 /// an exception ends it. It may be destroyed while it waits.
 struct Root {
+  // NOLINTNEXTLINE(readability-identifier-naming): the language decides the name
   struct promise_type {
     Root get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
     std::suspend_always initial_suspend() const noexcept { return {}; }
