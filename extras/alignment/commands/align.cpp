@@ -315,7 +315,7 @@ Command align_command() {
           .run = [config] { return run_align(*config); },
           .examples = {"align --src train.en --tgt train.de -o train.align",
                        "align --pairs memory.tmx --source-lang en --target-lang de --lexicon "
-                       "words.tsv -o memory.align"}};
+                       "words.tsv -o links"}};
 }
 
 }  // namespace
