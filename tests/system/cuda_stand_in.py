@@ -80,7 +80,7 @@ def train_with_little_memory():
     sample, run = FOLDER / "sample", FOLDER / "little"
     flags = ["--device", "cuda", "--max-tokens", "3000", "--valid-src", sample / "valid.en", "--valid-tgt", sample / "valid.de",
              "--valid-every", "2", "--valid-beam-size", "4"]
-    said = call(train_command(run, 2, *flags), on_device(MIB=24)).stderr
+    said = call(train_command(run, 2, *flags), on_device(MIB=14)).stderr
     assert re.search(names("trained ... parts"), said) and re.search(names("validation's translations ... again"), said), said
 
 
