@@ -141,7 +141,8 @@ NounPhrase draw_phrase(RandomStream& random, const std::string& kinds,
   for (;;) {
     NounPhrase phrase;
     if (has_word(kinds, "person") && random.chance(0.4)) {
-      const auto& [group, words] = draw(random, persons, random.chance(0.5) ? "pronoun" : "name");
+      const std::string kind = random.chance(0.5) ? "pronoun" : "name";
+      const auto& [group, words] = draw(random, persons, kind);
       phrase = {.english = words[0],
                 .english_object = words[1],
                 .german = {words[3], words[4], words[5]},
