@@ -125,7 +125,10 @@ class Documents : public DeepLInterface {
             .receipt =
                 [this, place, file, id, key] {
                   files_.keep(place, file, now());
-                  return json_response(200, Json{{"document_id", id}, {"document_key", key}});
+                  Json receipt;  // its constructor from a list leaks if memory runs out within
+                  receipt["document_id"] = id;
+                  receipt["document_key"] = key;
+                  return json_response(200, receipt);
                 },
             .later =
                 [this, place, under_way](HttpResponse response) {
