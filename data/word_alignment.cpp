@@ -25,7 +25,7 @@ bool contains(const WordRange& words, std::int64_t word) {
 }  // namespace
 
 std::vector<WordRange> words_of_pieces(std::span<const PieceSpan> pieces, std::string_view line) {
-  const std::vector<WordPlace> words = word_places(line);
+  const std::vector<ByteRange> words = word_places(line);
   std::vector<WordRange> ranges;
   std::size_t first = 0;  // the first word that does not end before the current piece
   for (const PieceSpan& piece : pieces) {

@@ -81,8 +81,7 @@ class GrowingLinks {
 
 std::vector<WordLink> parse_links(std::string_view line) {
   std::vector<WordLink> links;
-  for (const WordPlace& word : word_places(line))
-    links.push_back(parse_link(line.substr(word.begin, word.end - word.begin)));
+  for (const ByteRange& word : word_places(line)) links.push_back(parse_link(word.of(line)));
   return links;
 }
 

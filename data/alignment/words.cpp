@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/unicode.h"
-#include "base/utf8.h"
 
 namespace dragoman {
 
@@ -37,8 +36,8 @@ template <class IdOf>
 NumberedLine numbered(std::string_view line, IdOf&& id_of) {
   NumberedLine result;
   std::uint32_t number = 0;
-  for (const WordPlace& place : word_places(line)) {
-    const std::string word = folded(line.substr(place.begin, place.end - place.begin));
+  for (const ByteRange& place : word_places(line)) {
+    const std::string word = folded(place.of(line));
     for (const std::string_view part : parts_of(word)) {
       result.ids.push_back(id_of(part));
       result.words.push_back(number);
@@ -50,8 +49,8 @@ NumberedLine numbered(std::string_view line, IdOf&& id_of) {
 
 }  // namespace
 
-std::vector<WordPlace> word_places(std::string_view line) {
-  std::vector<WordPlace> words;
+std::vector<ByteRange> word_places(std::string_view line) {
+  std::vector<ByteRange> words;
   for (std::size_t begin = line.find_first_not_of(kWhitespace); begin < line.size();) {
     const std::size_t end = std::min(line.find_first_of(kWhitespace, begin), line.size());
     words.push_back({begin, end});

@@ -9,15 +9,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/utf8.h"
+
 namespace dragoman {
 
-/// A word: bytes [begin, end) of a line.
-struct WordPlace {
-  std::size_t begin, end;
-};
-
-/// The words of a line, which stand between spaces, tabs and other ASCII white space.
-std::vector<WordPlace> word_places(std::string_view line);
+/// The words of a line, which stand between spaces, tabs and other ASCII white space: a file of
+/// links counts these; words_between_spaces() knows all white space of Unicode.
+std::vector<ByteRange> word_places(std::string_view line);
 
 using WordId = std::uint32_t;
 inline constexpr WordId kUnknownWord = 0;

@@ -8,7 +8,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);
   const std::string_view line = text.substr(0, text.find('\n'));
-  for (const dragoman::WordPlace& word : dragoman::word_places(line))
+  for (const dragoman::ByteRange& word : dragoman::word_places(line))
     if (word.begin >= word.end || word.end > line.size()) std::abort();
   dragoman::read_or_refused([&] {
     for (const dragoman::WordLink& link : dragoman::parse_links(line))

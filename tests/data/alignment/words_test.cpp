@@ -13,9 +13,9 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-std::vector<std::string> texts_of(const std::vector<WordPlace>& words, const std::string& line) {
+std::vector<std::string> texts_of(const std::vector<ByteRange>& words, const std::string& line) {
   std::vector<std::string> texts;
-  for (const WordPlace& word : words)
+  for (const ByteRange& word : words)
     texts.push_back(line.substr(word.begin, word.end - word.begin));
   return texts;
 }
