@@ -103,7 +103,7 @@ LetterGroups groups_of(const ParallelText& text, std::int64_t pair, ComparedText
   return of_both(letter_groups(source), letter_groups(target));
 }
 
-/// Calls body(first, last) for blocks of pairs on all threads.
+/// Calls body(pair) for all pairs, on all threads.
 void for_pairs(std::int64_t pairs, const WorkContext& context,
                const std::function<void(std::int64_t pair)>& body) {
   for_each_block(

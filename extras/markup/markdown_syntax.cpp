@@ -103,8 +103,8 @@ std::size_t count_cells(std::string_view row) {
   return cells;
 }
 
-/// The begins of the heads of tables that stand right after a paragraph's text. GitHub makes tables
-/// of them; md4c 0.4 reads all as one paragraph.
+/// Where the heads of tables begin that follow a paragraph without a blank line. GitHub makes
+/// tables of them; md4c 0.4 takes them for text of the paragraph.
 std::vector<std::size_t> heads_within_paragraphs(std::string_view markdown,
                                                  const std::vector<MarkdownBlock>& blocks) {
   std::vector<std::size_t> heads;

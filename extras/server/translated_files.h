@@ -50,8 +50,8 @@ struct TranslatedFile {
   std::int64_t characters = 0;  ///< of the source's text
 };
 
-/// "text/html; charset=utf-8". The charset is left out if the file itself declares another. A file
-/// of none of the kinds is plain text.
+/// "text/html; charset=utf-8". The charset is left out if the file itself declares another. Files
+/// of no known kind are plain text.
 std::string media_type_of(const TranslatedFile& file);
 
 /// Translated files stay in memory for a while, under names that nobody can guess.

@@ -194,7 +194,7 @@ std::pair<std::string, std::size_t> AlignedText::line(std::size_t pair, const Al
     links.push_back({{words_.source(pair)[static_cast<std::size_t>(link.source)],
                       words_.target(pair)[static_cast<std::size_t>(link.target)]},
                      probability});
-  // Of several links between parts of two words, the most probable one counts.
+  // If several links connect parts of the same two words, the most probable one counts.
   std::ranges::sort(links, [](const LinkProbability& a, const LinkProbability& b) {
     return std::pair(a.link, -a.probability) < std::pair(b.link, -b.probability);
   });
