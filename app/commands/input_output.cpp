@@ -15,8 +15,6 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/files.h"
-#include "base/lines.h"
 #include "model/file/run_folder.h"
 
 namespace dragoman {
@@ -126,6 +124,19 @@ void check_standard_input(const std::vector<InputFlag>& inputs) {
   }
   if (readers > 1) throw UsageError(flags, ": only one of them can be standard input (-)");
 }
+
+TextOutput::TextOutput(const std::string& path) {
+  if (!is_stream(path)) {
+    file_.emplace(path);
+    return;
+  }
+  stream_.emplace(path, STDOUT_FILENO, O_WRONLY);
+  writer_.emplace(*stream_, path == "-" ? "standard output" : path);
+}
+
+void TextOutput::write(std::string_view text) { file_ ? file_->write(text) : writer_->write(text); }
+
+void TextOutput::finish() { file_ ? file_->commit() : writer_->flush(); }
 
 namespace {
 

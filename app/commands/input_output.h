@@ -10,6 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/files.h"
+#include "base/lines.h"
+
 namespace dragoman {
 
 /// A flag and the name of the file that it reads.
@@ -58,6 +61,20 @@ class Descriptor {
  private:
   bool own_;
   int number_;
+};
+
+/// Text that appears as a file when it is whole. A stream (is_stream()) gets it as it comes.
+class TextOutput {
+ public:
+  explicit TextOutput(const std::string& path);
+  void write(std::string_view text);
+  /// Throws Error, as write() does. Without it no file appears.
+  void finish();
+
+ private:
+  std::optional<Descriptor> stream_;
+  std::optional<LineWriter> writer_;
+  std::optional<AtomicFile> file_;
 };
 
 /// The destination of lines.

@@ -1,6 +1,4 @@
 // dragoman align: links the words of a parallel text that translate each other.
-#include <unistd.h>
-
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -211,28 +209,13 @@ std::pair<std::string, std::size_t> AlignedText::line(std::size_t pair, const Al
   return {std::move(text), links.size()};
 }
 
-/// Where the lines go: a file that appears when it is whole, a pipe, or standard output.
-class LinkFile {
- public:
-  explicit LinkFile(const std::string& path) {
-    if (path != "-") file_.emplace(path);
-  }
-
-  void write(std::string_view text) { file_ ? file_->write(text) : standard_.write(text); }
-  void finish() { file_ ? file_->commit() : standard_.flush(); }
-
- private:
-  std::optional<AtomicFile> file_;
-  LineWriter standard_{STDOUT_FILENO, "standard output"};
-};
-
 /// Returns the number of links; nothing if a stop has come, and part of the lines are missing.
 std::optional<std::int64_t> write_links(const AlignedText& text, const Aligner& aligner,
                                         const AlignConfig& config, int threads) {
   constexpr std::int64_t kWindow = 16'384, kBlock = 64;  // pairs that are written, aligned together
   const std::int64_t pairs = static_cast<std::int64_t>(text.pairs.size());
   const std::stop_token stop = listen_for_stop();
-  LinkFile file(config.output);
+  TextOutput file(config.output);
   Progress progress("align", "pairs", pairs);
   std::int64_t links = 0;
   for (std::int64_t begin = 0; begin < pairs; begin += kWindow) {

@@ -128,32 +128,6 @@ class DocumentTranslations {
   TranslationFacts facts_;
 };
 
-/// A document in the making: a file appears when it is whole.
-class DocumentOutput {
- public:
-  explicit DocumentOutput(const std::string& path) : path_(path) {
-    if (is_stream(path))
-      stream_.emplace(path, STDOUT_FILENO, O_WRONLY);
-    else
-      file_.emplace(path);
-  }
-
-  void write(const std::string& text) {
-    if (file_) {
-      file_->write(text);
-      return file_->commit();
-    }
-    LineWriter writer(*stream_, path_ == "-" ? "standard output" : path_);
-    writer.write(text);
-    writer.flush();
-  }
-
- private:
-  const std::string path_;
-  std::optional<Descriptor> stream_;
-  std::optional<AtomicFile> file_;
-};
-
 /// The end of a message about a document that is not UTF-8.
 std::string way_to_utf8(MarkupFormat markup, std::string_view text) {
   if (markup != MarkupFormat::Po)
@@ -247,7 +221,7 @@ MarkupDocument read_document(int input, const std::string& name, const MarkupFil
 void translate_document(const MarkupDocument& document, TranslationService& service,
                         const TranslationRequest& request, const std::string& output) {
   const Stopwatch watch;
-  DocumentOutput written(output);  // first: if it cannot be opened, no work is lost
+  TextOutput written(output);  // first: if it cannot be opened, no work is lost
   DocumentTranslations translations(document, service, request);
   const std::vector<AlignedText> texts = translations.all(texts_of(document.passages));
   const bool is_whole = texts.size() == document.passages.size();
@@ -262,6 +236,7 @@ void translate_document(const MarkupDocument& document, TranslationService& serv
   for (std::size_t l = 0; l < lost.size(); ++l) elements[lost[l]] = of_lost[l].text;
   const TranslatedDocument translated = translated_document(document, texts, elements);
   written.write(translated.bytes);
+  written.finish();
   if (translated.untranslated > 0)
     log_warning(join_text(
         counted(static_cast<std::int64_t>(translated.untranslated), "message stays untranslated",
