@@ -18,7 +18,6 @@ function(dragoman_kernel_units TARGET)
     file(CONFIGURE OUTPUT ${UNIT} CONTENT "#include \"${HEADER}\"\n#include \"kernels/tables-inl.h\"\n")
     target_sources(${TARGET} PRIVATE ${UNIT})
   endforeach()
-  set_target_properties(${TARGET} PROPERTIES UNITY_BUILD OFF)  # each unit has an instruction set of its own
   # Multiply-add may be contracted, and vectors wider than the plain target only pass through inlined functions.
   target_compile_options(${TARGET} PRIVATE -O3 -ffp-contract=fast -Wno-psabi)
 endfunction()

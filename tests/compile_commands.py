@@ -5,11 +5,11 @@ import pathlib
 import shlex
 
 
-def sources_of(file):
-    """The sources that are compiled by one command: those that CMake's unity build puts together, or the file itself."""
-    if "/Unity/unity_" not in file.as_posix():
+def sources_of(root, file):
+    """The sources that are compiled by one command: those that a unit includes (cmake/rooms.cmake), or the file itself."""
+    if file.parent.name != "together":
         return [file]
-    return [pathlib.Path(line.split('"')[1]) for line in file.read_text(encoding="utf-8").splitlines()
+    return [root / line.split('"')[1] for line in file.read_text(encoding="utf-8").splitlines()
             if line.startswith("#include")]
 
 
@@ -17,7 +17,7 @@ def commands_of(root, build):
     """The compile command of each source below `root`, by its path from there, as if it were compiled alone."""
     entries = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
     return {source.relative_to(root): entry["command"].replace(entry["file"], str(source)) for entry in entries
-            for source in sources_of(pathlib.Path(entry["file"])) if source.is_relative_to(root)}
+            for source in sources_of(root, pathlib.Path(entry["file"])) if source.is_relative_to(root)}
 
 
 def compiler_words(command):
