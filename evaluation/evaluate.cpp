@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <ranges>
+#include <sstream>
 #include <utility>
 
 #include "base/error.h"
@@ -160,8 +160,8 @@ nlohmann::ordered_json json_of(const NamedScore& score, int width) {
     object["confidence"] = "μ = " + interval_text(score, width);
   }
   if (!score.details.empty()) object["verbose_score"] = score.details;
-  for (const auto item : std::views::split(score.signature, '|')) {
-    const std::string part(item.begin(), item.end());
+  std::istringstream parts(score.signature);
+  for (std::string part; std::getline(parts, part, '|');) {
     const std::size_t colon = part.find(':');
     if (colon != std::string::npos) object[part.substr(0, colon)] = part.substr(colon + 1);
   }

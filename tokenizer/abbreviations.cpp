@@ -1,7 +1,7 @@
 #include "tokenizer/abbreviations.h"
 
-#include <ranges>
 #include <span>
+#include <sstream>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -130,9 +130,10 @@ using WordLists = std::span<const std::string_view>;
 
 template <class Visit>
 void for_each_word(WordLists lists, Visit&& visit) {
-  for (const std::string_view list : lists)
-    for (const auto word : std::views::split(list, ' '))
-      visit(std::string(word.begin(), word.end()));
+  for (const std::string_view list : lists) {
+    std::istringstream words{std::string(list)};
+    for (std::string word; words >> word;) visit(std::move(word));
+  }
 }
 
 std::unordered_set<std::string> set_of(WordLists lists) {

@@ -3,8 +3,8 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <ranges>
 #include <set>
+#include <sstream>
 
 #include "app/commands/commands.h"
 #include "app/frame/flag_names.h"
@@ -164,8 +164,8 @@ void print_section(std::string_view heading, const Json& members) {
 void print_configuration(const std::string& toml, const Json& known) {
   if (toml.empty()) return;
   std::cout << "\nconfiguration\n";
-  for (const auto text : std::views::split(toml, '\n')) {
-    const std::string line(text.begin(), text.end());
+  std::istringstream lines(toml);
+  for (std::string line; std::getline(lines, line);) {
     if (!line.empty() && line.front() != '#' && !known.contains(line.substr(0, line.find(' '))))
       std::cout << "  " << printable(line) << '\n';
   }
