@@ -24,12 +24,17 @@ function(dragoman_install PROGRAM)
     COMPONENT ${PROGRAM})
 endfunction()
 
-dragoman_install(dragoman-lite)
+if(NOT DRAGOMAN_DEB OR NOT TARGET dragoman)  # which have a package each
+  dragoman_install(dragoman-lite)
+endif()
 if(TARGET dragoman)
   # LibTorch comes along in a folder of its own, so that no other program finds it.
   set(PRIVATE_LIBRARIES ${CMAKE_INSTALL_LIBDIR}/dragoman)
   file(RELATIVE_PATH FROM_PROGRAM /${CMAKE_INSTALL_BINDIR} /${PRIVATE_LIBRARIES})
   set_target_properties(dragoman PROPERTIES INSTALL_RPATH $ORIGIN/${FROM_PROGRAM})
+  if(DRAGOMAN_DEB)
+    set_target_properties(dragoman PROPERTIES INSTALL_RPATH ${CMAKE_INSTALL_FULL_LIBDIR}/dragoman)
+  endif()
   dragoman_install(dragoman RUNTIME_DEPENDENCY_SET libraries_of_dragoman)
   install(RUNTIME_DEPENDENCY_SET libraries_of_dragoman
     POST_INCLUDE_REGEXES "/torch/lib/" "/nvidia/" POST_EXCLUDE_REGEXES ".*"

@@ -1,7 +1,12 @@
-# cpack: dragoman-lite as a package of Debian (preset deb) or as a tarball (preset static), with a list of the software in it
-# or under it (SPDX 2.3, tag-value). scripts/release makes both. Times in them are SOURCE_DATE_EPOCH, if it is set.
+# cpack: dragoman or dragoman-lite as a package of Debian (presets deb-dragoman, deb), or dragoman-lite as a tarball (preset
+# static), with a list of the software in it or under it (SPDX 2.3, tag-value). scripts/release makes all. Times in them are
+# SOURCE_DATE_EPOCH, if it is set.
+set(PROGRAM dragoman-lite)
+if(DRAGOMAN_TORCH)
+  set(PROGRAM dragoman)
+endif()
 set(MAINTAINER "The Dragoman authors <maintainers@dragoman.invalid>")
-set(DOCUMENTATION ${CMAKE_INSTALL_DATADIR}/doc/dragoman-lite)
+set(DOCUMENTATION ${CMAKE_INSTALL_DATADIR}/doc/${PROGRAM})
 
 # ---- the libraries, as "package of Debian:license" --------------------------------------------------------
 
@@ -13,6 +18,9 @@ set(LIBRARIES
   libsentencepiece-dev:Apache-2.0 libspdlog-dev:MIT libtomlplusplus-dev:MIT libutf8proc-dev:MIT
   libxxhash-dev:BSD-2-Clause libyaml-cpp-dev:MIT libzip-dev:BSD-3-Clause libzstd-dev:BSD-3-Clause
   "nettle-dev:LGPL-3.0-or-later OR GPL-2.0-or-later" nlohmann-json3-dev:MIT zlib1g-dev:Zlib)
+if(DRAGOMAN_TORCH)
+  list(APPEND LIBRARIES libgloo-dev:BSD-3-Clause)
+endif()
 list(TRANSFORM LIBRARIES REPLACE "^(libstdc[+][+]-[0-9]+)[.0-9]*" "\\1-dev")
 
 # spdx_package(NAME VERSION LICENSE RELATION): a package of the document, and what the program has to do with it
@@ -33,7 +41,7 @@ Relationship: ${RELATION} ${ID}
   set(SPDX "${SPDX}" PARENT_SCOPE)
 endfunction()
 
-spdx_package(dragoman-lite ${PROJECT_VERSION} MIT "SPDXRef-DOCUMENT DESCRIBES")
+spdx_package(${PROGRAM} ${PROJECT_VERSION} MIT "SPDXRef-DOCUMENT DESCRIBES")
 foreach(LIBRARY ${LIBRARIES})
   string(REGEX REPLACE ":.*" "" NAME ${LIBRARY})
   string(REGEX REPLACE "^[^:]*:" "" LICENSE ${LIBRARY})
@@ -44,17 +52,22 @@ foreach(LIBRARY ${LIBRARIES})
   else()
     set(RELATION DEPENDS_ON)
   endif()
-  spdx_package(${NAME} "${VERSION}" "${LICENSE}" "SPDXRef-dragoman-lite ${RELATION}")
+  spdx_package(${NAME} "${VERSION}" "${LICENSE}" "SPDXRef-${PROGRAM} ${RELATION}")
 endforeach()
+if(DRAGOMAN_TORCH)
+  spdx_package(libtorch ${LIBTORCH_VERSION} BSD-3-Clause "SPDXRef-${PROGRAM} CONTAINS")
+  file(GLOB TORCH_LICENSE ${LIBTORCH_INCLUDE_DIR}/../../torch-*.dist-info/licenses/LICENSE)
+  install(FILES ${TORCH_LICENSE} DESTINATION ${DOCUMENTATION} RENAME copyright.libtorch)
+endif()
 string(TIMESTAMP CREATED "%Y-%m-%dT%H:%M:%SZ" UTC)
 set(KIND deb)
 if(DRAGOMAN_STATIC)
   set(KIND static)
 endif()
-file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/dragoman-lite.spdx @ONLY CONTENT "SPDXVersion: SPDX-2.3
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${PROGRAM}.spdx @ONLY CONTENT "SPDXVersion: SPDX-2.3
 DataLicense: CC0-1.0
 SPDXID: SPDXRef-DOCUMENT
-DocumentName: dragoman-lite-@PROJECT_VERSION@-@KIND@
+DocumentName: @PROGRAM@-@PROJECT_VERSION@-@KIND@
 DocumentNamespace: urn:dragoman:@PROJECT_VERSION@:@KIND@
 Creator: Organization: The Dragoman authors
 Created: @CREATED@
@@ -63,7 +76,7 @@ Created: @CREATED@
 # ---- the packages -----------------------------------------------------------------------------------------
 
 set(CPACK_VERBATIM_VARIABLES ON)
-set(CPACK_PACKAGE_NAME dragoman-lite)
+set(CPACK_PACKAGE_NAME ${PROGRAM})
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_STRIP_FILES ON)
 set(CPACK_MONOLITHIC_INSTALL ON)
@@ -74,7 +87,7 @@ if(DRAGOMAN_STATIC)
   set(CPACK_PACKAGE_FILE_NAME dragoman-lite-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
 else()
   string(TIMESTAMP CHANGED "%a, %d %b %Y %H:%M:%S +0000" UTC)
-  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/changelog CONTENT "dragoman-lite (${PROJECT_VERSION}) unstable; urgency=medium
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/changelog CONTENT "${PROGRAM} (${PROJECT_VERSION}) unstable; urgency=medium
 
   * CHANGELOG.md of the sources has the changes.
 
@@ -91,11 +104,27 @@ else()
   set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
   set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libmecab2, mecab-ipadic-utf8")
   set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
-  set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "translates with Transformer models on the CPU
+  if(DRAGOMAN_TORCH)
+    set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${LIBTORCH_INCLUDE_DIR}/../lib)
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/overrides CONTENT
+"# LibTorch is what its authors built, byte for byte. Its libtorch.so is there only to name the other libraries.
+dragoman: library-not-linked-against-libc [usr/lib/*/dragoman/libtorch.so]
+dragoman: unstripped-binary-or-object [usr/lib/*/dragoman/lib*.so]
+")
+    install(FILES ${CMAKE_BINARY_DIR}/overrides DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides RENAME dragoman)
+    set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "trains Transformer models for translation, and translates
+Dragoman trains the Transformer of \"Attention Is All You Need\" on two text
+files, scores it, translates lines and documents with it, and serves it over
+HTTP (the interfaces of LibreTranslate and DeepL). This program brings its
+LibTorch for the CPU along, in a folder of its own. dragoman-lite is enough for
+all but training.")
+  else()
+    set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "translates with Transformer models on the CPU
 Dragoman trains the Transformer of \"Attention Is All You Need\" on two text
 files and translates with it. This program is the part that translates: lines,
 documents and requests over HTTP (the interfaces of LibreTranslate and DeepL).
 It also scores translations (BLEU, chrF, TER), and reads and writes models of
 CTranslate2, Hugging Face and Marian. It needs neither LibTorch nor a GPU.")
+  endif()
 endif()
 include(CPack)
