@@ -159,8 +159,7 @@ ForeignSearch fairseq_search(const ForeignOptions& options) {
   if (!options.is_off(ngrams))
     search.defaults["no-repeat-ngram-size"] = options.setting("no-repeat-ngram-size", ngrams, 0);
   read_fairseq_lengths(search.defaults, options);
-  for (const auto& [name, what, off] : kUnsupportedFairseq)
-    if (!options.is_off(name, off)) search.left_out.emplace_back(name);
+  search.left_out = options.those_on(kUnsupportedFairseq);
   return search;
 }
 

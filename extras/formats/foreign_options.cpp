@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/error.h"
@@ -163,8 +164,8 @@ double ForeignOptions::number(const std::string& name, double otherwise) const {
 
 std::int64_t ForeignOptions::integer(const std::string& name, std::int64_t otherwise) const {
   const double value = number(name, static_cast<double>(otherwise));
-  if (value != std::floor(value) || std::abs(value) > 1e15)
-    throw Error(place(name), ": is not a whole number");
+  require(name, value == std::floor(value), "is not a whole number");
+  require(name, std::abs(value) < 0x1p63, "is too large");
   return static_cast<std::int64_t>(value);
 }
 
@@ -220,6 +221,13 @@ void ForeignOptions::require_off(std::span<const Feature> features) const {
     require(option, is_off(option, off), join_text(what, " cannot be imported"));
 }
 
+std::vector<std::string> ForeignOptions::those_on(std::span<const Feature> features) const {
+  std::vector<std::string> names;
+  for (const Feature& feature : features)
+    if (!is_off(feature.option, feature.off)) names.emplace_back(feature.option);
+  return names;
+}
+
 void read_numbers(ModelConfig& config, const ForeignOptions& options,
                   std::span<const ConfigOption> table) {
   for (const Field& field : fields_of(config))
@@ -230,6 +238,27 @@ void read_numbers(ModelConfig& config, const ForeignOptions& options,
                              ? text_of(options.integer(name, static_cast<std::int64_t>(otherwise)))
                              : text_of(options.number(name, otherwise)));
     }
+}
+
+ForeignOptions json_options(const std::string& file, const nlohmann::json& object) {
+  ForeignOptions::Values values;
+  const auto text_of = [](const nlohmann::json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+  };
+  for (const auto& [name, value] : object.items()) {
+    std::vector<std::string>& texts = values[name];
+    if (value.is_array())
+      for (const nlohmann::json& item : value) texts.push_back(text_of(item));
+    else if (!value.empty())  // null and {} are no value
+      texts.push_back(text_of(value));
+  }
+  ForeignOptions options(file, std::move(values));
+  options.quote_names();
+  return options;
+}
+
+ForeignOptions json_options(const std::filesystem::path& path) {
+  return json_options(path.string(), read_json_object(path));
 }
 
 ForeignOptions yaml_options(const std::string& file, std::string_view text) {
@@ -359,8 +388,7 @@ void check_config(const ModelConfig& config, const std::string& file,
 void check_config(const ModelConfig& config, const ForeignOptions& options,
                   std::span<const ConfigOption> table) {
   std::vector<std::string> names;
-  for (const ConfigOption& option : table)
-    names.push_back(options.spelled(std::string(option.name)));
+  for (const ConfigOption& option : table) names.push_back(options.shown(std::string(option.name)));
   std::vector<NamePair> keys;
   for (std::size_t i = 0; i < table.size(); ++i) keys.push_back({table[i].flag, names[i]});
   check_config(config, options.file(), keys);

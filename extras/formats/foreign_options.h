@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <span>
 #include <string>
@@ -44,11 +46,14 @@ class ForeignOptions {
   using Spelling = std::function<std::string(const Values&, const std::string&)>;
   void spell(Spelling spelling) { spelling_ = std::move(spelling); }
 
+  /// From here on messages show names in quotes, as JSON has them.
+  void quote_names() { quote_ = "\""; }
+
   const std::string& file() const { return file_; }
   /// "FILE: NAME", the beginning of messages about an option.
-  std::string place(const std::string& name) const { return file_ + ": " + spelled(name); }
-  /// The name as the file has it.
-  std::string spelled(const std::string& name) const;
+  std::string place(const std::string& name) const { return file_ + ": " + shown(name); }
+  /// The name as messages show it.
+  std::string shown(const std::string& name) const { return quote_ + spelled(name) + quote_; }
   /// Whether it has a value.
   bool has(const std::string& name) const;
   /// Each returns `otherwise` for a missing value, and throws Error that names file and option for
@@ -75,12 +80,15 @@ class ForeignOptions {
   }
   /// Throws Error for the first of these that is not off.
   void require_off(std::span<const Feature> features) const;
+  /// The names of those that are not off.
+  std::vector<std::string> those_on(std::span<const Feature> features) const;
 
  private:
   template <class Get>
   auto same_of_both(const std::string& name, Get&& get) const;
+  std::string spelled(const std::string& name) const;  ///< the name as the file has it
 
-  std::string file_;
+  std::string file_, quote_;
   Values values_;
   Spelling spelling_;
 };
@@ -95,6 +103,11 @@ struct ConfigOption {
 /// Sets the sizes and rates of the configuration. Throws Error for a value of another type.
 void read_numbers(ModelConfig& config, const ForeignOptions& options,
                   std::span<const ConfigOption> table);
+
+/// The members of a JSON object. A value that is neither a scalar nor a list counts as one text.
+ForeignOptions json_options(const std::string& file, const nlohmann::json& object);
+/// Those of a file (read_json_object).
+ForeignOptions json_options(const std::filesystem::path& path);
 
 /// The options of a YAML text that is one map (parse_yaml_map).
 ForeignOptions yaml_options(const std::string& file, std::string_view text);

@@ -102,33 +102,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Settings that change translations and that we lack, with the number that means "off".
-constexpr std::pair<const char*, double> kUnsupportedHfMarian[] = {
-    {"begin_suppress_tokens", 0},
-    {"constraints", 0},
-    {"diversity_penalty", 0},
-    {"do_sample", 0},
-    {"dola_layers", 0},
-    {"encoder_no_repeat_ngram_size", 0},
-    {"encoder_repetition_penalty", 1},
-    {"exponential_decay_length_penalty", 0},
-    {"force_words_ids", 0},
-    {"forced_decoder_ids", 0},
-    {"guidance_scale", 1},
-    {"max_time", -1},
-    {"num_beam_groups", 1},
-    {"num_return_sequences", 1},
-    {"penalty_alpha", 0},
-    {"sequence_bias", 0},
-    {"stop_strings", 0},
-    {"watermarking_config", 0}};
-
-bool is_off(const nlohmann::json& value, double off) {
-  if (value.is_null()) return true;
-  if (value.is_boolean()) return value.get<bool>() == (off != 0);
-  if (value.is_number()) return value.get<double>() == off;
-  return value.empty();
-}
+/// Settings that change translations and that we lack.
+constexpr Feature kUnsupportedHfMarian[] = {{"begin_suppress_tokens"},
+                                            {"constraints"},
+                                            {"diversity_penalty"},
+                                            {"do_sample"},
+                                            {"dola_layers"},
+                                            {"encoder_no_repeat_ngram_size"},
+                                            {"encoder_repetition_penalty", "", 1},
+                                            {"exponential_decay_length_penalty"},
+                                            {"force_words_ids"},
+                                            {"forced_bos_token_id", "", -1},
+                                            {"forced_decoder_ids"},
+                                            {"guidance_scale", "", 1},
+                                            {"max_time", "", -1},
+                                            {"num_beam_groups", "", 1},
+                                            {"num_return_sequences", "", 1},
+                                            {"penalty_alpha"},
+                                            {"sequence_bias"},
+                                            {"stop_strings"},
+                                            {"watermarking_config"}};
 
 struct HfPieces {
   std::int64_t all = 0;      ///< ids of the target, padding included
@@ -141,24 +134,27 @@ struct HfPieces {
 /// another type or beyond the range of ours.
 class GenerationConfigReader {
  public:
-  GenerationConfigReader(const JsonFile& file, const HfPieces& pieces)
-      : file_(file), pieces_(pieces) {}
+  GenerationConfigReader(const fs::path& path, const HfPieces& pieces)
+      : json_(read_json_object(path)),
+        options_(json_options(path.string(), json_)),
+        pieces_(pieces) {}
 
   ForeignSearch run() {
-    search_.file = file_.path().string();
+    search_.file = options_.file();
+    search_.left_out = options_.those_on(kUnsupportedHfMarian);
     whole("beam-size", "num_beams", 1);
     number("length-penalty", "length_penalty");
-    if (file_.number("repetition_penalty", 1) != 1)
+    if (!options_.is_off("repetition_penalty", 1))
       number("repetition-penalty", "repetition_penalty");
-    if (file_.integer("no_repeat_ngram_size", 0) != 0)
+    if (!options_.is_off("no_repeat_ngram_size"))
       whole("no-repeat-ngram-size", "no_repeat_ngram_size", 0);
     lengths();
-    stop();
+    if (options_.text("early_stopping", "") == "never")
+      search_.defaults["stop"] = "exact";
+    else
+      search_.defaults["stop"] = options_.flag("early_stopping", false) ? "full" : "hf";
     bad_words();
     suppressed_tokens();
-    for (const auto& [key, off] : kUnsupportedHfMarian)
-      if (file_.has(key) && !is_off(file_.all()[key], off)) leave_out(key);
-    if (file_.has("forced_bos_token_id")) leave_out("forced_bos_token_id");
     search_.suppressed.assign(suppressed_.begin(), suppressed_.end());
     return std::move(search_);
   }
@@ -170,44 +166,34 @@ class GenerationConfigReader {
   }
   void whole(const char* flag, const char* key, std::int64_t otherwise, std::int64_t more = 0) {
     search_.defaults[flag] =
-        setting_text(flag, file_.integer(key, otherwise), file_.place(key), more);
+        setting_text(flag, options_.integer(key, otherwise), options_.place(key), more);
   }
   void number(const char* flag, const char* key) {
-    search_.defaults[flag] = setting_text(flag, file_.number(key, 1), file_.place(key));
+    search_.defaults[flag] = setting_text(flag, options_.number(key, 1), options_.place(key));
   }
 
   /// `max_length` and `min_length` also count the token that the decoder begins with. The numbers
   /// of new tokens take precedence over them.
   void lengths() {
-    if (file_.has("max_new_tokens"))
+    if (options_.has("max_new_tokens"))
       whole("max-length", "max_new_tokens", 0);
     else
       whole("max-length", "max_length", 512, 1);
     const std::int64_t longest = std::stoll(search_.defaults["max-length"]);
     search_.defaults["max-length-ratio"] = std::to_string(std::min<std::int64_t>(longest, 1000));
-    const bool is_new = file_.has("min_new_tokens");
+    const bool is_new = options_.has("min_new_tokens");
     const char* key = is_new ? "min_new_tokens" : "min_length";
-    if (const std::int64_t shortest = file_.integer(key, 0); shortest != 0)
-      whole("min-length", key, 0, is_new ? 0 : 1);
-    if (const auto least = search_.defaults.find("min-length");
-        least != search_.defaults.end() && std::stoll(least->second) > longest)
-      throw Error(file_.place(key), ": is more than the longest translation may have");
-  }
-
-  void stop() {
-    search_.defaults["stop"] = "hf";
-    if (!file_.has("early_stopping")) return;
-    const bool is_text = file_.all()["early_stopping"].is_string();  // "never"
-    if (is_text || file_.flag("early_stopping", false))
-      search_.defaults["stop"] = is_text ? "exact" : "full";
+    if (options_.is_off(key)) return;
+    whole("min-length", key, 0, is_new ? 0 : 1);
+    options_.require(key, std::stoll(search_.defaults["min-length"]) <= longest,
+                     "is more than the longest translation may have");
   }
 
   std::int64_t token(const nlohmann::json& value, const char* key) const {
-    if (!value.is_number_integer())
-      throw Error(file_.place(key), ": has an id that is no whole number");
+    options_.require(key, value.is_number_integer(), "has an id that is no whole number");
     const auto id = value.get<std::int64_t>();  // 2^63 and more become negative
-    if (id < 0 || id >= pieces_.all)
-      throw Error(file_.place(key), ": has the id ", value.dump(), ", which no piece has");
+    options_.require(key, id >= 0 && id < pieces_.all,
+                     join_text("has the id ", value.dump(), ", which no piece has"));
     return id;
   }
   /// Our search never produces <unk> and padding, so they need no setting.
@@ -215,18 +201,18 @@ class GenerationConfigReader {
     if (id < pieces_.padding && id != pieces_.unk) suppressed_.insert(id);
   }
 
-  const nlohmann::json& list(const char* key) const {
-    const nlohmann::json& value = file_.all()[key];
-    if (!value.is_array()) throw Error(file_.place(key), ": is not a list");
-    return value;
+  /// The items of a list; none if there is no such key.
+  nlohmann::json list(const char* key) const {
+    if (!json_.contains(key) || json_[key].is_null()) return nlohmann::json::array();
+    options_.require(key, json_[key].is_array(), "is not a list");
+    return json_[key];
   }
   /// Sequences of tokens. We have a setting for those of one token. transformers ignores </s> here.
   void bad_words() {
     constexpr const char* kKey = "bad_words_ids";
-    if (!file_.has(kKey)) return;
     for (const nlohmann::json& sequence : list(kKey)) {
-      if (!sequence.is_array() || sequence.empty())
-        throw Error(file_.place(kKey), ": has an item that is not a list of ids");
+      options_.require(kKey, sequence.is_array() && !sequence.empty(),
+                       "has an item that is not a list of ids");
       for (const nlohmann::json& id : sequence) token(id, kKey);
       const std::int64_t first = token(sequence.front(), kKey);
       if (sequence.size() > 1)
@@ -237,7 +223,6 @@ class GenerationConfigReader {
   }
   void suppressed_tokens() {
     constexpr const char* kKey = "suppress_tokens";
-    if (!file_.has(kKey)) return;
     for (const nlohmann::json& id : list(kKey)) {
       if (token(id, kKey) == pieces_.eos)
         leave_out(kKey);
@@ -246,36 +231,35 @@ class GenerationConfigReader {
     }
   }
 
-  const JsonFile& file_;
+  const nlohmann::json json_;
+  const ForeignOptions options_;
   HfPieces pieces_;
   ForeignSearch search_;
   std::set<std::int64_t> suppressed_;
 };
 
-/// config.json's keys of the sizes and rates that ModelConfig::check() checks.
-constexpr NamePair kHfMarianKeys[] = {{"d-model", "\"d_model\""},
-                                      {"heads", "\"encoder_attention_heads\""},
-                                      {"d-ff", "\"encoder_ffn_dim\""},
-                                      {"encoder-layers", "\"encoder_layers\""},
-                                      {"decoder-layers", "\"decoder_layers\""},
-                                      {"attention-dropout", "\"attention_dropout\""},
-                                      {"activation-dropout", "\"activation_dropout\""},
-                                      {"dropout", "\"dropout\""}};
+/// config.json's keys of sizes and rates, with the values of MarianConfig, which its writer may
+/// leave out.
+constexpr ConfigOption kHfMarianConfig[] = {{"d-model", "d_model", 1024},
+                                            {"heads", "*_attention_heads", 16},
+                                            {"d-ff", "*_ffn_dim", 4096},
+                                            {"encoder-layers", "encoder_layers", 12},
+                                            {"decoder-layers", "decoder_layers", 12},
+                                            {"attention-dropout", "attention_dropout", 0},
+                                            {"activation-dropout", "activation_dropout", 0},
+                                            {"dropout", "dropout", 0.1}};
 
-Activation activation_of(const JsonFile& file) {
-  const std::string name = file.text("activation_function", "gelu");
-  if (name == "relu") return Activation::Relu;
-  if (name == "gelu") return Activation::Gelu;
-  if (name == "swish" || name == "silu") return Activation::Swish;
-  throw Error(file.path().string(), ": the activation function \"", name,
-              "\" is not known; relu, gelu and swish are");
-}
+constexpr Feature kHfMarianFeatures[] = {
+    {"normalize_before", "normalisation before each sub-layer"},
+    {"normalize_embedding", "normalised embeddings"},
+    {"add_final_layer_norm", "a last normalisation"},
+};
 
-Tying tying_of(const JsonFile& file) {
-  const bool two = file.flag("tie_word_embeddings", true);
-  const bool three = file.flag("share_encoder_decoder_embeddings", true);
-  file.require("tie_word_embeddings", two || !three,
-               "embeddings of both sides that are one, with an output apart, are not known");
+Tying tying_of(const ForeignOptions& options) {
+  const bool two = options.flag("tie_word_embeddings", true);
+  const bool three = options.flag("share_encoder_decoder_embeddings", true);
+  options.require("tie_word_embeddings", two || !three,
+                  "embeddings of both sides that are one, with an output apart, are not known");
   return three ? Tying::ThreeWay : two ? Tying::TwoWay : Tying::None;
 }
 
@@ -312,42 +296,29 @@ Vocabularies read_vocabularies(const fs::path& folder) {
   return vocabularies;
 }
 
-ModelConfig read_config(const JsonFile& file, const Vocabularies& vocabularies) {
-  file.require("scale_embedding", file.flag("scale_embedding", false),
-               "models whose embeddings are not multiplied by sqrt(d_model) are not known");
-  file.require("normalize_before", !file.flag("normalize_before", false),
-               "only normalisation after each sub-layer is known of these models");
-  file.require("normalize_embedding", !file.flag("normalize_embedding", false),
-               "normalised embeddings are not known");
-  file.require("add_final_layer_norm", !file.flag("add_final_layer_norm", false),
-               "a last normalisation is not known of these models");
-  file.require("decoder_start_token_id",
-               file.integer("decoder_start_token_id") == file.integer("pad_token_id"),
-               "is not the id of padding");
-  const auto last =
-      static_cast<std::int64_t>(vocabularies.target.size()) + vocabularies.padding.target - 1;
-  file.require("pad_token_id", file.integer("pad_token_id") == last,
-               "is not the id of <pad> in the target vocabulary");
+ModelConfig read_config(const ForeignOptions& options, const Vocabularies& vocabularies) {
+  constexpr const char *kPadding = "pad_token_id", *kStart = "decoder_start_token_id";
+  constexpr std::int64_t kUsualPadding = 58'100;
+  options.require_off(kHfMarianFeatures);
+  options.require("scale_embedding", options.flag("scale_embedding", false),
+                  "models whose embeddings are not multiplied by sqrt(d_model) are not known");
+  const std::int64_t padding = options.integer(kPadding, kUsualPadding);
+  options.require(kStart, options.integer(kStart, kUsualPadding) == padding,
+                  "is not the id of padding");
+  const std::int64_t last = std::ssize(vocabularies.target) + vocabularies.padding.target - 1;
+  options.require(kPadding, padding == last, "is not the id of <pad> in the target vocabulary");
   ModelConfig config;
-  config.d_model = file.integer("d_model");
-  config.heads = file.integer("encoder_attention_heads");
-  file.require("decoder_attention_heads", file.integer("decoder_attention_heads") == config.heads,
-               "encoder and decoder have unlike numbers of heads");
-  config.d_ff = file.integer("encoder_ffn_dim");
-  file.require("decoder_ffn_dim", file.integer("decoder_ffn_dim") == config.d_ff,
-               "encoder and decoder have feed-forward networks of unlike widths");
-  config.encoder_layers = file.integer("encoder_layers");
-  config.decoder_layers = file.integer("decoder_layers");
-  config.activation = activation_of(file);
-  config.dropout = file.number("dropout", 0.1);
-  config.attention_dropout = file.number("attention_dropout", 0);
-  config.activation_dropout = file.number("activation_dropout", 0);
-  config.source_vocabulary = static_cast<std::int64_t>(vocabularies.source.size());
-  config.target_vocabulary = static_cast<std::int64_t>(vocabularies.target.size());
-  config.tying = tying_of(file);
-  file.require("share_encoder_decoder_embeddings",
-               config.tying != Tying::ThreeWay || vocabularies.joint,
-               "there are two vocabularies, which cannot have the same embeddings");
+  read_numbers(config, options, kHfMarianConfig);
+  constexpr Activation kActivations[] = {Activation::Relu, Activation::Gelu, Activation::Swish,
+                                         Activation::Swish};
+  config.activation = kActivations[options.choice("activation_function", "gelu",
+                                                  {"relu", "gelu", "swish", "silu"})];
+  config.source_vocabulary = std::ssize(vocabularies.source);
+  config.target_vocabulary = std::ssize(vocabularies.target);
+  config.tying = tying_of(options);
+  options.require("share_encoder_decoder_embeddings",
+                  config.tying != Tying::ThreeWay || vocabularies.joint,
+                  "there are two vocabularies, which cannot have the same embeddings");
   return config;
 }
 
@@ -406,12 +377,12 @@ void read_weights(ForeignModel& model, const fs::path& path, const HfPadding& pa
 ForeignSearch read_search(const fs::path& folder, const Vocabularies& vocabularies,
                           const ModelConfig& config) {
   const fs::path path = folder / "generation_config.json";
-  const JsonFile file(fs::exists(path) ? path : folder / "config.json");
   const std::int64_t pieces = config.target_vocabulary;
-  return GenerationConfigReader(file, {.all = pieces + vocabularies.padding.target,
-                                       .padding = pieces,
-                                       .unk = config.unk_id,
-                                       .eos = config.eos_id})
+  return GenerationConfigReader(fs::exists(path) ? path : folder / "config.json",
+                                {.all = pieces + vocabularies.padding.target,
+                                 .padding = pieces,
+                                 .unk = config.unk_id,
+                                 .eos = config.eos_id})
       .run();
 }
 
@@ -419,23 +390,23 @@ ForeignSearch read_search(const fs::path& folder, const Vocabularies& vocabulari
 
 bool is_hf_marian(const fs::path& folder) {
   const fs::path path = folder / "config.json";
-  return fs::exists(path) && JsonFile(path).text("model_type", "") == "marian";
+  return fs::exists(path) && json_options(path).text("model_type", "") == "marian";
 }
 
 ForeignModel read_hf_marian(const fs::path& folder) {
-  const JsonFile config(folder / "config.json");
+  const ForeignOptions options = json_options(folder / "config.json");
   const Vocabularies vocabularies = read_vocabularies(folder);
   ForeignModel model;
   model.kind = "MarianMTModel";
   model.columns = ColumnOrder::Halves;
-  model.config = read_config(config, vocabularies);
-  check_config(model.config, config.path().string(), kHfMarianKeys);
+  model.config = read_config(options, vocabularies);
+  check_config(model.config, options, kHfMarianConfig);
   model.embedding_scale = std::sqrt(static_cast<double>(model.config.d_model));
   model.config.unk_id = piece_id(vocabularies.target, "<unk>", folder.string());
   model.config.eos_id = piece_id(vocabularies.target, "</s>", folder.string());
   model.config.bos_id = model.config.eos_id;
-  config.require("eos_token_id", config.integer("eos_token_id") == model.config.eos_id,
-                 "is not the id of </s> in the vocabulary");
+  options.require("eos_token_id", options.integer("eos_token_id", 0) == model.config.eos_id,
+                  "is not the id of </s> in the vocabulary");
   const fs::path source = folder / "source.spm", target = folder / "target.spm";
   model.source = {vocabularies.source, read_file(source), source.string()};
   model.target = {vocabularies.target, read_file(target), target.string()};

@@ -6,8 +6,8 @@
 #include "base/compressed_text.h"
 #include "base/error.h"
 #include "extras/formats/ctranslate2.h"
+#include "extras/formats/foreign_options.h"
 #include "extras/formats/hf_marian.h"
-#include "extras/formats/json_yaml.h"
 #include "extras/formats/marian.h"
 #include "extras/formats/pytorch_checkpoint.h"
 #include "model/file/model_file.h"
@@ -113,7 +113,7 @@ ForeignModel read_checkpoint_of(const fs::path& folder, const fs::path& checkpoi
 /// Describes the kind of a folder.
 std::string description_of_folder(const fs::path& folder) {
   if (fs::exists(folder / "config.json")) {
-    const std::string type = JsonFile(folder / "config.json").text("model_type", "");
+    const std::string type = json_options(folder / "config.json").text("model_type", "");
     if (!type.empty()) return "is a model of the type \"" + type + "\"";
   }
   if (fs::exists(folder / "model.bin") && !is_binary_marian(folder / "model.bin"))

@@ -131,8 +131,9 @@ void check_kind(const fs::path& model) {
 }
 
 /// Settings that change translations and that we lack; they are usually off.
-constexpr const char* kUnsupportedMarian[] = {"allow-unk",         "force-decode",    "n-best",
-                                              "output-approx-knn", "output-sampling", "shortlist"};
+constexpr Feature kUnsupportedMarian[] = {{"allow-unk"},       {"force-decode"},
+                                          {"n-best"},          {"output-approx-knn"},
+                                          {"output-sampling"}, {"shortlist"}};
 
 ForeignSearch search_of(const ForeignOptions& options) {
   ForeignSearch search{.defaults = {{"stop", "marian"}}, .file = options.file()};
@@ -144,8 +145,7 @@ ForeignSearch search_of(const ForeignOptions& options) {
   number("length-penalty", "normalize", 0);
   number("max-length-ratio", "max-length-factor", 3);
   if (options.number("word-penalty", 0) != 0) number("word-penalty", "word-penalty", 0);
-  for (const char* name : kUnsupportedMarian)
-    if (!options.is_off(name)) search.left_out.emplace_back(name);
+  search.left_out = options.those_on(kUnsupportedMarian);
   return search;
 }
 

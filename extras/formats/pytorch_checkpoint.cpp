@@ -166,34 +166,16 @@ std::map<std::string, StridedTensor> CheckpointFile::tensors(const PickleValue& 
 
 namespace {
 
-ForeignDtype element_type(Dtype type) {
-  switch (type) {
-    case Dtype::F32:
-      return ForeignDtype::F32;
-    case Dtype::BF16:
-      return ForeignDtype::BF16;
-    case Dtype::F16:
-      return ForeignDtype::F16;
-    case Dtype::I8:
-      return ForeignDtype::I8;
-    case Dtype::U8:
-      return ForeignDtype::U8;
-    case Dtype::I32:
-      return ForeignDtype::I32;
-    case Dtype::I64:
-      return ForeignDtype::I64;
-    case Dtype::U64:
-      return ForeignDtype::U64;
-  }
-  throw Error("unknown type of a tensor");
-}
+/// By Dtype.
+constexpr ForeignDtype kSafetensorsTypes[] = {
+    ForeignDtype::F32, ForeignDtype::BF16, ForeignDtype::F16, ForeignDtype::I8,
+    ForeignDtype::U8,  ForeignDtype::I32,  ForeignDtype::I64, ForeignDtype::U64};
 
 }  // namespace
 
 /// Reads {"weight_map": {tensor: file}}, which Hugging Face's libraries write for large models.
 void WeightFile::read_shards(const std::filesystem::path& path) {
-  const JsonFile index(path);
-  const auto& all = index.all();
+  const nlohmann::json all = read_json_object(path);
   const auto map = all.find("weight_map");
   if (map == all.end() || !map->is_object())
     throw Error(path.string(), ": has no \"weight_map\" of tensors and files");
@@ -222,7 +204,7 @@ WeightFile::WeightFile(const std::filesystem::path& path) {
   } else if (path.extension() == ".safetensors") {
     for (const TensorData& tensor : safetensors_.emplace(path).tensors())
       tensors_[tensor.name] =
-          strided_tensor(element_type(tensor.dtype), tensor.shape,
+          strided_tensor(kSafetensorsTypes[static_cast<std::size_t>(tensor.dtype)], tensor.shape,
                          dense_strides(tensor.shape, Order::RowMajor), tensor.raw());
   } else {
     const CheckpointFile& checkpoint = checkpoint_.emplace(path);

@@ -13,7 +13,6 @@
 #include "base/files.h"
 #include "extras/formats/byte_reader.h"
 #include "extras/formats/foreign_options.h"
-#include "extras/formats/json_yaml.h"
 #include "extras/formats/plain_transformer.h"
 #include "extras/formats/vocabulary_file.h"
 #include "tokenizer/sentencepiece_model.h"
@@ -420,7 +419,7 @@ ForeignVocabulary read_side(const fs::path& folder, Side side) {
 std::string read_config(const fs::path& folder, ForeignModel& model, bool starts_from_zero) {
   const fs::path path = folder / "config.json";
   if (!fs::exists(path)) return "<s>";
-  const JsonFile config(path);
+  const ForeignOptions config = json_options(path);
   config.require("add_source_bos", !config.flag("add_source_bos", false),
                  "sources that begin with <s> are not known");
   model.config.source_eos =

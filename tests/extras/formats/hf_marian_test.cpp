@@ -263,7 +263,7 @@ TEST_F(HfMarian, ErrorsNameTheKeysOfTheFile) {
            {0, "config.json ... \"d_model\" ... 0 ... 1"},
            {-5, "config.json ... \"d_model\" ... -5 ... 1"},
            {15, "config.json: \"encoder_attention_heads\": 2 heads do not divide \"d_model\" 15"},
-           {18446744073709551615U, "config.json: \"d_model\" is too large"}})
+           {18446744073709551615U, "config.json: \"d_model\" ... too large"}})
     EXPECT_THAT(error_with("d_model", value), Names(message));
 }
 
