@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -48,6 +49,18 @@ bool is_ctranslate2(const std::filesystem::path& folder);
 /// them, or sentencepiece.model. Throws Error that names the file and the fault: a file is missing
 /// or damaged, or the model has a feature that this program does not know.
 ForeignModel read_ctranslate2(const std::filesystem::path& folder);
+
+/// A matrix with its bias, or a normalisation. A matrix of CTranslate2 may hold several of ours,
+/// one below the other.
+struct CTranslate2Layer {
+  std::string theirs;             ///< "encoder/layer_0/self_attention/linear_0"
+  std::vector<std::string> ours;  ///< "encoder.layers.0.self_attention.query", ...
+  std::int64_t outputs;           ///< of each of ours
+  std::int64_t inputs = 0;        ///< of a matrix; 0: a normalisation
+};
+
+/// All layers of a model, without its embeddings and positions.
+std::vector<CTranslate2Layer> ctranslate2_layers(const ModelConfig& config);
 
 /// The variables of model.bin.
 class CTranslate2Model {

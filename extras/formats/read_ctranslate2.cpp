@@ -105,6 +105,42 @@ const StridedTensor* CTranslate2Model::find(std::string_view name) const {
   return found == variables_.end() ? nullptr : &found->second;
 }
 
+std::vector<CTranslate2Layer> ctranslate2_layers(const ModelConfig& config) {
+  const std::int64_t d = config.d_model, f = config.d_ff;
+  std::vector<CTranslate2Layer> all;
+  for (const std::string side : {"encoder", "decoder"}) {
+    const bool is_decoder = side == "decoder";
+    if (config.embedding_norm)
+      all.push_back({side + "/layernorm_embedding", {side + ".embedding_norm"}, d});
+    if (config.norm == NormPosition::Before)
+      all.push_back({side + "/layer_norm", {side + ".norm"}, d});
+    for (std::int64_t i = 0; i < (is_decoder ? config.decoder_layers : config.encoder_layers);
+         ++i) {
+      const std::string to = join_text(side, "/layer_", i), from = join_text(side, ".layers.", i);
+      const std::string self = from + ".self_attention", cross = from + ".cross_attention",
+                        inner = from + ".feed_forward.inner", gate = from + ".feed_forward.gate";
+      all.push_back({to + "/self_attention/linear_0",
+                     {self + ".query", self + ".key", self + ".value"},
+                     d,
+                     d});
+      all.push_back({to + "/self_attention/linear_1", {self + ".output"}, d, d});
+      all.push_back({to + "/self_attention/layer_norm", {self + "_norm"}, d});
+      if (is_decoder) {
+        all.push_back({to + "/attention/linear_0", {cross + ".query"}, d, d});
+        all.push_back({to + "/attention/linear_1", {cross + ".key", cross + ".value"}, d, d});
+        all.push_back({to + "/attention/linear_2", {cross + ".output"}, d, d});
+        all.push_back({to + "/attention/layer_norm", {cross + "_norm"}, d});
+      }
+      const bool gated = is_gated(config.activation);
+      all.push_back({to + "/ffn/linear_0", {gated ? gate : inner}, f, d});
+      if (gated) all.push_back({to + "/ffn/linear_0_noact", {inner}, f, d});
+      all.push_back({to + "/ffn/linear_1", {from + ".feed_forward.outer"}, d, f});
+      all.push_back({to + "/ffn/layer_norm", {from + ".feed_forward_norm"}, d});
+    }
+  }
+  return all;
+}
+
 namespace {
 
 /// The variables that say the sizes which ModelConfig::check() checks.
@@ -200,8 +236,7 @@ class CTranslate2Reader {
     read_sizes();
     check_switches();
     read_embeddings();
-    stack("encoder", config_.encoder_layers);
-    stack("decoder", config_.decoder_layers);
+    for (const CTranslate2Layer& layer : ctranslate2_layers(config_)) read_layer(layer);
     read_positions();
     variables_.check_all_taken();
   }
@@ -296,51 +331,23 @@ class CTranslate2Reader {
           variables_.take("decoder/projection/bias", {config_.target_vocabulary});
   }
 
-  void norm(const std::string& ours, const std::string& theirs) {
-    model_.parameters[ours + ".weight"] = variables_.take(theirs + "/gamma", {config_.d_model});
-    model_.parameters[ours + ".bias"] = variables_.take(theirs + "/beta", {config_.d_model});
-  }
-
-  /// One of their matrices holds several of ours, one below the other.
-  void linear(const std::vector<std::string>& ours, const std::string& theirs, std::int64_t outputs,
-              std::int64_t inputs) {
-    const std::int64_t rows = outputs * static_cast<std::int64_t>(ours.size());
-    const auto weights = variables_.take(theirs + "/weight", {rows, inputs});
+  void read_layer(const CTranslate2Layer& layer) {
+    const bool is_norm = layer.inputs == 0;
+    const std::int64_t rows = layer.outputs * std::ssize(layer.ours);
+    std::vector<std::int64_t> shape = {rows};
+    if (!is_norm) shape.push_back(layer.inputs);
+    const std::string bias_name = layer.theirs + (is_norm ? "/beta" : "/bias");
+    const auto weights = variables_.take(layer.theirs + (is_norm ? "/gamma" : "/weight"), shape);
     std::vector<float> bias(static_cast<std::size_t>(rows));
-    if (variables_.has(theirs + "/bias")) bias = variables_.take(theirs + "/bias", {rows});
-    for (std::size_t i = 0; i < ours.size(); ++i) {
-      const auto part = [i](const std::vector<float>& all, std::int64_t size) {
+    if (is_norm || variables_.has(bias_name)) bias = variables_.take(bias_name, {rows});
+    for (std::size_t i = 0; i < layer.ours.size(); ++i) {
+      const auto part = [&](const std::vector<float>& all) {
+        const auto size = std::ssize(all) / std::ssize(layer.ours);
         const auto begin = all.begin() + static_cast<std::ptrdiff_t>(i) * size;
         return std::vector<float>(begin, begin + size);
       };
-      model_.parameters[ours[i] + ".weight"] = part(weights, outputs * inputs);
-      model_.parameters[ours[i] + ".bias"] = part(bias, outputs);
-    }
-  }
-
-  void stack(const std::string& side, std::int64_t count) {
-    const std::int64_t d = config_.d_model, f = config_.d_ff;
-    if (config_.embedding_norm) norm(side + ".embedding_norm", side + "/layernorm_embedding");
-    if (config_.norm == NormPosition::Before) norm(side + ".norm", side + "/layer_norm");
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::string to = join_text(side, ".layers.", i), from = join_text(side, "/layer_", i);
-      const std::string self = to + ".self_attention", cross = to + ".cross_attention";
-      linear({self + ".query", self + ".key", self + ".value"}, from + "/self_attention/linear_0",
-             d, d);
-      linear({self + ".output"}, from + "/self_attention/linear_1", d, d);
-      norm(self + "_norm", from + "/self_attention/layer_norm");
-      if (side == "decoder") {
-        linear({cross + ".query"}, from + "/attention/linear_0", d, d);
-        linear({cross + ".key", cross + ".value"}, from + "/attention/linear_1", d, d);
-        linear({cross + ".output"}, from + "/attention/linear_2", d, d);
-        norm(cross + "_norm", from + "/attention/layer_norm");
-      }
-      const std::string inner = to + ".feed_forward.inner", gate = to + ".feed_forward.gate";
-      const bool gated = is_gated(config_.activation);
-      linear({gated ? gate : inner}, from + "/ffn/linear_0", f, d);
-      if (gated) linear({inner}, from + "/ffn/linear_0_noact", f, d);
-      linear({to + ".feed_forward.outer"}, from + "/ffn/linear_1", d, f);
-      norm(to + ".feed_forward_norm", from + "/ffn/layer_norm");
+      model_.parameters[layer.ours[i] + ".weight"] = part(weights);
+      model_.parameters[layer.ours[i] + ".bias"] = part(bias);
     }
   }
 

@@ -56,9 +56,7 @@ class VariablesWriter {
  public:
   explicit VariablesWriter(ExportType type) : type_(type) {}
 
-  void flag(const std::string& name, bool value) {
-    variables_[name] = {{}, Type::I8, bytes_of(std::vector<std::int8_t>{value})};
-  }
+  /// A switch, or a number.
   void byte(const std::string& name, std::int8_t value) {
     variables_[name] = {{}, Type::I8, bytes_of(std::vector<std::int8_t>{value})};
   }
@@ -153,14 +151,15 @@ class Exporter {
       : model_(model), config_(model.config()), variables_(type) {}
 
   VariablesWriter run() {
-    stack("encoder", config_.encoder_layers);
-    stack("decoder", config_.decoder_layers);
-    variables_.flag("encoder/embeddings_merge", false);
-    variables_.flag("encoder/multi_query_attention", false);
-    variables_.flag("decoder/start_from_zero_embedding", true);
-    variables_.flag("decoder/alibi", false);
-    variables_.flag("decoder/alibi_use_positive_positions", false);
-    variables_.flag("decoder/scale_alibi", false);
+    side("encoder", "source");
+    side("decoder", "target");
+    for (const CTranslate2Layer& layer : ctranslate2_layers(config_)) write_layer(layer);
+    variables_.byte("encoder/embeddings_merge", false);
+    variables_.byte("encoder/multi_query_attention", false);
+    variables_.byte("decoder/start_from_zero_embedding", true);
+    variables_.byte("decoder/alibi", false);
+    variables_.byte("decoder/alibi_use_positive_positions", false);
+    variables_.byte("decoder/scale_alibi", false);
     variables_.number("decoder/alignment_layer", -1);
     variables_.number("decoder/alignment_heads", 1);
     embeddings();
@@ -190,61 +189,33 @@ class Exporter {
       variables_.floats(output + "/bias", {config_.target_vocabulary}, floats("output.bias"));
   }
 
-  void stack(const std::string& side, std::int64_t layers) {
+  void side(const std::string& theirs, const std::string& ours) {
     const std::int64_t d_model = config_.d_model;
-    variables_.number(side + "/num_heads", static_cast<std::int16_t>(config_.heads));
-    variables_.flag(side + "/pre_norm", config_.norm == NormPosition::Before);
-    variables_.byte(side + "/activation", activation_number(config_.activation));
-    variables_.flag(side + "/scale_embeddings", true);
+    variables_.number(theirs + "/num_heads", static_cast<std::int16_t>(config_.heads));
+    variables_.byte(theirs + "/pre_norm", config_.norm == NormPosition::Before);
+    variables_.byte(theirs + "/activation", activation_number(config_.activation));
+    variables_.byte(theirs + "/scale_embeddings", true);
     const bool learned = config_.positions == Positions::Learned;
     const std::int64_t positions = learned ? config_.max_positions : kExportedPositions;
-    const std::string ours = side == "encoder" ? "source" : "target";
     variables_.floats(
-        side + "/position_encodings/encodings", {positions, d_model},
+        theirs + "/position_encodings/encodings", {positions, d_model},
         learned ? floats("positions." + ours + ".weight") : sinusoids(positions, config_));
-    if (config_.embedding_norm) norm(side + "/layernorm_embedding", side + ".embedding_norm");
-    if (config_.norm == NormPosition::Before) norm(side + "/layer_norm", side + ".norm");
-    for (std::int64_t i = 0; i < layers; ++i) {
-      const std::string from = side + ".layers." + std::to_string(i);
-      const std::string to = side + "/layer_" + std::to_string(i);
-      const std::string self = from + ".self_attention", cross = from + ".cross_attention";
-      linear(to + "/self_attention/linear_0", {self + ".query", self + ".key", self + ".value"});
-      linear(to + "/self_attention/linear_1", {self + ".output"});
-      norm(to + "/self_attention/layer_norm", self + "_norm");
-      if (side == "decoder") {
-        linear(to + "/attention/linear_0", {cross + ".query"});
-        linear(to + "/attention/linear_1", {cross + ".key", cross + ".value"});
-        linear(to + "/attention/linear_2", {cross + ".output"});
-        norm(to + "/attention/layer_norm", cross + "_norm");
-      }
-      feed_forward(to + "/ffn", from + ".feed_forward");
-    }
   }
 
-  void feed_forward(const std::string& to, const std::string& from) {
-    const bool gated = is_gated(config_.activation);
-    linear(to + "/linear_0", {from + (gated ? ".gate" : ".inner")});
-    if (gated) linear(to + "/linear_0_noact", {from + ".inner"});
-    linear(to + "/linear_1", {from + ".outer"});
-    norm(to + "/layer_norm", from + "_norm");
-  }
-
-  void norm(const std::string& to, const std::string& from) {
-    variables_.floats(to + "/gamma", {config_.d_model}, floats(from + ".weight"));
-    variables_.floats(to + "/beta", {config_.d_model}, floats(from + ".bias"));
-  }
-
-  /// Writes several matrices one below the other as one.
-  void linear(const std::string& to, const std::vector<std::string>& from) {
+  void write_layer(const CTranslate2Layer& layer) {
     std::vector<float> weights, bias;
-    for (const std::string& name : from) {
+    for (const std::string& name : layer.ours) {
       const auto more = floats(name + ".weight"), more_bias = floats(name + ".bias");
       weights.insert(weights.end(), more.begin(), more.end());
       bias.insert(bias.end(), more_bias.begin(), more_bias.end());
     }
-    const auto outputs = static_cast<std::int64_t>(bias.size());
-    variables_.matrix(to, static_cast<std::int64_t>(weights.size()) / outputs, weights);
-    variables_.floats(to + "/bias", {outputs}, bias);
+    const bool is_norm = layer.inputs == 0;
+    const auto outputs = std::ssize(bias);
+    variables_.floats(layer.theirs + (is_norm ? "/beta" : "/bias"), {outputs}, bias);
+    if (is_norm)
+      variables_.floats(layer.theirs + "/gamma", {outputs}, weights);
+    else
+      variables_.matrix(layer.theirs, layer.inputs, weights);
   }
 
   const ModelFileReader& model_;
