@@ -267,6 +267,25 @@ TEST_F(HfMarian, ErrorsNameTheKeysOfTheFile) {
     EXPECT_THAT(error_with("d_model", value), Names(message));
 }
 
+TEST_F(HfMarian, ValuesThatTheFileLeavesOutAreThoseOfTransformers) {
+  ForeignModel model = random_model();
+  model.config.encoder_layers = model.config.decoder_layers = 12;
+  model.config.d_ff = 4096;
+  model.config.heads = 16;
+  fill(model);
+  ours_ = to_imported(model);
+  export_with({});
+  nlohmann::json config = read("config.json");
+  for (const char* key : {"encoder_attention_heads", "decoder_attention_heads", "encoder_ffn_dim",
+                          "decoder_ffn_dim", "encoder_layers", "decoder_layers"})
+    ASSERT_EQ(config.erase(key), 1U) << key;
+  write_file(exported() / "config.json", config.dump());
+  EXPECT_EQ(to_json(import_model(exported()).config), to_json(ours_.config));
+  config.erase("d_model");
+  write_file(exported() / "config.json", config.dump());
+  EXPECT_THAT(import_error(exported()), Names("model.shared.weight ... 16 ... 1024"));
+}
+
 TEST_F(HfMarian, AnEmptySentencePieceModelIsNamed) {
   for (const char* name : {"source.spm", "target.spm"}) {
     export_with({});
