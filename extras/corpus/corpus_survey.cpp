@@ -11,7 +11,6 @@
 #include "base/utf8.h"
 #include "data/alignment/aligner.h"
 #include "data/pair_selection.h"
-#include "extras/corpus/like_texts.h"
 #include "extras/corpus/likeness.h"
 
 namespace dragoman {

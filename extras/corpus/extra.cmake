@@ -2,5 +2,5 @@
 dragoman_extra(report)  # the style of its page
 find_library(CLD2 cld2 REQUIRED)
 dragoman_room(extras/corpus ROOMS extras/report data data/alignment tokenizer base PRIVATE ${CLD2})
-dragoman_embed(extras/corpus extras/corpus/page extras/corpus/survey_page.h corpus_page_file)
+dragoman_embed(extras/corpus extras/corpus/page extras/corpus/survey_report.h corpus_page_file)
 dragoman_room(extras/corpus/commands ROOMS extras/corpus extras/report extras/report/commands app/commands app/frame data base)

@@ -1,4 +1,4 @@
-#include "extras/corpus/line_language.h"
+#include "extras/corpus/line_facts.h"
 
 #include <cstdio>  // which the header of CLD2 needs
 

@@ -10,7 +10,6 @@
 
 #include "base/unicode.h"
 #include "base/utf8.h"
-#include "extras/corpus/line_language.h"
 #include "tokenizer/sentence_splitter.h"
 #include "tokenizer/translatable.h"
 

@@ -1,4 +1,4 @@
-#include "extras/corpus/survey_page.h"
+#include "extras/corpus/survey_report.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "extras/corpus/corpus_survey.h"
@@ -53,6 +54,11 @@ std::string text_of(const SurveyReport& report);
 
 /// An object: "pairs", "files", "source", "target", "faults" by name, "stretches".
 std::string json_of(const SurveyReport& report);
+
+/// One HTML page, which needs no script.
+std::string page_of(const SurveyReport& report);
+/// The text of a file of extras/corpus/page/.
+std::string_view corpus_page_file(std::string_view name);
 
 /// "1.2 %", "0.05 %", "100 %".
 std::string share_text(std::int64_t part, std::int64_t all);

@@ -23,7 +23,6 @@
 #include "data/parallel_text.h"
 #include "extras/corpus/clean_text.h"
 #include "extras/corpus/corpus_survey.h"
-#include "extras/corpus/survey_page.h"
 #include "extras/corpus/survey_report.h"
 #include "extras/report/commands/written_pages.h"
 

@@ -1,5 +1,5 @@
 // Texts that are like each other, against the comparison of all with all.
-#include "extras/corpus/like_texts.h"
+#include "extras/corpus/likeness.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
