@@ -96,123 +96,120 @@ struct Planting {
 
 using Plant = std::function<void(SamplePair& pair, Planting& planting)>;
 
-const std::map<PairFault, Plant>& line_plants() {
-  static const std::map<PairFault, Plant> kPlants = {
-      {PairFault::Empty,
-       [](SamplePair& pair, Planting& on) { (on.number % 2 ? pair.source : pair.target) = " "; }},
-      {PairFault::Invalid, [](SamplePair& pair, Planting&) { pair.source.insert(5, "\xFF"); }},
-      {PairFault::ReplacedCharacters,
-       [](SamplePair& pair, Planting& on) {
-         pair.target = replaced_once(pair.target, "e", on.number % 2 ? "\uFFFD" : "?");
-         if (on.number % 2 == 0) pair.target += " f?r";
-       }},
-      {PairFault::Mojibake,
-       [](SamplePair& pair, Planting& on) {
-         pair.target = misread(pair.target + (on.number % 2 ? " (größer)" : " – „so“"));
-       }},
-      {PairFault::ControlCharacters,
-       [](SamplePair& pair, Planting& on) {
-         pair.target.insert(pair.target.find(' '), on.number % 2 ? "\x02" : "\u0085");
-       }},
-      {PairFault::Markup,
-       [](SamplePair& pair, Planting& on) {
-         pair.source = std::array{"<b>" + pair.source + "</b>", pair.source + "&nbsp;",
-                                  "It&#39;s: " + pair.source}[on.number % 3];
-       }},
-      {PairFault::OtherLanguageSource,
-       [](SamplePair& pair, Planting& on) {
-         pair.source = on.number % 2 ? french(on.random) : pair.target;
-       }},
-      {PairFault::OtherLanguageTarget,
-       [](SamplePair& pair, Planting& on) {
-         pair.target = on.number % 2 ? french(on.random) : on.earlier.back().source;
-       }},
-      {PairFault::OtherScriptSource,
-       [](SamplePair& pair, Planting& on) { pair.source = russian(on.random); }},
-      {PairFault::OtherScriptTarget,
-       [](SamplePair& pair, Planting& on) { pair.target = russian(on.random); }},
-      {PairFault::MixedScripts, [](SamplePair& pair, Planting&) { pair.source += " p\u0430per"; }},
-      {PairFault::Numbers,
-       [](SamplePair& pair, Planting& on) {
-         const std::uint64_t number = 13 + on.random.below(5000);
-         pair.source += " (" + std::to_string(number) + ")";
-         if (on.number % 3) pair.target += " (" + std::to_string(number + 7) + ")";
-       }},
-      {PairFault::Links,
-       [](SamplePair& pair, Planting& on) {
-         pair.source += " https://www.example.org/page";
-         if (on.number % 2) pair.target += " http://other.example.com/page";
-       }},
-      {PairFault::Length,
-       [](SamplePair& pair, Planting& on) {
-         if (on.number % 2)
-           pair.target.erase(pair.target.find(' '));
-         else
-           for (int i = 0; i < 3; ++i) pair.target += " " + on.random.choice(on.earlier).target;
-       }},
-      {PairFault::Untranslated,
-       [](SamplePair& pair, Planting& on) {
-         pair.target = pair.source;
-         if (on.number % 2) pair.target = ascii_lower(pair.target);
-       }},
-      {PairFault::NothingToTranslate,
-       [](SamplePair& pair, Planting& on) {
-         pair.source = pair.target = std::to_string(on.number * 37) + ", www.example.org/a";
-       }},
-      {PairFault::Boilerplate,
-       [](SamplePair& pair, Planting& on) {
-         const std::string page = std::to_string(on.number + 13);
-         if (on.number % 2)
-           pair = {"Page " + page + " of our catalogue", "Seite " + page + " unseres Katalogs"};
-         else
-           pair.source = "Home | About us | Contact | " + pair.source;
-       }},
-      {PairFault::Casing,
-       [](SamplePair& pair, Planting& on) {
-         std::string& side = on.number % 2 ? pair.source : pair.target;
-         side = upper_case(side);
-       }},
-      {PairFault::SentenceCount,
-       [](SamplePair& pair, Planting& on) {
-         pair.target += " " + on.random.choice(on.earlier).target;
-       }},
-      {PairFault::SeveralSentences,
-       [](SamplePair& pair, Planting& on) {
-         const SamplePair& other = on.random.choice(on.earlier);
-         pair = {pair.source + " " + other.source, pair.target + " " + other.target};
-       }},
-      {PairFault::Copy,
-       [](SamplePair& pair, Planting& on) {
-         pair = on.random.choice(on.earlier);
-         if (on.number % 2) pair.source = upper_case(pair.source);
-         if (on.number % 2) pair.target = upper_case(pair.target);
-       }},
-      {PairFault::NearCopy,
-       [](SamplePair& pair, Planting& on) {
-         pair = on.random.choice(on.earlier);
-         if (on.number % 2)
-           pair = {with_typo(pair.source), with_typo(pair.target)};
-         else
-           pair = {"42. " + pair.source + "!", "42. " + pair.target + "!"};
-       }},
-      {PairFault::RepeatedSource,
-       [](SamplePair& pair, Planting& on) {
-         pair.source = with_typo(on.random.choice(on.earlier).source);
-       }},
-      {PairFault::RepeatedTarget,
-       [](SamplePair& pair, Planting& on) { pair.target = on.random.choice(on.earlier).target; }},
-      {PairFault::Misaligned,
-       [](SamplePair& pair, Planting& on) { pair.target = on.random.choice(on.unused).target; }},
-      {PairFault::Leak,
-       [](SamplePair& pair, Planting& on) {
-         const SamplePair& held_out = on.random.choice(on.held_out);
-         pair = std::array{held_out, SamplePair{held_out.source, pair.target},
-                           SamplePair{with_typo(held_out.source), held_out.target},
-                           SamplePair{pair.source, with_typo(held_out.target)}}[on.number % 4];
-       }},
-  };
-  return kPlants;
-}
+const std::map<PairFault, Plant> kLinePlants = {
+    {PairFault::Empty,
+     [](SamplePair& pair, Planting& on) { (on.number % 2 ? pair.source : pair.target) = " "; }},
+    {PairFault::Invalid, [](SamplePair& pair, Planting&) { pair.source.insert(5, "\xFF"); }},
+    {PairFault::ReplacedCharacters,
+     [](SamplePair& pair, Planting& on) {
+       pair.target = replaced_once(pair.target, "e", on.number % 2 ? "\uFFFD" : "?");
+       if (on.number % 2 == 0) pair.target += " f?r";
+     }},
+    {PairFault::Mojibake,
+     [](SamplePair& pair, Planting& on) {
+       pair.target = misread(pair.target + (on.number % 2 ? " (größer)" : " – „so“"));
+     }},
+    {PairFault::ControlCharacters,
+     [](SamplePair& pair, Planting& on) {
+       pair.target.insert(pair.target.find(' '), on.number % 2 ? "\x02" : "\u0085");
+     }},
+    {PairFault::Markup,
+     [](SamplePair& pair, Planting& on) {
+       pair.source = std::array{"<b>" + pair.source + "</b>", pair.source + "&nbsp;",
+                                "It&#39;s: " + pair.source}[on.number % 3];
+     }},
+    {PairFault::OtherLanguageSource,
+     [](SamplePair& pair, Planting& on) {
+       pair.source = on.number % 2 ? french(on.random) : pair.target;
+     }},
+    {PairFault::OtherLanguageTarget,
+     [](SamplePair& pair, Planting& on) {
+       pair.target = on.number % 2 ? french(on.random) : on.earlier.back().source;
+     }},
+    {PairFault::OtherScriptSource,
+     [](SamplePair& pair, Planting& on) { pair.source = russian(on.random); }},
+    {PairFault::OtherScriptTarget,
+     [](SamplePair& pair, Planting& on) { pair.target = russian(on.random); }},
+    {PairFault::MixedScripts, [](SamplePair& pair, Planting&) { pair.source += " p\u0430per"; }},
+    {PairFault::Numbers,
+     [](SamplePair& pair, Planting& on) {
+       const std::uint64_t number = 13 + on.random.below(5000);
+       pair.source += " (" + std::to_string(number) + ")";
+       if (on.number % 3) pair.target += " (" + std::to_string(number + 7) + ")";
+     }},
+    {PairFault::Links,
+     [](SamplePair& pair, Planting& on) {
+       pair.source += " https://www.example.org/page";
+       if (on.number % 2) pair.target += " http://other.example.com/page";
+     }},
+    {PairFault::Length,
+     [](SamplePair& pair, Planting& on) {
+       if (on.number % 2)
+         pair.target.erase(pair.target.find(' '));
+       else
+         for (int i = 0; i < 3; ++i) pair.target += " " + on.random.choice(on.earlier).target;
+     }},
+    {PairFault::Untranslated,
+     [](SamplePair& pair, Planting& on) {
+       pair.target = pair.source;
+       if (on.number % 2) pair.target = ascii_lower(pair.target);
+     }},
+    {PairFault::NothingToTranslate,
+     [](SamplePair& pair, Planting& on) {
+       pair.source = pair.target = std::to_string(on.number * 37) + ", www.example.org/a";
+     }},
+    {PairFault::Boilerplate,
+     [](SamplePair& pair, Planting& on) {
+       const std::string page = std::to_string(on.number + 13);
+       if (on.number % 2)
+         pair = {"Page " + page + " of our catalogue", "Seite " + page + " unseres Katalogs"};
+       else
+         pair.source = "Home | About us | Contact | " + pair.source;
+     }},
+    {PairFault::Casing,
+     [](SamplePair& pair, Planting& on) {
+       std::string& side = on.number % 2 ? pair.source : pair.target;
+       side = upper_case(side);
+     }},
+    {PairFault::SentenceCount,
+     [](SamplePair& pair, Planting& on) {
+       pair.target += " " + on.random.choice(on.earlier).target;
+     }},
+    {PairFault::SeveralSentences,
+     [](SamplePair& pair, Planting& on) {
+       const SamplePair& other = on.random.choice(on.earlier);
+       pair = {pair.source + " " + other.source, pair.target + " " + other.target};
+     }},
+    {PairFault::Copy,
+     [](SamplePair& pair, Planting& on) {
+       pair = on.random.choice(on.earlier);
+       if (on.number % 2) pair.source = upper_case(pair.source);
+       if (on.number % 2) pair.target = upper_case(pair.target);
+     }},
+    {PairFault::NearCopy,
+     [](SamplePair& pair, Planting& on) {
+       pair = on.random.choice(on.earlier);
+       if (on.number % 2)
+         pair = {with_typo(pair.source), with_typo(pair.target)};
+       else
+         pair = {"42. " + pair.source + "!", "42. " + pair.target + "!"};
+     }},
+    {PairFault::RepeatedSource,
+     [](SamplePair& pair, Planting& on) {
+       pair.source = with_typo(on.random.choice(on.earlier).source);
+     }},
+    {PairFault::RepeatedTarget,
+     [](SamplePair& pair, Planting& on) { pair.target = on.random.choice(on.earlier).target; }},
+    {PairFault::Misaligned,
+     [](SamplePair& pair, Planting& on) { pair.target = on.random.choice(on.unused).target; }},
+    {PairFault::Leak,
+     [](SamplePair& pair, Planting& on) {
+       const SamplePair& held_out = on.random.choice(on.held_out);
+       pair = std::array{held_out, SamplePair{held_out.source, pair.target},
+                         SamplePair{with_typo(held_out.source), held_out.target},
+                         SamplePair{pair.source, with_typo(held_out.target)}}[on.number % 4];
+     }},
+};
 
 struct PlantedText {
   Lines lines;
@@ -220,7 +217,7 @@ struct PlantedText {
   std::set<std::int64_t> changed;
 };
 
-/// Plants each fault of line_plants() in so many lines, after a part that stays clean.
+/// Plants each fault of kLinePlants in so many lines, after a part that stays clean.
 PlantedText planted_text(Lines clean, const Lines& held_out, const Lines& unused,
                          std::int64_t of_each) {
   PlantedText text{std::move(clean), {}, {}};
@@ -230,7 +227,7 @@ PlantedText planted_text(Lines clean, const Lines& held_out, const Lines& unused
   for (auto line = std::ssize(earlier); line < std::ssize(text.lines); ++line)
     places.push_back(line);
   random.shuffle(places);
-  for (const auto& [fault, plant] : line_plants())
+  for (const auto& [fault, plant] : kLinePlants)
     for (std::int64_t number = 0; number < of_each; ++number) {
       const std::int64_t line = places.back();
       places.pop_back();
