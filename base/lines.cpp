@@ -24,15 +24,11 @@ std::vector<std::string> read_lines(const std::string& path, ByteOrderMark mark)
       plain_text(is_standard ? read_all(STDIN_FILENO, name) : read_file(path), name);
   std::vector<std::string> lines;
   const bool skips = mark == ByteOrderMark::LeftOut && text.starts_with(kByteOrderMark);
-  std::size_t begin = skips ? kByteOrderMark.size() : 0;
-  while (begin < text.size()) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    auto line = std::string_view(text).substr(begin, end - begin);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (find_invalid_utf8(line) != std::string_view::npos)
-      throw Error(name, ":", lines.size() + 1, ": invalid UTF-8");
-    lines.emplace_back(line);
-    begin = end + 1;
+  for (LineCursor rest(std::string_view(text).substr(skips ? kByteOrderMark.size() : 0));
+       !rest.at_end();) {
+    const std::string& line = lines.emplace_back(rest.next());
+    if (find_invalid_utf8(line) != std::string::npos)
+      throw Error(name, ":", lines.size(), ": invalid UTF-8");
   }
   return lines;
 }
@@ -44,6 +40,14 @@ void require_same_lines(const std::string& first, std::size_t first_lines,
               second, " has ", counted(static_cast<std::int64_t>(second_lines), "line"),
               "; the files must match line for line: paste ", first, " ", second,
               " | less shows where they part");
+}
+
+std::string_view LineCursor::next() {
+  const std::size_t end = std::min(rest_.find('\n'), rest_.size());
+  std::string_view line = rest_.substr(0, end);
+  rest_.remove_prefix(std::min(end + 1, rest_.size()));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
 }
 
 // ---- streams ----

@@ -32,6 +32,19 @@ std::vector<std::string> read_lines(const std::string& path,
 void require_same_lines(const std::string& first, std::size_t first_lines,
                         const std::string& second, std::size_t second_lines);
 
+/// Gives the lines of a text one after the other.
+class LineCursor {
+ public:
+  explicit LineCursor(std::string_view text) : rest_(text) {}
+
+  bool at_end() const { return rest_.empty(); }
+  /// The next line, without its end; an empty one at the end.
+  std::string_view next();
+
+ private:
+  std::string_view rest_;
+};
+
 // ---- streams ----
 
 /// Gives the lines that have come without waiting. A byte order mark at the start is dropped. A

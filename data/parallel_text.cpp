@@ -228,14 +228,6 @@ void refuse_irregular_file(const std::string& path) {
     throw Error(path, ": is not a regular file");
 }
 
-std::string_view LineCursor::next() {
-  const std::size_t end = std::min(rest_.find('\n'), rest_.size());
-  std::string_view line = rest_.substr(0, end);
-  rest_.remove_prefix(std::min(end + 1, rest_.size()));
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
-}
-
 TextFile::TextFile(const std::string& path, const TextReading& reading)
     : path_(path), stamp_(stamp_of_text(path)), file_(path) {
   TextReading rest = reading;

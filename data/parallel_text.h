@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/lines.h"
 #include "base/threads.h"
 #include "data/data_config.h"
 
@@ -74,18 +75,6 @@ std::optional<TextIndex> read_index(std::string_view stored, const FileStamp& st
 /// Throws Error if the path exists and is no regular file. Opening a pipe would wait for its
 /// writer, and a text is read more than once.
 void refuse_irregular_file(const std::string& path);
-
-/// Reads lines one after the other, from some line of a file on.
-class LineCursor {
- public:
-  explicit LineCursor(std::string_view rest) : rest_(rest) {}
-
-  /// The next line, without its end; there must be one.
-  std::string_view next();
-
- private:
-  std::string_view rest_;
-};
 
 /// One text file, with the offset of one line in 64. Of a compressed file (base/compressed_text.h)
 /// it maps a plain copy.

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/files.h"
+#include "base/lines.h"
 #include "base/utf8.h"
 #include "extras/formats/foreign_model.h"
 #include "extras/formats/foreign_options.h"
@@ -174,11 +175,9 @@ std::vector<std::string> read_dictionary(const fs::path& path) {
   const std::string text = read_file(path);
   if (find_invalid_utf8(text) != text.npos) throw Error(path.string(), ": is not UTF-8");
   std::vector<std::string> pieces(std::begin(kFairseqSpecials), std::end(kFairseqSpecials));
-  std::string_view rest = text;
-  for (std::size_t number = 1; !rest.empty(); ++number) {
-    std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
+  LineCursor lines(text);
+  for (std::size_t number = 1; !lines.at_end(); ++number) {
+    const std::string_view line = lines.next();
     const std::size_t space = line.rfind(' ');
     if (space == 0 || space == line.npos ||
         line.find_first_not_of("0123456789", space + 1) != line.npos || space + 1 == line.size())
