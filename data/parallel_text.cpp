@@ -1,7 +1,7 @@
 #include "data/parallel_text.h"
 
 #include <cstring>
-#include <type_traits>
+#include <nlohmann/json.hpp>
 
 #include "base/bytes.h"
 #include "base/compressed_text.h"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kScannedBytes = std::size_t{4} << 20;
 constexpr std::int64_t kLinesPerStart = 64;
-constexpr std::uint64_t kIndexVersion = 1;
+constexpr std::uint64_t kIndexVersion = 2;
 
 /// The offset after the next \n at or after `from`, or the end.
 std::size_t next_line_start(std::string_view text, std::size_t from) {
@@ -69,45 +69,25 @@ void append(TextIndex& index, const ScannedStretch& stretch) {
   index.lines += stretch.lines;
 }
 
-/// Writes numbers one after the other, in the machine's byte order.
-class Packer {
- public:
-  template <class T>
-  void add(const T& value) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-  }
-  template <class T>
-  void add_all(const T& values) {
-    add(values.size());
-    bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof values[0]);
-  }
+using Json = nlohmann::json;
 
-  std::string bytes;
-};
+/// The elements as bytes, in the machine's byte order.
+template <class T>
+Json binary_of(const std::vector<T>& values) {
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(values.data());
+  return Json::binary({bytes, bytes + values.size() * sizeof(T)});
+}
 
-class Unpacker {
- public:
-  explicit Unpacker(std::string_view bytes) : rest_(bytes) {}
-  template <class T>
-  T take() {
-    T value;
-    std::memcpy(&value, rest_.data(), sizeof value);
-    rest_.remove_prefix(sizeof value);
-    return value;
-  }
-  template <class T>
-  T take_all() {
-    T values;
-    values.resize(take<std::size_t>());
-    std::memcpy(values.data(), rest_.data(), values.size() * sizeof values[0]);
-    rest_.remove_prefix(values.size() * sizeof values[0]);
-    return values;
-  }
+template <class T>
+void take_binary(const Json& json, std::vector<T>& values) {
+  const auto& bytes = json.get_binary();
+  values.resize(bytes.size() / sizeof(T));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+}
 
- private:
-  std::string_view rest_;
-};
+Json json_of(const FileStamp& stamp) {
+  return {stamp.size, stamp.inode, stamp.modified, stamp.changed};
+}
 
 }  // namespace
 
@@ -151,32 +131,31 @@ std::filesystem::path index_path(const std::filesystem::path& folder, const std:
 }
 
 std::string stored_index(const TextIndex& index, const FileStamp& stamp) {
-  Packer packer;
-  packer.add(kIndexVersion);
-  packer.add(stamp);
-  packer.add(index.hash);
-  packer.add(index.lines);
-  packer.add(index.first_problem ? index.first_problem->line : std::int64_t{-1});
-  packer.add_all(index.first_problem ? index.first_problem->fault : std::string());
-  packer.add_all(index.stretches);
-  packer.add_all(index.starts);
-  return with_checksum(std::move(packer.bytes));
+  Json json = {{"version", kIndexVersion},
+               {"stamp", json_of(stamp)},
+               {"hash", index.hash},
+               {"lines", index.lines},
+               {"stretches", binary_of(index.stretches)},
+               {"starts", binary_of(index.starts)}};
+  if (index.first_problem)
+    json["problem"] = {{"line", index.first_problem->line}, {"fault", index.first_problem->fault}};
+  std::string bytes;
+  Json::to_cbor(json, bytes);
+  return with_checksum(std::move(bytes));
 }
 
 std::optional<TextIndex> read_index(std::string_view stored, const FileStamp& stamp) {
   const auto bytes = without_checksum(stored);
   if (!bytes) return std::nullopt;
-  Unpacker unpacker(*bytes);
-  if (unpacker.take<std::uint64_t>() != kIndexVersion) return std::nullopt;
-  if (unpacker.take<FileStamp>() != stamp) return std::nullopt;
-  TextIndex index;
-  index.hash = unpacker.take<std::uint64_t>();
-  index.lines = unpacker.take<std::int64_t>();
-  const auto line = unpacker.take<std::int64_t>();
-  const auto fault = unpacker.take_all<std::string>();
-  if (line >= 0) index.first_problem = TextIndex::Problem{line, fault};
-  index.stretches = unpacker.take_all<std::vector<TextIndex::Stretch>>();
-  index.starts = unpacker.take_all<std::vector<std::uint64_t>>();
+  const Json json = Json::from_cbor(*bytes, /*strict=*/true, /*allow_exceptions=*/false);
+  if (!json.is_object() || json.value("version", std::uint64_t{0}) != kIndexVersion ||
+      json.at("stamp") != json_of(stamp))
+    return std::nullopt;
+  TextIndex index{.hash = json.at("hash"), .lines = json.at("lines")};
+  if (const auto problem = json.find("problem"); problem != json.end())
+    index.first_problem = TextIndex::Problem{problem->at("line"), problem->at("fault")};
+  take_binary(json.at("stretches"), index.stretches);
+  take_binary(json.at("starts"), index.starts);
   return index;
 }
 

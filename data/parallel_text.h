@@ -55,9 +55,9 @@ struct TextIndex {
 
   std::uint64_t hash = 0;  ///< of the bytes
   std::int64_t lines = 0;
-  std::optional<Problem> first_problem;  ///< the first line that fails is_valid_line()
-  std::vector<Stretch> stretches;
-  std::vector<std::uint64_t> starts;  ///< offsets of every 64th line of each stretch
+  std::optional<Problem> first_problem = {};  ///< the first line that fails is_valid_line()
+  std::vector<Stretch> stretches = {};
+  std::vector<std::uint64_t> starts = {};  ///< offsets of every 64th line of each stretch
 
   /// The offset of a line in `text`, the text that was indexed.
   std::size_t start_of(std::int64_t line, std::string_view text) const;
