@@ -179,9 +179,11 @@ class OwnTexts {
 
  private:
   /// With blanks around, if the source has some. Tags at the same place stand between the blanks.
-  void insert_at(std::size_t t, const std::string& own) {
+  void insert_at(std::size_t t, const std::string& translation) {
     const std::size_t place = tags_[t].text.begin;
     const ByteRange source = text_between(passage_, tags_[t].tag);
+    const std::string_view translated = strip(translation);
+    const std::string own(translated.empty() ? strip(source.of(passage_.text)) : translated);
     const bool is_apart = is_blank_beside(source.begin) && follows_word(text_, place);
     const bool is_apart_behind = is_blank_beside(source.end) && leads_word(text_, place);
     const std::string before(is_apart ? 1 : 0, ' '), behind(is_apart_behind ? 1 : 0, ' ');

@@ -249,6 +249,11 @@ TEST(LostElements, TheyGetTheirOwnTranslation) {
             cue + "eins <i>zwei</i> drei");
 }
 
+TEST(LostElements, ATextWithoutATranslationStays) {
+  EXPECT_EQ(with_own_texts(parse_html("<p>one <b>two</b> three</p>"), " "),
+            "<p>eins <b>two</b> drei</p>");
+}
+
 TEST(LostElements, SignsAreATextToo) {
   const MarkupDocument document = parse_html("one <a>\u00A7</a> three");
   const std::vector<AlignedText> translations = {without_second_word("")};
