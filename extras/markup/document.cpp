@@ -212,9 +212,10 @@ class OwnTexts {
 
 class DocumentWriter {
  public:
+  /// `kept`: whether each passage stays untranslated.
   DocumentWriter(const MarkupDocument& document, std::span<const AlignedText> translations,
-                 const ElementTexts& elements)
-      : document_(document), translations_(translations), elements_(elements) {}
+                 const ElementTexts& elements, const std::vector<bool>& kept)
+      : document_(document), translations_(translations), elements_(elements), kept_(kept) {}
 
   TranslatedDocument translated() {
     std::size_t place = 0, untranslated = 0;
@@ -274,8 +275,8 @@ class DocumentWriter {
     const Passage& passage = document_.passages[number];
     const AlignedText& translation = translations_[number];
     // No words are no translation. A message of a catalogue is empty then.
-    if (strip(translation.text).empty() && passage.writing != Writing::PoString)
-      return write(passage.source, number + 1);
+    const bool is_empty = strip(translation.text).empty() && passage.writing != Writing::PoString;
+    if (is_empty || kept_[number]) return write(passage.source, number + 1);
     // For all of the passage: it may have very many tags.
     const BareSigns bare = bare_signs(passage.source.of(document_.bytes));
     if (passage.tags.empty()) return write_text(translation.text, passage, bare, 0);
@@ -294,19 +295,19 @@ class DocumentWriter {
     std::size_t place = 0, last_tag = 0, last_end = 0;
     for (const PlacedTag& tag : tags) {
       const InlineTag& known = passage.tags[tag.tag];
+      const std::string_view between = ByteRange{place, tag.text.begin}.of(text);
+      const std::string_view bytes = known.source.of(document_.bytes);
+      const bool is_link = is_markdown_text(passage.writing) && is_bare_link(bytes);
       // Text that the translation has itself has the blanks of the translation.
       const bool is_apart =
-          known.blank_before && !tag.is_same && follows_word(text, tag.text.begin);
-      write_text(ByteRange{place, tag.text.begin}.of(text), passage, bare,
-                 is_apart ? ' ' : document_.bytes[known.source.begin]);
+          (known.blank_before && !tag.is_same && follows_word(text, tag.text.begin)) ||
+          (is_link && !may_precede_link(between.empty() ? text_ : between, bytes));
+      write_text(between, passage, bare, is_apart ? ' ' : bytes.front());
       // Blanks before a line end would break the line.
       while (is_markdown_text(passage.writing) && known.divides && text_.ends_with(' '))
         text_.pop_back();
       const bool touches = &tag != &tags.front() && text_.size() == last_end;
-      const bool is_link =
-          is_markdown_text(passage.writing) && is_bare_link(document_.bytes, known.source);
-      if (is_apart || (touches && are_read_as_one(document_, passage, last_tag, tag.tag)) ||
-          (is_link && !may_precede_link(text_)))
+      if (is_apart || (touches && are_read_as_one(document_, passage, last_tag, tag.tag)))
         text_ += ' ';
       write_tag(known, numbered);
       last_tag = tag.tag;
@@ -314,7 +315,7 @@ class DocumentWriter {
       const std::string_view behind = text.substr(tag.text.end);
       const bool is_apart_behind =
           known.blank_behind && !tag.is_same && leads_word(text, tag.text.end);
-      if (is_apart_behind || (is_link && continues_link(behind))) text_ += ' ';
+      if (is_apart_behind || (is_link && continues_link(behind, bytes))) text_ += ' ';
       place = tag.text.end;
     }
     write_text(text.substr(place), passage, bare, 0);
@@ -334,9 +335,64 @@ class DocumentWriter {
   const MarkupDocument& document_;
   const std::span<const AlignedText> translations_;
   const ElementTexts& elements_;
+  const std::vector<bool>& kept_;
   const bool has_captions_ =
       !document_.passages.empty() && is_caption(document_.passages.front().writing);
   std::string text_;
+};
+
+/// Translates all passages but those whose translation would change the document's structure.
+class StructureKeeper {
+ public:
+  StructureKeeper(const MarkupDocument& document, std::span<const AlignedText> translations,
+                  const ElementTexts& elements)
+      : document_(document),
+        translations_(translations),
+        elements_(elements),
+        kept_(document.passages.size(), false) {}
+
+  TranslatedDocument translated() {
+    TranslatedDocument all = written();
+    if (!document_.has_structure || document_.has_structure(all.bytes)) return all;
+    settle(0, kept_.size());
+    all = written();
+    all.untranslated += static_cast<std::size_t>(std::ranges::count(kept_, true));
+    return all;
+  }
+
+ private:
+  TranslatedDocument written() const {
+    return DocumentWriter(document_, translations_, elements_, kept_).translated();
+  }
+
+  void keep(std::size_t first, std::size_t last, bool is_kept) {
+    std::fill(kept_.begin() + static_cast<std::ptrdiff_t>(first),
+              kept_.begin() + static_cast<std::ptrdiff_t>(last), is_kept);
+  }
+
+  /// Passages before `first` are settled, and those from `last` on are kept. The structure is not
+  /// that of the document if those between are translated.
+  void settle(std::size_t first, std::size_t last) {
+    keep(first, last, true);
+    if (last - first <= 1) return;
+    const std::size_t middle = first + (last - first) / 2;
+    try_translations(first, middle);
+    try_translations(middle, last);
+  }
+
+  void try_translations(std::size_t first, std::size_t last) {
+    if (bytes_left_ < document_.bytes.size()) return;
+    keep(first, last, false);
+    const std::string bytes = written().bytes;
+    bytes_left_ -= std::min(bytes_left_, bytes.size());
+    if (!document_.has_structure(bytes)) settle(first, last);
+  }
+
+  const MarkupDocument& document_;
+  const std::span<const AlignedText> translations_;
+  const ElementTexts& elements_;
+  std::vector<bool> kept_;               // of each passage
+  std::size_t bytes_left_ = 50'000'000;  // to check; seconds
 };
 
 }  // namespace
@@ -365,7 +421,7 @@ std::string_view text_of(const MarkupDocument& document, const LostElement& elem
 TranslatedDocument translated_document(const MarkupDocument& document,
                                        std::span<const AlignedText> translations,
                                        const ElementTexts& elements) {
-  TranslatedDocument translated = DocumentWriter(document, translations, elements).translated();
+  TranslatedDocument translated = StructureKeeper(document, translations, elements).translated();
   if (!document.charset.empty()) translated.bytes = in_charset(translated.bytes, document.charset);
   return translated;
 }

@@ -76,7 +76,9 @@ struct MarkupDocument {
   /// Sorted by their begin. An attribute's passage may lie inside a tag of another one.
   std::vector<Passage> passages = {};
   std::vector<CheckedStretch> checked = {};  ///< in their order
-  std::string charset = {};                  ///< MarkupOptions::charset
+  /// Whether a translation of the document has its structure; null: any translation has it.
+  std::function<bool(std::string_view written)> has_structure = {};
+  std::string charset = {};  ///< MarkupOptions::charset
 };
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -167,12 +169,14 @@ struct LostElement {
 std::vector<LostElement> lost_elements(const MarkupDocument& document,
                                        std::span<const AlignedText> translations);
 std::string_view text_of(const MarkupDocument& document, const LostElement& element);
-/// The translations of the texts of elements, each translated by itself.
+/// The translations of the texts of elements, each translated by itself. If one has no words, the
+/// text stays.
 using ElementTexts = std::map<LostElement, std::string>;
 
 struct TranslatedDocument {
   std::string bytes;
-  std::size_t untranslated = 0;  ///< of MarkupDocument::checked
+  /// Of MarkupDocument::checked, and passages whose translation would change the structure.
+  std::size_t untranslated = 0;
 };
 
 /// The document with a translation in the place of each passage, in its charset. Tags move with the

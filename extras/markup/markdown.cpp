@@ -477,7 +477,16 @@ class DocumentReader {
 }  // namespace
 
 MarkupDocument parse_markdown(std::string_view markdown) {
-  return DocumentReader(markdown).document();
+  MarkupDocument document = DocumentReader(markdown).document();
+  document.has_structure = [structure =
+                                markdown_structure(document.bytes)](std::string_view written) {
+    try {
+      return markdown_structure(written) == structure;
+    } catch (const Error&) {  // too many brackets
+      return false;
+    }
+  };
+  return document;
 }
 
 }  // namespace dragoman

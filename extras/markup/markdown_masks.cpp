@@ -26,7 +26,7 @@ constexpr std::size_t kFootnoteIndent = 4;  // of the lines that belong to a foo
 std::size_t label_length(std::string_view text) {
   constexpr std::size_t kLongest = 200;
   if (!text.starts_with("[^") && !text.starts_with("[!")) return 0;
-  const std::size_t end = text.substr(0, kLongest).find_first_of("[] \t`", 2);
+  const std::size_t end = text.substr(0, kLongest).find_first_of("[] \t`\\", 2);
   return end == std::string_view::npos || text[end] != ']' || end == 2 ? 0 : end + 1;
 }
 
@@ -346,7 +346,9 @@ class Masker {
     if (found[0] == ':') return !is_word(before) && !is_word(after);
     if (found[0] != '[' && found[0] != '!') return true;
     const std::string_view name = found.substr(found.find("[[") + 2);
-    return after != '(' && after != '[' && after != ':' &&  // no link with brackets in its text
+    const bool is_link = after == '(' || after == ':' ||
+                         (after == '[' && !text.substr(at + length).starts_with("[^"));
+    return !is_link &&  // with brackets in its text
            !definitions_.contains(name.substr(0, name.size() - 2));
   }
 

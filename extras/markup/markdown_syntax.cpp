@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -182,20 +183,51 @@ class WidenedMarkdown {
   std::vector<Added> added_;
 };
 
+/// What is particular to a block: the level of a heading, the first number of a list.
+std::string described(MD_BLOCKTYPE type, const void* detail) {
+  switch (type) {
+    case MD_BLOCK_H:
+      return join_text("heading ", static_cast<const MD_BLOCK_H_DETAIL*>(detail)->level);
+    case MD_BLOCK_UL:
+      return join_text("list ", static_cast<const MD_BLOCK_UL_DETAIL*>(detail)->mark);
+    case MD_BLOCK_OL: {
+      const auto& list = *static_cast<const MD_BLOCK_OL_DETAIL*>(detail);
+      return join_text("list ", list.start, list.mark_delimiter);
+    }
+    case MD_BLOCK_LI:
+      return static_cast<const MD_BLOCK_LI_DETAIL*>(detail)->is_task != 0 ? "task" : "item";
+    case MD_BLOCK_CODE: {
+      const MD_ATTRIBUTE& info = static_cast<const MD_BLOCK_CODE_DETAIL*>(detail)->info;
+      return join_text("code ", std::string_view(info.text, info.size), '\n');
+    }
+    case MD_BLOCK_TH:
+    case MD_BLOCK_TD:
+      return join_text("cell ", static_cast<const MD_BLOCK_TD_DETAIL*>(detail)->align);
+    default:
+      return join_text("block ", static_cast<int>(type), '\n');
+  }
+}
+
+struct ParsedMarkdown {
+  std::vector<MarkdownBlock> blocks = {};
+  std::vector<std::string> structure = {};  ///< each begin and end of a block
+  std::vector<std::string> kept = {};       ///< within them: code, tags, addresses
+};
+
 class BlockCollector {
  public:
   /// `apart`: as WidenedMarkdown has it.
   BlockCollector(std::string_view document, const std::vector<std::size_t>& apart)
       : widened_(document, apart) {}
 
-  std::vector<MarkdownBlock> blocks() {
+  ParsedMarkdown parsed() {
     MD_PARSER parser{};
     parser.flags = MD_DIALECT_GITHUB;
-    parser.enter_block = [](MD_BLOCKTYPE type, void*, void* self) {
-      return static_cast<BlockCollector*>(self)->turn(type, true);
+    parser.enter_block = [](MD_BLOCKTYPE type, void* detail, void* self) {
+      return static_cast<BlockCollector*>(self)->begin_block(type, detail);
     };
     parser.leave_block = [](MD_BLOCKTYPE type, void*, void* self) {
-      return static_cast<BlockCollector*>(self)->turn(type, false);
+      return static_cast<BlockCollector*>(self)->leave_block(type);
     };
     parser.enter_span = [](MD_SPANTYPE type, void* detail, void* self) {
       return static_cast<BlockCollector*>(self)->begin_span(type, detail);
@@ -215,7 +247,7 @@ class BlockCollector {
       throw Error("markdown: long definitions of links are used too often; write shorter ones");
     if (code != 0) throw Error("markdown: not enough memory to read it");
     end_block();
-    return std::move(blocks_);
+    return std::move(parsed_);
   }
 
  private:
@@ -245,26 +277,37 @@ class BlockCollector {
   /// times the document's bytes.
   int begin_span(MD_SPANTYPE type, const void* detail) {
     constexpr std::size_t kMostReadings = 16;
+    if (type == MD_SPAN_CODE) parsed_.kept.emplace_back("code ");
     if (type == MD_SPAN_A) {
       const auto& link = *static_cast<const MD_SPAN_A_DETAIL*>(detail);
       link_bytes_ += link.href.size + link.title.size;
+      parsed_.kept.push_back(join_text("link ", std::string_view(link.href.text, link.href.size)));
     } else if (type == MD_SPAN_IMG) {
       const auto& image = *static_cast<const MD_SPAN_IMG_DETAIL*>(detail);
       link_bytes_ += image.src.size + image.title.size;
+      parsed_.kept.push_back(join_text("image ", std::string_view(image.src.text, image.src.size)));
     }
     if (link_bytes_ > kMostReadings * markdown_.size()) return kTooManyLinks;
     return add({EventKind::Opens, span_of(type)});
   }
 
-  int turn(MD_BLOCKTYPE type, bool begins) {
+  int begin_block(MD_BLOCKTYPE type, const void* detail) {
     end_block();
-    if (type == MD_BLOCK_CODE || type == MD_BLOCK_HTML) is_verbatim_ = begins;
-    block_.is_cell = begins && (type == MD_BLOCK_TH || type == MD_BLOCK_TD);
+    is_verbatim_ = type == MD_BLOCK_CODE || type == MD_BLOCK_HTML;
+    block_.is_cell = type == MD_BLOCK_TH || type == MD_BLOCK_TD;
+    parsed_.structure.push_back(described(type, detail));
+    return 0;
+  }
+
+  int leave_block(MD_BLOCKTYPE type) {
+    end_block();
+    is_verbatim_ = false;
+    parsed_.structure.push_back(join_text("end ", static_cast<int>(type)));
     return 0;
   }
 
   void end_block() {
-    if (!block_.events.empty()) blocks_.push_back(std::move(block_));
+    if (!block_.events.empty()) parsed_.blocks.push_back(std::move(block_));
     block_ = {.earliest = end_};
   }
 
@@ -274,6 +317,12 @@ class BlockCollector {
   }
 
   int add_text(MD_TEXTTYPE type, std::string_view text) {
+    if (is_verbatim_)
+      parsed_.structure.back() += text;
+    else if (type == MD_TEXT_CODE)
+      parsed_.kept.back() += text;
+    else if (type == MD_TEXT_HTML)
+      parsed_.kept.emplace_back(text);
     ByteRange place;
     if (text.data() >= markdown_.data() &&
         text.data() + text.size() <= markdown_.data() + markdown_.size()) {
@@ -291,19 +340,37 @@ class BlockCollector {
 
   const WidenedMarkdown widened_;
   const std::string_view markdown_ = widened_.text();
-  std::vector<MarkdownBlock> blocks_;
+  ParsedMarkdown parsed_;
   MarkdownBlock block_;
   std::size_t end_ = 0;  // of the last text
   std::size_t link_bytes_ = 0;
   bool is_verbatim_ = false;
 };
 
+ParsedMarkdown parsed(std::string_view markdown) {
+  ParsedMarkdown parsed = BlockCollector(markdown, {}).parsed();
+  const std::vector<std::size_t> heads = heads_within_paragraphs(markdown, parsed.blocks);
+  return heads.empty() ? parsed : BlockCollector(markdown, heads).parsed();
+}
+
 }  // namespace
 
 std::vector<MarkdownBlock> markdown_blocks(std::string_view markdown) {
-  std::vector<MarkdownBlock> blocks = BlockCollector(markdown, {}).blocks();
-  const std::vector<std::size_t> heads = heads_within_paragraphs(markdown, blocks);
-  return heads.empty() ? blocks : BlockCollector(markdown, heads).blocks();
+  return parsed(markdown).blocks;
+}
+
+std::vector<std::string> markdown_structure(std::string_view markdown) {
+  constexpr std::string_view kWritable = "@#:";  // begins of marks that a translation may have, too
+  const MaskedMarkdown masked = masked_markdown(markdown);
+  ParsedMarkdown all = parsed(masked.text);
+  for (const MaskedMarkdown::Label& label : masked.labels) {
+    const std::string_view text = label.place.of(markdown);
+    if (kWritable.find(text[0]) == std::string_view::npos)
+      all.kept.push_back(join_text(text.starts_with("http") ? "link " : "", text));
+  }
+  std::ranges::sort(all.kept);
+  std::ranges::move(all.kept, std::back_inserter(all.structure));
+  return std::move(all.structure);
 }
 
 // ---- the ends of links --------------------------------------------------------------------------

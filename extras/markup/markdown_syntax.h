@@ -71,6 +71,11 @@ struct MarkdownBlock {
 /// The blocks that have text. Throws Error if memory does not suffice.
 std::vector<MarkdownBlock> markdown_blocks(std::string_view markdown);
 
+/// What no translation may change: all blocks in their order; then the code, the tags and the
+/// addresses of links within them, and the labels of masked_markdown(), sorted. `markdown` is not
+/// masked. Throws Error as markdown_blocks() does.
+std::vector<std::string> markdown_structure(std::string_view markdown);
+
 /// The end of a link or an image, after its text.
 struct MarkdownLinkTail {
   std::size_t end;       ///< after all of the link

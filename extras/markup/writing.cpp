@@ -172,8 +172,11 @@ class TextWriter {
     std::string written;
     const std::size_t escaped = begins_line_ ? sign_at_line_begin() : text_.size();
     for (std::size_t i = 0; i < text_.size(); ++i) {
-      if (i == escaped || is_read(i)) written += '\\';
-      written += text_[i];
+      const bool is_sign = i == escaped || is_read(i);
+      // Not all readers of tables see that a line's only "|" has a backslash.
+      const bool is_bar = is_sign && text_[i] == '|' && !is_cell_;
+      if (is_sign && !is_bar) written += '\\';
+      written += is_bar ? std::string_view("&#124;") : text_.substr(i, 1);
     }
     return written;
   }
@@ -192,14 +195,17 @@ class TextWriter {
     if (is_number) return digits;
     const char c = text_[0], next = at(1);
     const std::size_t hashes = std::min(text_.find_first_not_of('#'), text_.size());
-    const bool is_sign = (c == '+' && is_blank_or_end(next)) ||
-                         (c == '-' && (is_blank_or_end(next) || next == '-')) || c == '=' ||
-                         c == '>' || (c == '|' && !is_cell_) || c == '_' ||
+    const bool is_sign = (c == '+' && is_blank_or_end(next)) || (c == '-' && !is_word(next)) ||
+                         c == '=' || c == '>' || (c == '|' && !is_cell_) || c == '_' ||
                          (c == '*' && is_blank_or_end(next)) ||
                          (c == ':' && (next == '-' || next == ' ' || text_.starts_with(":::"))) ||
                          text_.starts_with("$$") || text_.starts_with("!!! ") ||
                          text_.starts_with("???") || (hashes > 0 && is_blank_or_end(at(hashes)));
     return is_sign ? 0 : text_.size();
+  }
+
+  static bool begins_link(std::string_view before) {
+    return before.ends_with("http") || before.ends_with("https") || before.ends_with("ftp");
   }
 
   /// Whether Markdown would read the sign at a place as its own.
@@ -211,8 +217,12 @@ class TextWriter {
       case '[':
       case ']':
         return true;
-      case '|':
-        return is_cell_;
+      case '|':  // at the end of a line it may begin a table with the line below
+        return is_cell_ || last == '\\' ||
+               (is_blank_or_end(after_) &&
+                text_.find_first_not_of(' ', i + 1) == std::string_view::npos);
+      case '^':
+        return last == '[';  // of a link
       case '\\':
         return next == 0 || is_one_of(next, kMarkdownSigns);
       case '<':
@@ -225,8 +235,12 @@ class TextWriter {
       case '!':
         return i + 1 == text_.size() && after_ == '[';
       case '(':
-      case ':':
         return i == 0 && last == ']';  // of a footnote or a link to a page
+      case ':':
+        return (i == 0 && last == ']') ||
+               (text_.substr(i).starts_with("://") && begins_link(text_.substr(0, i)));
+      case '.':
+        return text_.substr(0, i).ends_with("www");
       case '{':
         return last == '{' || !is_blank_or_end(next);
       case '%':
@@ -375,11 +389,13 @@ class MarkPlacer {
 
   /// Adds the tag; if it ends emphasis that has no text, both marks are left out.
   void add(const PlacedTag& placed) {
-    const bool is_empty = is_mark(placed) && !tags_.empty() &&
-                          tags_.back().tag == tag(placed).partner &&
-                          tags_.back().text.begin == placed.text.begin;
+    std::size_t first = tags_.size();
+    while (first > 0 && tag(tags_[first - 1]).divides) --first;
+    const bool is_empty =
+        is_mark(placed) && first > 0 && tags_[first - 1].tag == tag(placed).partner &&
+        strip(ByteRange{tags_[first - 1].text.begin, placed.text.begin}.of(text_)).empty();
     if (is_empty)
-      tags_.pop_back();
+      tags_.erase(tags_.begin() + static_cast<std::ptrdiff_t>(first - 1));
     else
       tags_.push_back(placed);
   }
@@ -444,19 +460,33 @@ std::vector<PlacedTag> readable_marks(const MarkupDocument& document, const Pass
   return MarkPlacer(document, passage, text).placed(tags);
 }
 
-bool may_precede_link(std::string_view before) {
-  return before.empty() || is_one_of(before.back(), " \t\r\n*_~(");
+bool is_bare_link(std::string_view tag) {
+  return is_word(tag.front()) && tag.find_first_of(" \n") == std::string_view::npos;
 }
 
-bool is_bare_link(std::string_view document, const ByteRange& tag) {
-  const std::string_view bytes = tag.of(document);
-  return is_word(bytes.front()) && bytes.find_first_of(" \n") == std::string_view::npos &&
-         may_precede_link(document.substr(0, tag.begin));
+namespace {
+
+bool is_address_of_mail(std::string_view link) {
+  const std::size_t sign = link.find_first_of("@/");
+  return sign < link.size() && link[sign] == '@';
 }
 
-bool continues_link(std::string_view text) {
-  const std::size_t end = std::min(text.find_first_not_of(".,:;!?"), text.size());
-  return end < text.size() && text[end] != ' ';
+}  // namespace
+
+bool may_precede_link(std::string_view before, std::string_view link) {
+  if (before.empty()) return true;
+  const char last = before.back();
+  if (is_address_of_mail(link)) return !is_word(last) && !is_one_of(last, "._+-");
+  return is_one_of(last, " \t\r\n*_~(") || (link.starts_with("http") && is_one_of(last, "'\""));
+}
+
+bool continues_link(std::string_view behind, std::string_view link) {
+  if (is_address_of_mail(link)) {
+    const std::size_t end = std::min(behind.find_first_not_of("._-"), behind.size());
+    return end < behind.size() && (is_word(behind[end]) || behind[end] == '@');
+  }
+  const std::size_t end = std::min(behind.find_first_not_of(".,:;!?'\""), behind.size());
+  return end < behind.size() && behind[end] != ' ';
 }
 
 bool are_read_as_one(const MarkupDocument& document, const Passage& passage, std::size_t first,
@@ -466,7 +496,7 @@ bool are_read_as_one(const MarkupDocument& document, const Passage& passage, std
   if (!is_markdown_text(passage.writing)) return false;
   const char sign = document.bytes[tag.source.end - 1];
   const char next_sign = document.bytes[next.source.begin];
-  if (is_bare_link(document.bytes, tag.source)) return !is_one_of(next_sign, "*_~<\r\n \t");
+  if (is_bare_link(tag.source.of(document.bytes))) return !is_one_of(next_sign, "*_~<\r\n \t");
   if (sign != next_sign) return false;
   const bool ends_and_begins = tag.partner < first && next.partner > second;
   return sign == '`' || (ends_and_begins && is_one_of(sign, "*_~"));

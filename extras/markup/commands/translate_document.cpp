@@ -237,11 +237,16 @@ void translate_document(const MarkupDocument& document, TranslationService& serv
   const TranslatedDocument translated = translated_document(document, texts, elements);
   written.write(translated.bytes);
   written.finish();
-  if (translated.untranslated > 0)
+  const auto untranslated = static_cast<std::int64_t>(translated.untranslated);
+  if (untranslated > 0 && document.has_structure)
+    log_warning(
+        join_text(counted(untranslated, "text stays untranslated", "texts stay untranslated"),
+                  ": a translation would change the blocks or links of the document"));
+  else if (untranslated > 0)
     log_warning(join_text(
-        counted(static_cast<std::int64_t>(translated.untranslated), "message stays untranslated",
-                "messages stay untranslated"),
-        ": a translation would lack words or placeholders, or the header lacks Plural-Forms"));
+        counted(untranslated, "message stays untranslated", "messages stay untranslated"),
+        ": a translation would lack words or placeholders, the header lacks Plural-Forms, or text "
+        "stands beside a choice ({n, plural, ...})"));
   log_summary(translations.facts(), 0, 0, watch.seconds());
 }
 
