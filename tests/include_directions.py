@@ -55,7 +55,7 @@ LIBRARIES = {
     LIBTORCH: ["model/*", "training/*", "inference/device/*", "inference/torch/*", "app/torch/*"],
     r".*c10d/.*": ["training/ranks/rendezvous.cpp"],
     r"sentencepiece.*": ["tokenizer/*.cpp"],
-    r"re2/.*": ["inference/demands.cpp", "extras/formats/numpy.cpp", "extras/markup/format_directives.cpp",
+    r"re2/.*": ["inference/demands.cpp", "extras/formats/numpy.cpp", "extras/markup/format_directives.cpp", "extras/markup/icu_messages.cpp",
                 "extras/markup/markdown_masks.cpp", "tokenizer/translatable.cpp"],
     r"zlib.h": ["base/compressed_text.cpp", "extras/formats/numpy.cpp"],
     r"zip.h": ["data/pair_files.cpp", "extras/formats/zip_archive.cpp"],

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/utf8.h"
+#include "extras/markup/icu_messages.h"
 #include "extras/markup/xml_formats.h"
 #include "extras/markup/xml_tokens.h"
 
@@ -282,7 +283,11 @@ std::vector<MarkupToken> tokens_of_copies(std::string_view xml, std::vector<Mark
     const bool is_inside = copy != copies.end() && copy->begin <= token.source.begin;
     const bool is_segment = local_name(token.name) == "mrk" &&
                             xml_attribute(xml, token.source, "mtype").of(xml) == "seg";
-    if (!is_inside || is_segment)
+    // A message that chooses is read as a whole, or not at all.
+    const bool is_cut = is_inside && token.kind == Kind::Text &&
+                        copy->of(xml).find('<') != std::string_view::npos &&
+                        icu_message(copy->of(xml)).chooses;
+    if (!is_inside || is_segment || is_cut)
       found.push_back({.kind = Kind::Splits, .source = token.source});
     else if (token.kind == Kind::Text)
       std::ranges::move(tokens_within(decoded_xml(xml, token.source)), std::back_inserter(found));
@@ -304,6 +309,14 @@ void add_bilingual_units(XmlFormat format, const std::vector<MarkupToken>& token
   if (document.bytes.find("xml:space=\"preserve\"") != std::string::npos)
     found = split_at_line_ends(document.bytes, std::move(found));
   document.passages = passages_of(document.bytes, found, Writing::XmlText);
+  for (const ByteRange& copy : filled_document.copies) {
+    const std::string source(copy.of(document.bytes));
+    if (icu_message(source).chooses)
+      document.checked.push_back(
+          {.source = copy, .untranslated = source, .is_sound = [source](std::string_view written) {
+             return has_same_branches(source, written);
+           }});
+  }
 }
 
 }  // namespace dragoman

@@ -15,8 +15,8 @@ struct FormatSyntax;
 /// The syntaxes of a message; mostly one.
 using FormatSyntaxes = std::vector<const FormatSyntax*>;
 
-/// The syntaxes that a line of flags names ("#, fuzzy, c-format"), as gettext 0.21 knows them.
-/// "no-c-format" names none.
+/// The syntaxes that a line of flags names ("#, fuzzy, c-format"), as gettext 0.21 knows them, and
+/// "icu-plural-format" for the "#" in icu_messages.h. "no-c-format" names none.
 FormatSyntaxes format_syntaxes(std::string_view flags);
 
 struct FormatDirective {

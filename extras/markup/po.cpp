@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "extras/markup/format_directives.h"
+#include "extras/markup/icu_messages.h"
 #include "extras/markup/markup_tokens.h"
 #include "extras/markup/writing.h"
 #include "tokenizer/translatable.h"
@@ -383,6 +384,24 @@ bool has_same_fields(std::string_view source, std::string_view translation,
   }
 }
 
+bool has_same_parts(const FormatSyntaxes& formats, std::string_view source,
+                    std::string_view translation) {
+  return has_same_placeholders(formats, source, translation) &&
+         has_same_tags(source, translation) && has_same_fields(source, translation, formats);
+}
+
+/// The same for each text that a message chooses from.
+bool has_same_texts(const FormatSyntaxes& formats, std::string_view source,
+                    std::string_view translation) {
+  const std::vector<ByteRange> texts = icu_message(source).texts;
+  if (texts.empty()) return has_same_parts(formats, source, translation);
+  if (!has_same_branches(source, translation)) return false;
+  const std::vector<ByteRange> its_texts = icu_message(translation).texts;
+  for (std::size_t t = 0; t < texts.size(); ++t)
+    if (!has_same_parts(formats, texts[t].of(source), its_texts[t].of(translation))) return false;
+  return true;
+}
+
 /// Whether the translations of a message, as they are written into the catalogue, have its
 /// placeholders, its tags, its fields and their words.
 struct MessageCheck {
@@ -396,9 +415,7 @@ struct MessageCheck {
     const PoFile po = read_po(written);
     return !forms.empty() && std::ranges::all_of(po.parts, [&](const PoPart& part) {
       const auto form = std::ranges::find(forms, part.keyword, &Form::keyword);
-      return form == forms.end() || (has_same_placeholders(formats, form->source, part.text) &&
-                                     has_same_tags(form->source, part.text) &&
-                                     has_same_fields(form->source, part.text, formats));
+      return form == forms.end() || has_same_texts(formats, form->source, part.text);
     });
   }
 };
@@ -436,7 +453,9 @@ class FilledCatalogue {
   }
 
   bool is_filled_in(const PoPart& part) const {
-    return is_open(part) && (forms_ > 0 || !message_of(part).has_plural);
+    if (!is_open(part) || (forms_ == 0 && message_of(part).has_plural)) return false;
+    const IcuMessage message = icu_message(message_of(part).source_of(part.keyword));
+    return !message.chooses || !message.texts.empty();
   }
 
   static std::string with_utf8_declared(std::string bytes) {
@@ -486,21 +505,35 @@ class FilledCatalogue {
 
   /// Each line of the text is a string by itself, as gettext's programs write it.
   void fill(const PoPart& part, const PoMessage& message) {
-    std::string_view text = message.source_of(part.keyword);
+    const std::string_view text = message.source_of(part.keyword);
     const bool has_lines = text.find('\n') < text.size() - 1;
     const std::string_view line_end = part.bytes.ends_with("\r\n") ? "\r\n" : "\n";
     const std::string between = join_text('"', line_end, '"');
     split(join_text(part.keyword, has_lines ? " \"" + between : " \""));
-    const std::size_t arguments = count_arguments(text, message.formats);
-    std::size_t argument = 0;
-    while (!text.empty()) {
-      const std::string_view line = text.substr(0, text.find('\n'));
-      argument += fill_line(line, message.formats, {argument, arguments});
-      text.remove_prefix(line.size());
-      if (text.empty()) break;
-      text.remove_prefix(1);
-      split(text.empty() ? "\\n" : "\\n" + between);
+    FormatSyntaxes formats = message.formats;
+    std::vector<ByteRange> texts = icu_message(text).texts;
+    if (texts.empty())
+      texts = {{0, text.size()}};
+    else
+      std::ranges::copy(format_syntaxes("icu-plural-format"), std::back_inserter(formats));
+    const std::size_t arguments = count_arguments(text, formats);
+    std::size_t argument = 0, place = 0;
+    const auto fill_lines = [&](std::size_t end, const auto& fill_one) {
+      while (place < end) {
+        const std::size_t line = std::min(text.find('\n', place), end);
+        if (line > place) fill_one(text.substr(place, line - place));
+        place = line;
+        if (place == end) return;
+        split(++place == text.size() ? "\\n" : "\\n" + between);
+      }
+    };
+    for (const ByteRange& chosen : texts) {
+      fill_lines(chosen.begin, [&](std::string_view line) { split(po_string(line)); });
+      fill_lines(chosen.end, [&](std::string_view line) {
+        argument += fill_line(line, formats, {argument, arguments});
+      });
     }
+    fill_lines(text.size(), [&](std::string_view line) { split(po_string(line)); });
     split(part.bytes.substr(part.bytes.rfind('"')));
   }
 

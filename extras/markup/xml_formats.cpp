@@ -9,6 +9,7 @@
 
 #include "base/utf8.h"
 #include "extras/markup/format_directives.h"
+#include "extras/markup/icu_messages.h"
 #include "extras/markup/markup_formats.h"
 #include "extras/markup/xml_tokens.h"
 
@@ -177,9 +178,10 @@ class AndroidReader {
     document_.checked.push_back(
         {.source = content, .untranslated = source, .is_sound = [source](std::string_view written) {
            static const FormatSyntaxes java_syntax = format_syntaxes("java-printf-format");
-           return source.find('%') == std::string::npos
-                      ? !has_placeholder(written)
-                      : have_same_directives(java_syntax, source, written);
+           return has_same_branches(source, written) &&
+                  (source.find('%') == std::string::npos
+                       ? !has_placeholder(written)
+                       : have_same_directives(java_syntax, source, written));
          }});
   }
 

@@ -16,6 +16,8 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "extras/markup/format_directives.h"
+#include "extras/markup/icu_messages.h"
 #include "extras/markup/markup_formats.h"
 #include "extras/markup/template_marks.h"
 
@@ -296,11 +298,25 @@ std::vector<MarkupToken> tokens_within(const DecodedText& decoded) {
     token.source = decoded.written({token.source.begin + offset, token.source.end + offset});
     tokens.push_back(std::move(token));
   };
+  FormatSyntaxes formats;
   const auto add_text = [&](const ByteRange& range) {
-    for (MarkupToken& token : text_tokens(range.of(decoded.text), AlsoKept::Placeholders))
+    for (MarkupToken& token : text_tokens(range.of(decoded.text), AlsoKept::Placeholders, formats))
       add(std::move(token), range.begin);
   };
   std::size_t place = 0;
+  if (const IcuMessage message = icu_message(decoded.text); message.chooses) {
+    const auto add_frame = [&](std::size_t end) {
+      if (end > place) add({.kind = Kind::Splits, .source = {place, end}}, 0);
+    };
+    formats = format_syntaxes("icu-plural-format");
+    for (const ByteRange& text : message.texts) {
+      add_frame(text.begin);
+      add_text(text);
+      place = text.end;
+    }
+    add_frame(decoded.text.size());
+    return tokens;
+  }
   for (const MarkupToken& mark : template_marks(decoded.text)) {
     add_text({place, mark.source.begin});
     add(mark, 0);

@@ -38,6 +38,8 @@ struct DecodedText {
 };
 
 /// The placeholders, tags and template marks that a text has ("%s", "&lt;b>"), and what is between.
+/// The frame of a message that chooses (icu_messages.h) splits, and so does all of one that has
+/// other text beside its frame.
 std::vector<MarkupToken> tokens_within(const DecodedText& decoded);
 
 /// The text of a range without markup. A reference that XML does not know stays.

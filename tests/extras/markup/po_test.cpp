@@ -84,6 +84,49 @@ TEST(Po, APercentSignThatPrintfWritesIsKept) {
   EXPECT_NE(filled.find("%%"), std::string::npos) << filled;
 }
 
+constexpr std::string_view kChoice =
+    "{n, plural, offset:1 =0 {no file here} one {# file of {name}} other {# files of {name}}}";
+
+std::string message(std::string_view text, std::string_view translation) {
+  return join_text("msgid \"", text, "\"\nmsgstr \"", translation, "\"\n");
+}
+
+TEST(Po, TheTextsOfAChoiceOfIcuAreTranslatedOneByOne) {
+  EXPECT_EQ(translated(parse_po(message(kChoice, "")), reversed),
+            message(kChoice,
+                    "{n, plural, offset:1 =0 {here file no} one {{name} of file #} other {{name} "
+                    "of files #}}"));
+  const std::string nested = "{a, select, x {one two} other { {b, selectordinal,other{# th}} }}\\n";
+  EXPECT_EQ(
+      translated(parse_po(message(nested, "")), reversed),
+      message(nested, "{a, select, x {two one} other { {b, selectordinal,other{th #}} }}\\n"));
+  EXPECT_EQ(
+      translated(parse_po(message("{n, plural,\\n one {a b}\\n other {c\\nd e}}", "")), reversed),
+      message("{n, plural,\\n one {a b}\\n other {c\\nd e}}",
+              "\"\n\"{n, plural,\\n\"\n\" one {b a}\\n\"\n\" other {c\\n\"\n\"e d}}"));
+}
+
+TEST(Po, AChoiceOfIcuWithTextBesideItStaysUntranslated) {
+  for (const std::string& text :
+       {join_text("one ", kChoice), join_text(kChoice, " two"), std::string("{n, plural, one {x}"),
+        std::string("{n, plural, one {x {m, select, other {y}}} other {z}}")}) {
+    const std::string po = message(text, "");
+    const MarkupDocument document = parse_po(po);
+    EXPECT_TRUE(document.passages.empty()) << text;
+    const TranslatedDocument result = translated_document(document, {});
+    EXPECT_EQ(result.bytes, po);
+    EXPECT_EQ(result.untranslated, 1u);
+  }
+}
+
+TEST(Po, ATranslationChangesNoChoiceOfIcu) {
+  const std::string po = message("{n, plural, one {# file} other {# files}}", "");
+  for (const char* text : {"a }", "a { b", "# #", "{x}", "a'{"})
+    EXPECT_EQ(translated(parse_po(po), [&](std::string_view) { return AlignedText{.text = text}; }),
+              po)
+        << text;
+}
+
 TEST(Po, PlaceholdersComeOutOnce) {
   // The translator loses one, and doubles another.
   const MarkupDocument document =

@@ -173,6 +173,24 @@ TEST(Xliff, AllElseStays) {
              "</alt-trans></trans-unit>"));
 }
 
+TEST(Xliff, TheTextsOfAChoiceOfIcuAreTranslatedOneByOne) {
+  const auto filled = [](const std::string& source, const std::string& target) {
+    return xliff1(join_text("<trans-unit><source>", source, "</source><target", kState, ">", target,
+                            "</target></trans-unit>"));
+  };
+  const auto unit = [](const std::string& source) {
+    return xliff1("<trans-unit><source>" + source + "</source><target/></trans-unit>");
+  };
+  const std::string choice = "{n, plural, one {# man} other {# men &amp; dogs}}";
+  EXPECT_EQ(reversed_xml(unit(choice)),
+            filled(choice, "{n, plural, one {man #} other {dogs &amp; men #}}"));
+  for (const std::string& kept : {"one " + choice, std::string("{n, plural, other {<x/># men}}")})
+    EXPECT_EQ(reversed_xml(unit(kept)), filled(kept, kept));
+  EXPECT_EQ(translated(parse_xml(unit(choice)),
+                       [](std::string_view) { return AlignedText{.text = "}"}; }),
+            filled(choice, choice));
+}
+
 TEST(Xliff, InlineCodesAreKept) {
   const auto target_of = [](const std::string& source) {
     const std::string file =
