@@ -128,8 +128,34 @@ class TagPlacer {
     claim_same_texts(parent);
     for (const std::size_t child : by_gain(parent)) claim_stretch(parent, child);
     place_single_tags(parent);
+    keep_sides(parent);
     for (const std::size_t child : nodes_[parent].children)
       if (nodes_[child].is_element()) place_children(child);
+  }
+
+  /// What stands before or after half an element, whose partner is elsewhere, stays on its side:
+  /// otherwise it would come into the element, or out of it.
+  void keep_sides(std::size_t parent) {
+    const std::vector<std::size_t>& children = nodes_[parent].children;
+    std::vector<std::size_t> latest(children.size());
+    std::size_t bound = places_[parent]->end;
+    for (std::size_t c = children.size(); c-- > 0;) {
+      latest[c] = bound;
+      if (is_half(children[c])) bound = places_[children[c]]->begin;
+    }
+    bound = places_[parent]->begin;
+    for (std::size_t c = 0; c < children.size(); ++c) {
+      ByteRange& place = *places_[children[c]];
+      if (is_half(children[c]))
+        bound = place.begin;
+      else
+        place = {std::clamp(place.begin, bound, latest[c]),
+                 std::clamp(place.end, bound, latest[c])};
+    }
+  }
+
+  bool is_half(std::size_t node) const {
+    return nodes_[node].keeps_order && !nodes_[node].is_element() && !divides(node);
   }
 
   /// Whether the source has a word in the node, and in none of its children.

@@ -346,6 +346,11 @@ TEST(Html, PagesAreReadHoweverLongTheyAre) {
   EXPECT_EQ(texts_of(entities + "<p>").at(0).size(), entities.size() - 4 * 40'000 - 1);
 }
 
+TEST(Html, ElementsStayOutOfHalfAnElement) {
+  EXPECT_EQ(translated(parse_html("<b>one</b> <i>two three: <p>four</p></i>"), reversed),
+            "three: <b></b><i>two one <p>four</p></i>");
+}
+
 TEST(Html, AReferenceToNoCharacterIsReadAsValidText) {
   const std::string far = "&#x42" + std::string(77, 'b') + ";";
   const MarkupDocument document =
