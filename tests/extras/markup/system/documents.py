@@ -24,9 +24,13 @@ MARKDOWN = """# A man is *sleeping* {#man}
 
 A man is **sleeping on a [green bench](https://example.org/a "Two dogs")** with `code`[^1],
 and two dogs are running. See https://example.org/b?c=1 or <https://example.org/c>.
+Two dogs: "https://example.org/d", <a@example.org, b@example.org>.
 | A man | dogs |
 |-------|:----:|
 | `a` | *sleeping* on a bench $x_1$ |
+
+A man is sleeping
+-----------------
 
 - A man
   is sleeping
@@ -74,6 +78,7 @@ ANDROID = """<resources><string name="a">A man is sleeping on %1$s and %2$d</str
 XLIFF1 = """<xliff version="1.2"><file original="a" source-language="en" datatype="plaintext"><body>
 <trans-unit id="1"><source>A man is <g id="1">sleeping</g> on <x id="2"/>a bench<ph id="3">&lt;br/></ph></source></trans-unit>
 <trans-unit id="2"><source>A man</source><target>Ein Mann</target></trans-unit>
+<trans-unit id="4"><source>{VAR_PLURAL, plural, =0 {no dogs} other {two dogs}}</source></trans-unit>
 <trans-unit id="3" translate="no"><source>Two dogs</source></trans-unit></body></file></xliff>
 """
 
@@ -131,6 +136,9 @@ msgid "A man with {0,number,integer} dogs\\n"
 msgstr ""
 
 msgid "A\\tman is <b>sleeping</b>\\non a bench"
+msgstr ""
+
+msgid "{n, plural, one {# dog on {bench}} other {# dogs on {bench}}}"
 msgstr ""
 """
 
