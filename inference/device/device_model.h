@@ -16,19 +16,22 @@
 
 namespace dragoman {
 
-/// The inputs of a step: tensors on the device, [R] int64.
+/// The inputs of a step: tensors on the device, [R] int64 unless another shape is named.
 struct DeviceStep {
-  torch::Tensor parents;    ///< the row of the last step that each row continues; in its group
+  /// [G, B, T] int32: the row of its group in which each row's token of position t was fed, for all
+  /// positions up to the row's. Rows that have common ancestors share what these have written.
+  torch::Tensor ancestors;
   torch::Tensor previous;   ///< each row's last token; -1: the zero vector, of a fresh row
   torch::Tensor positions;  ///< tokens that each row has produced
-  std::int64_t longest;     ///< above every position; known on the host
+  std::int64_t longest;     ///< above every position, at most T; known on the host
   bool reports_attention = false;
   AttentionHeads heads = {};
 };
 
 struct DeviceStepResults {
-  torch::Tensor log_probabilities;  ///< [R, V] fp32, normalised
-  torch::Tensor attention = {};     ///< [R, S] fp32 if asked for; 0 after a sentence's end
+  torch::Tensor logits;          ///< [R, V] fp32
+  torch::Tensor attention = {};  ///< [R, S] fp32 if asked for; 0 after a sentence's end
+  bool are_normalized = false;   ///< whether the logits are log-probabilities
 };
 
 class DeviceModel {

@@ -20,6 +20,15 @@ torch::Tensor set_of(const Tokens& tokens, std::int64_t vocabulary, torch::Devic
   return set.to(device);
 }
 
+/// The same as a bit for each token [ceil(V / 8)].
+torch::Tensor bits_of(std::span<const TokenId> tokens, std::int64_t vocabulary,
+                      torch::Device device) {
+  auto bits = torch::zeros({(vocabulary + 7) / 8}, torch::kUInt8);
+  for (const TokenId token : tokens)
+    bits.mutable_data_ptr<std::uint8_t>()[token / 8] |= std::uint8_t(1U << token % 8);
+  return bits.to(device);
+}
+
 /// Whether the `tail.size()` tokens before the end of each row's history are `tail` [R].
 torch::Tensor ends_with(const DeviceRuledRows& rows, std::span<const TokenId> tail) {
   const auto size = static_cast<std::int64_t>(tail.size());
@@ -46,6 +55,7 @@ DeviceRules::DeviceRules(const DecodeConfig& config, const TargetTokens& tokens,
   std::vector<TokenId> never(tokens.suppressed);
   never.insert(never.end(), never_emitted.begin(), never_emitted.end());
   never_ = set_of(never, vocabulary, device);
+  if (never_.defined()) never_bits_ = bits_of(never, vocabulary, device);
   std::vector<TokenId> lengthens;
   for (std::size_t token = 0; token < tokens.edges.size(); ++token)
     if (tokens.edges[token].lengthens_word) lengthens.push_back(static_cast<TokenId>(token));
@@ -72,7 +82,7 @@ torch::Tensor DeviceRules::adjust(const torch::Tensor& log_probabilities,
     const auto is_eos = torch::arange(vocabulary_, rows.length.options()).eq(eos_);
     adjusted = adjusted.masked_fill(rows.length.lt(min_length_).unsqueeze(1) & is_eos, -INFINITY);
   }
-  if (lengthens_.defined())
+  if (lengthens_.defined() && rows.must_begin_word.defined())
     adjusted = adjusted.masked_fill(rows.must_begin_word.unsqueeze(1) & lengthens_, -INFINITY);
   if (ngram_ > 0 || !avoided_.empty())
     adjusted = adjusted.masked_fill(excluded_by_history(rows), -INFINITY);

@@ -1,7 +1,9 @@
 #include "inference/torch/torch_device_model.h"
 
+#include <ATen/ops/addmm.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/index_select.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/tensor.h>
@@ -13,6 +15,8 @@
 #include <utility>
 
 #include "inference/device/device_search.h"
+#include "kernels/cuda/step_attention.h"
+#include "model/ops/cuda_kernels.h"
 
 namespace dragoman {
 
@@ -45,7 +49,7 @@ std::int64_t rounded_up(std::int64_t columns) {
 void widen(std::vector<KeysAndValues>& caches, std::int64_t columns) {
   for (KeysAndValues& cache : caches)
     for (torch::Tensor* tensor : {&cache.keys, &cache.values})
-      *tensor = widened(*tensor, 2, columns);
+      *tensor = widened(*tensor, 1, columns);
 }
 
 }  // namespace
@@ -59,39 +63,64 @@ class TorchDeviceModel::InPlaceAttention : public DecoderAttention {
         columns_(columns),
         heads_(model.model_->config.heads),
         d_k_(model.model_->config.d_k()),
-        rows_(model.groups_ * model.rows_per_group_) {
+        rows_(model.groups_ * model.rows_per_group_),
+        runs_kernel_(d_k_ <= kCudaMostStepHead &&
+                     has_cuda_kernel_for(model.targets_.front().keys)) {
+    if (runs_kernel_ && !step.reports_attention) return;
     const auto integers = step.positions.options();
-    const auto at = step.positions.view({-1, 1, 1, 1});
-    target_mask_ = torch::arange(columns, integers).le(at);  // [R, 1, 1, T]
     source_mask_ = torch::arange(model.source_capacity_, integers)
                        .lt(model.source_lengths_.view({-1, 1, 1, 1}));  // [G, 1, 1, S]
-    place_ = at.expand({rows_, heads_, 1, d_k_});
+    if (runs_kernel_) return;
+    const auto column = torch::arange(columns, integers);
+    target_mask_ = column.le(step.positions.view({-1, 1, 1, 1}));  // [R, 1, 1, T]
+    const auto row = torch::arange(rows_, integers);
+    written_ = row * model.target_capacity_ + step.positions;
+    if (model.rows_per_group_ == 1) return;
+    const auto first = (row - row.remainder(model.rows_per_group_)).view({rows_, 1});
+    const auto ancestors = step.ancestors.flatten(0, 1).narrow(1, 0, columns);
+    read_ = ((first + ancestors) * model.target_capacity_ + column).view(-1);
   }
 
   torch::Tensor self(std::int64_t layer, MultiHeadAttention& module,
                      const SelfAttentionInput& x) override {
+    const JoinedProjection& joined = model_.projections_[static_cast<std::size_t>(layer)];
+    const std::int64_t size = heads_ * d_k_;
+    const auto projected = at::addmm(joined.bias, x.keys, joined.weight.t());
+    const torch::Tensor queries =
+        projected.size(1) == 3 * size ? projected.narrow(1, 0, size) : module->query(x.queries);
+    const auto keys = projected.narrow(1, projected.size(1) - 2 * size, size),
+               values = projected.narrow(1, projected.size(1) - size, size);
     const KeysAndValues& cache = model_.targets_[static_cast<std::size_t>(layer)];
+    if (runs_kernel_)
+      return self_by_kernel(
+          module, projected.size(1) == 3 * size ? projected : torch::cat({queries, projected}, 1),
+          cache);
     const auto with_new = [&](const torch::Tensor& cached, const torch::Tensor& current) {
-      cached.scatter_(2, place_, by_head(current));
-      return cached.narrow(2, 0, columns_);  // [R, H, T, K]
+      cached.view({-1, size}).index_copy_(0, written_, current);
+      const auto all = read_.defined() ? cached.view({-1, size}).index_select(0, read_)
+                                       : cached.narrow(1, 0, columns_);
+      return all.view({rows_, columns_, heads_, d_k_}).transpose(1, 2);  // [R, H, T, K]
     };
     const auto attended = at::scaled_dot_product_attention(
-        by_head(module->query(x.queries)), with_new(cache.keys, module->key(x.keys)),
-        with_new(cache.values, module->value(x.keys)), target_mask_);  // [R, H, 1, K]
-    return module->output(attended.reshape({rows_, heads_ * d_k_}));
+        queries.reshape({rows_, heads_, 1, d_k_}), with_new(cache.keys, keys),
+        with_new(cache.values, values), target_mask_);  // [R, H, 1, K]
+    return module->output(attended.reshape({rows_, size}));
   }
 
   torch::Tensor cross(std::int64_t layer, MultiHeadAttention& module,
                       const torch::Tensor& x) override {
     const KeysAndValues& source = model_.sources_[static_cast<std::size_t>(layer)];
-    const auto q = module->query(x)
-                       .view({model_.groups_, model_.rows_per_group_, heads_, d_k_})
-                       .transpose(1, 2);  // [G, H, B, K]
+    const auto queries = module->query(x);  // [R, D]
+    const auto by_head = [&](const torch::Tensor& of_group) {
+      return of_group.view({model_.groups_, -1, heads_, d_k_}).transpose(1, 2);
+    };
+    const auto q = by_head(queries);  // [G, H, B, K]
     if (step_.reports_attention &&
         step_.heads.is_of_layer(layer + 1, model_.model_->config.decoder_layers))
-      weights_ = weights(q, source.keys);
-    const auto attended =
-        at::scaled_dot_product_attention(q, source.keys, source.values, source_mask_);
+      weights_ = weights(q, by_head(source.keys));
+    if (runs_kernel_) return cross_by_kernel(module, queries, source);
+    const auto attended = at::scaled_dot_product_attention(q, by_head(source.keys),
+                                                           by_head(source.values), source_mask_);
     return module->output(attended.transpose(1, 2).reshape({rows_, heads_ * d_k_}));
   }
 
@@ -99,7 +128,57 @@ class TorchDeviceModel::InPlaceAttention : public DecoderAttention {
   const torch::Tensor& reported_weights() const { return weights_; }
 
  private:
-  torch::Tensor by_head(const torch::Tensor& x) const { return x.view({rows_, heads_, 1, d_k_}); }
+  CudaStepAttention kernel_arguments(const torch::Tensor& queries, const KeysAndValues& cache,
+                                     torch::Tensor& attended) const {
+    return {.queries = queries.const_data_ptr(),
+            .new_keys = nullptr,
+            .new_values = nullptr,
+            .keys = cache.keys.mutable_data_ptr(),
+            .values = cache.values.mutable_data_ptr(),
+            .attended = attended.mutable_data_ptr(),
+            .ancestors = nullptr,
+            .positions = nullptr,
+            .lengths = nullptr,
+            .rows = static_cast<unsigned>(rows_),
+            .heads = static_cast<unsigned>(heads_),
+            .d_k = static_cast<unsigned>(d_k_),
+            .stride = static_cast<unsigned>(queries.stride(0)),
+            .columns = static_cast<unsigned>(cache.keys.size(1)),
+            .ancestor_columns = static_cast<unsigned>(step_.ancestors.size(2)),
+            .width = static_cast<unsigned>(model_.rows_per_group_),
+            .rows_of_sequence = 1,
+            .scale = static_cast<float>(1 / std::sqrt(static_cast<double>(d_k_)))};
+  }
+
+  torch::Tensor run(MultiHeadAttention& module, const CudaStepAttention& arguments,
+                    const torch::Tensor& attended) const {
+    launch_cuda_kernel("step_attention", attended, {rows_ * heads_, kCudaStepAttentionThreads},
+                       &arguments);
+    return module->output(attended);
+  }
+
+  /// `projected` [R, 3 D]: queries, keys and values.
+  torch::Tensor self_by_kernel(MultiHeadAttention& module, const torch::Tensor& projected,
+                               const KeysAndValues& cache) const {
+    auto attended = torch::empty({rows_, heads_ * d_k_}, projected.options());
+    CudaStepAttention arguments = kernel_arguments(projected, cache, attended);
+    arguments.new_keys = projected.narrow(1, heads_ * d_k_, 1).const_data_ptr();
+    arguments.new_values = projected.narrow(1, 2 * heads_ * d_k_, 1).const_data_ptr();
+    arguments.positions =
+        reinterpret_cast<const long long*>(step_.positions.const_data_ptr<std::int64_t>());
+    if (model_.rows_per_group_ > 1) arguments.ancestors = step_.ancestors.const_data_ptr<int>();
+    return run(module, arguments, attended);
+  }
+
+  torch::Tensor cross_by_kernel(MultiHeadAttention& module, const torch::Tensor& queries,
+                                const KeysAndValues& source) const {
+    auto attended = torch::empty({rows_, heads_ * d_k_}, queries.options());
+    CudaStepAttention arguments = kernel_arguments(queries, source, attended);
+    arguments.lengths =
+        reinterpret_cast<const long long*>(model_.source_lengths_.const_data_ptr<std::int64_t>());
+    arguments.rows_of_sequence = static_cast<unsigned>(model_.rows_per_group_);
+    return run(module, arguments, attended);
+  }
 
   torch::Tensor weights(const torch::Tensor& q, const torch::Tensor& keys) const {
     const auto scores = q.matmul(keys.transpose(2, 3)) / std::sqrt(double(d_k_));
@@ -115,8 +194,10 @@ class TorchDeviceModel::InPlaceAttention : public DecoderAttention {
   TorchDeviceModel& model_;
   const DeviceStep& step_;
   const std::int64_t columns_, heads_, d_k_, rows_;
+  const bool runs_kernel_;
   torch::Tensor target_mask_, source_mask_;  // bool
-  torch::Tensor place_;                      // [R, H, 1, K]: the column of each row's token
+  torch::Tensor written_;                    // [R]: the place of each row's token in a cache
+  torch::Tensor read_;  // [R * T]: the places of each row's columns; undefined: in order
   torch::Tensor weights_;
 };
 
@@ -127,15 +208,28 @@ void TorchDeviceModel::shape(std::int64_t groups, std::int64_t rows_per_group) {
   groups_ = groups;
   rows_per_group_ = rows_per_group;
   source_capacity_ = target_capacity_ = 0;
-  const auto layers = static_cast<std::size_t>(model_->config.decoder_layers);
+  const ModelConfig& config = model_->config;
+  const auto layers = static_cast<std::size_t>(config.decoder_layers);
   const auto empty = [&](std::int64_t rows) {
-    return torch::zeros({rows, model_->config.heads, 0, model_->config.d_k()}, options_);
+    return torch::zeros({rows, 0, config.d_model}, options_);
   };
   sources_.assign(layers, {empty(groups), empty(groups)});
   targets_.assign(layers, {empty(groups * rows_per_group), empty(groups * rows_per_group)});
   source_lengths_ = torch::ones({groups}, options_.dtype(torch::kInt64));
   make_room_for_source(1);
   make_room_for_target(1);
+  const c10::InferenceMode inference;
+  projections_.clear();
+  for (const auto& layer : *model_->decoder->layers) {
+    auto& attention = layer->as<DecoderLayerImpl>()->self_attention;
+    std::vector<torch::Tensor> weights = {attention->key->weight, attention->value->weight},
+                               biases = {attention->key->bias, attention->value->bias};
+    if (config.norm != NormPosition::BeforeQueries) {
+      weights.insert(weights.begin(), attention->query->weight);
+      biases.insert(biases.begin(), attention->query->bias);
+    }
+    projections_.push_back({torch::cat(weights), torch::cat(biases)});
+  }
 }
 
 void TorchDeviceModel::make_room_for_source(std::int64_t longest) {
@@ -148,7 +242,6 @@ void TorchDeviceModel::make_room_for_target(std::int64_t longest) {
   if (longest <= target_capacity_) return;
   target_capacity_ = rounded_up(std::max(longest, target_capacity_ * 3 / 2));  // few growths
   widen(targets_, target_capacity_);
-  spare_ = torch::zeros(targets_.front().keys.sizes(), options_);
 }
 
 void TorchDeviceModel::admit(std::span<const std::vector<TokenId>> sentences,
@@ -171,12 +264,13 @@ void TorchDeviceModel::admit(std::span<const std::vector<TokenId>> sentences,
       clear(cache.keys);
       clear(cache.values);
     }
-  clear(spare_);
   const auto write = [&](torch::Tensor& cache, const torch::Tensor& projected) {
     const auto padded = pad_heads(projected, source.layout)
                             .view({source.layout.sentences, model_->config.heads,
-                                   source.layout.longest, model_->config.d_k()});
-    cache.narrow(2, 0, source.layout.longest).index_copy_(0, index, padded);
+                                   source.layout.longest, model_->config.d_k()})
+                            .transpose(1, 2)
+                            .flatten(2);  // [n, L, D]
+    cache.narrow(1, 0, source.layout.longest).index_copy_(0, index, padded);
   };
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     auto& attention = model_->decoder->layers[i]->as<DecoderLayerImpl>()->cross_attention;
@@ -185,30 +279,15 @@ void TorchDeviceModel::admit(std::span<const std::vector<TokenId>> sentences,
   }
 }
 
-/// Reorders only the columns that a step attends to.
-void TorchDeviceModel::reorder(const torch::Tensor& parents, std::int64_t columns) {
-  const auto take = [&](torch::Tensor& cache) {
-    auto target = spare_.narrow(2, 0, columns);
-    at::index_select_out(target, cache.narrow(2, 0, columns), 0, parents);
-    std::swap(cache, spare_);
-  };
-  for (KeysAndValues& target : targets_) {
-    take(target.keys);
-    take(target.values);
-  }
-}
-
 DeviceStepResults TorchDeviceModel::step(const DeviceStep& step) {
   const c10::InferenceMode inference;
   const std::int64_t columns = rounded_up(step.longest);
   make_room_for_target(columns);
-  if (rows_per_group_ > 1) reorder(step.parents, columns);
   InPlaceAttention attention(*this, step, columns);
   const auto hidden = model_->decoder_states(
       {step.previous, step.positions, std::min(columns, max_positions()), {}},
       attention);  // [R, D]
-  return {.log_probabilities = float_logits(model_, hidden).log_softmax(1),
-          .attention = attention.reported_weights()};
+  return {.logits = float_logits(model_, hidden), .attention = attention.reported_weights()};
 }
 
 }  // namespace dragoman

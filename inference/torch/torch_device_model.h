@@ -1,5 +1,5 @@
-// The module tree as a DeviceModel: keys and values are written in place, into tensors whose shapes
-// stay the same.
+// The module tree as a DeviceModel. Keys and values are written in place and stay where they are: a
+// row reads those of its ancestors in the rows that have written them.
 #pragma once
 
 #include <torch/types.h>
@@ -46,18 +46,22 @@ class TorchDeviceModel : public DeviceModel {
 
  private:
   class InPlaceAttention;
+  /// The projections of a decoder layer's self-attention as one: queries, keys and values; or keys
+  /// and values, if queries have another input.
+  struct JoinedProjection {
+    torch::Tensor weight, bias;  // [2 D or 3 D, D], [2 D or 3 D]
+  };
   void make_room_for_source(std::int64_t longest);
   void make_room_for_target(std::int64_t longest);
-  void reorder(const torch::Tensor& parents, std::int64_t columns);
 
   Transformer model_;
   const torch::TensorOptions options_;
   std::int64_t groups_ = 0, rows_per_group_ = 0;  // G, B; R = G * B
   std::int64_t source_capacity_ = 0, target_capacity_ = 0;
-  std::vector<KeysAndValues> sources_;  // one of each layer: [G, H, S, K]
-  std::vector<KeysAndValues> targets_;  // one of each layer: [R, H, T, K]
-  torch::Tensor spare_;                 // [R, H, T, K]: where the next reordered one is written
-  torch::Tensor source_lengths_;        // [G] int64
+  std::vector<JoinedProjection> projections_;  // one of each layer
+  std::vector<KeysAndValues> sources_;         // one of each layer: [G, S, D]
+  std::vector<KeysAndValues> targets_;         // one of each layer: [R, T, D]
+  torch::Tensor source_lengths_;               // [G] int64
 };
 
 }  // namespace dragoman

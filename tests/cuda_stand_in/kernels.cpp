@@ -2,8 +2,11 @@
 #include "tests/kernels/cuda_on_cpu.h"
 // Their sources:
 #include "kernels/cuda/add_norm.cu"
+#include "kernels/cuda/best_tokens.cu"
 #include "kernels/cuda/dropout.cu"
 #include "kernels/cuda/loss.cu"
+#include "kernels/cuda/search_step.cu"
+#include "kernels/cuda/step_attention.cu"
 
 #include <cstdint>
 #include <functional>
@@ -122,6 +125,62 @@ void use(CudaLoss& a, Memory& memory) {
   memory.writes(a.negative_log_likelihoods, sizeof(float) * a.rows);
 }
 
+template <class T>
+void use(CudaBestTokens& a, Memory& memory) {
+  const double best = static_cast<double>(a.rows) * a.count;
+  memory.reads(a.values, static_cast<double>(a.rows) * a.columns * sizeof(float));
+  memory.reads(a.never, std::ceil(a.columns / 8.0));
+  memory.writes(a.tokens, best * sizeof(long long));
+  memory.writes(a.best, best * sizeof(float));
+  memory.writes(a.log_sums, sizeof(float) * a.rows);
+}
+
+/// Counts all columns that the cache has room for.
+template <class T>
+void use(CudaStepAttention& a, Memory& memory) {
+  const double size = static_cast<double>(a.heads) * a.d_k * sizeof(T);
+  const double of_inputs = (a.rows - 1.0) * a.stride * sizeof(T) + size;
+  const double sequences = a.rows / a.rows_of_sequence;
+  memory.reads(a.queries, of_inputs);
+  memory.reads(a.new_keys, of_inputs);
+  memory.reads(a.new_values, of_inputs);
+  memory.reads_and_writes(a.keys, sequences * a.columns * size);
+  memory.reads_and_writes(a.values, sequences * a.columns * size);
+  memory.writes(a.attended, a.rows * size);
+  memory.reads(a.ancestors, static_cast<double>(sizeof(int)) * a.rows * a.ancestor_columns);
+  memory.reads(a.positions, sizeof(long long) * a.rows);
+  memory.reads(a.lengths, sizeof(long long) * sequences);
+}
+
+template <class T>
+void use(DeviceSearchStep& a, Memory& memory) {
+  const double groups = a.count, rows = groups * a.width, of_columns = rows * a.columns;
+  const double of_source = rows * a.source_columns * sizeof(float);
+  memory.reads(a.divisors, sizeof(double));
+  memory.reads(a.prefixes, groups * a.prefix_columns * sizeof(int));
+  memory.reads_and_writes(a.steps, groups * sizeof(int));
+  memory.reads(a.tokens, rows * a.candidates * sizeof(long long));
+  memory.reads(a.log_probabilities, rows * a.candidates * sizeof(float));
+  memory.reads(a.logits, rows * sizeof(float));
+  memory.reads(a.log_sums, rows * sizeof(float));
+  memory.reads(a.attention, rows * a.attention_columns * sizeof(float));
+  memory.reads_and_writes(a.groups, groups * sizeof(SearchGroup));
+  memory.reads_and_writes(a.rows, rows * sizeof(SearchRow));
+  memory.writes(a.new_rows, rows * sizeof(SearchRow));
+  memory.reads_and_writes(a.ends, groups * a.most_ended * sizeof(SearchEnd));
+  memory.writes(a.nodes, rows * sizeof(HypothesisNode));
+  memory.writes(a.attention_of_nodes, of_source);
+  memory.reads_and_writes(a.coverage, of_source);
+  memory.writes(a.coverage_after, of_source);
+  memory.writes(a.previous, rows * sizeof(long long));
+  memory.writes(a.positions, rows * sizeof(long long));
+  memory.reads_and_writes(a.ancestors, of_columns * sizeof(int));
+  memory.writes(a.ancestors_after, of_columns * sizeof(int));
+  memory.reads_and_writes(a.history, of_columns * sizeof(long long));
+  memory.writes(a.history_after, of_columns * sizeof(long long));
+  memory.writes(a.must_begin_word, rows);
+}
+
 struct Dimensions {
   unsigned x, y, z;
 };
@@ -152,8 +211,12 @@ std::map<std::string, Kernel>& kernels() {
       kernel<std::uint16_t>("stretch_sums_bfloat16", &of::stretch_sums_bfloat16),
       kernel<float>("dropout_float32", &of::dropout_float32),
       kernel<std::uint16_t>("dropout_bfloat16", &of::dropout_bfloat16),
+      kernel<float>("best_tokens_float32", &of::best_tokens_float32),
       kernel<float>("loss_float32", &of::loss_float32),
       kernel<std::uint16_t>("loss_bfloat16", &of::loss_bfloat16),
+      kernel<float>("search_step_float32", &of::search_step_float32),
+      kernel<float>("step_attention_float32", &of::step_attention_float32),
+      kernel<std::uint16_t>("step_attention_bfloat16", &of::step_attention_bfloat16),
       kernel<float>("relu_dropout_gradient_float32", &of::relu_dropout_gradient_float32),
       kernel<std::uint16_t>("relu_dropout_gradient_bfloat16", &of::relu_dropout_gradient_bfloat16)};
   return kernels;

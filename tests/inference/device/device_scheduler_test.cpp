@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -33,7 +34,8 @@ class TableModel : public DeviceModel {
     shapes.push_back(groups);
     rows_per_group_ = rows_per_group;
     sources_.assign(static_cast<std::size_t>(groups), {});
-    prefixes_.assign(static_cast<std::size_t>(groups * rows_per_group), {});
+    fed_.clear();
+    rows_ = groups * rows_per_group;
     source_capacity_ = 0;
   }
   void admit(std::span<const std::vector<TokenId>> sentences,
@@ -48,36 +50,36 @@ class TableModel : public DeviceModel {
 
   DeviceStepResults step(const DeviceStep& step) override {
     ++steps;
-    const auto rows = static_cast<std::int64_t>(prefixes_.size());
-    auto log_probabilities = torch::zeros({rows, vocabulary_});
-    auto attention = torch::zeros({rows, source_capacity_});
-    const auto parents = step.parents.accessor<std::int64_t, 1>(),
-               previous = step.previous.accessor<std::int64_t, 1>(),
+    auto logits = torch::zeros({rows_, vocabulary_});
+    auto attention = torch::zeros({rows_, source_capacity_});
+    const auto ancestors = step.ancestors.accessor<std::int32_t, 3>();
+    const auto previous = step.previous.accessor<std::int64_t, 1>(),
                positions_of = step.positions.accessor<std::int64_t, 1>();
-    std::vector<std::vector<TokenId>> prefixes;
-    for (std::int64_t row = 0; row < rows; ++row) {
-      EXPECT_EQ(parents[row] / rows_per_group_, row / rows_per_group_) << "of another group";
+    for (std::int64_t row = 0; row < rows_; ++row) {
       EXPECT_LT(positions_of[row], step.longest);
+      fed_[{row, positions_of[row]}] = static_cast<TokenId>(previous[row]);
+    }
+    for (std::int64_t row = 0; row < rows_; ++row) {
+      const std::int64_t group = row / rows_per_group_, place = row % rows_per_group_;
       std::vector<TokenId> prefix;
-      if (positions_of[row] > 0) {
-        prefix = prefixes_[static_cast<std::size_t>(parents[row])];
-        prefix.push_back(static_cast<TokenId>(previous[row]));
+      for (std::int64_t t = 1; t <= positions_of[row]; ++t) {
+        const std::int64_t ancestor = ancestors[group][place][t];
+        EXPECT_LT(ancestor, rows_per_group_);
+        prefix.push_back(fed_.at({group * rows_per_group_ + ancestor, t}));
       }
-      prefixes.push_back(prefix);
       const auto& source = sources_[static_cast<std::size_t>(row / rows_per_group_)];
       const std::vector<float> scores = distribution_(source, prefix);
       for (std::int64_t token = 0; token < vocabulary_; ++token)
-        log_probabilities.accessor<float, 2>()[row][token] =
-            scores[static_cast<std::size_t>(token)];
+        logits.accessor<float, 2>()[row][token] = scores[static_cast<std::size_t>(token)];
       if (!step.reports_attention || source.empty()) continue;
       std::vector<float> weights;
       TableEngine::append_attention(source, prefix, weights);
       for (std::size_t s = 0; s < weights.size(); ++s)
         attention.accessor<float, 2>()[row][static_cast<std::int64_t>(s)] = weights[s];
     }
-    prefixes_ = std::move(prefixes);
-    return {.log_probabilities = log_probabilities,
-            .attention = step.reports_attention ? attention : torch::Tensor()};
+    return {.logits = logits,
+            .attention = step.reports_attention ? attention : torch::Tensor(),
+            .are_normalized = true};
   }
 
   std::int64_t positions = 1'000'000;
@@ -87,8 +89,9 @@ class TableModel : public DeviceModel {
  private:
   std::int64_t vocabulary_;
   Distribution distribution_;
-  std::int64_t rows_per_group_ = 1, source_capacity_ = 0;
-  std::vector<std::vector<TokenId>> sources_, prefixes_;
+  std::int64_t rows_ = 0, rows_per_group_ = 1, source_capacity_ = 0;
+  std::vector<std::vector<TokenId>> sources_;
+  std::map<std::pair<std::int64_t, std::int64_t>, TokenId> fed_;  // by row and position
 };
 
 struct Search {

@@ -1,0 +1,342 @@
+// A step of the search for one group: what SentenceSearch (inference/search/search.h) does for a
+// sentence, on numbers in a device's memory. CUDA's compiler makes a kernel of it
+// (search_step.cu), and the program's compiler a function for tensors on the CPU.
+//
+// One thread ranks the candidates and says what becomes of each row. Then all threads of the block
+// copy what belongs to the rows' tokens.
+#pragma once
+
+#include "kernels/cuda/search_step.h"
+
+#ifndef __CUDACC__
+#include <cmath>
+#endif
+
+namespace dragoman::search_step {
+
+#ifdef __CUDACC__
+DRAGOMAN_ON_DEVICE inline double minus_infinity() { return -__longlong_as_double(0x7FF0LL << 48); }
+DRAGOMAN_ON_DEVICE inline double log_of(double x) { return log(x); }
+#else
+inline double minus_infinity() { return -INFINITY; }
+inline double log_of(double x) { return std::log(x); }
+#endif
+
+/// The parts of the arguments that belong to a group.
+struct Group {
+  DRAGOMAN_ON_DEVICE Group(const DeviceSearchStep& step, long long number)
+      : all(step),
+        state(step.groups[number]),
+        first_row(number * step.width),
+        rows(step.rows + first_row),
+        new_rows(step.new_rows + first_row),
+        ends(step.ends + number * step.most_ended),
+        nodes(step.nodes + first_row * step.columns),
+        prefix(step.prefixes + number * step.prefix_columns) {}
+
+  DRAGOMAN_ON_DEVICE bool is_in_prefix() const { return state.length < state.prefix_length; }
+  /// SentenceSearch::must_end()
+  DRAGOMAN_ON_DEVICE bool must_end(DeviceStop stop) const {
+    return all.stop == stop && state.length + 1 == state.max_length && !is_in_prefix() &&
+           !all.sampling;
+  }
+  DRAGOMAN_ON_DEVICE float log_probability(int row, int token) const {
+    const long long at = first_row + row;
+    return all.logits[at * all.vocabulary + token] - all.log_sums[at];
+  }
+  /// [S] of a row, of a tensor [G, B, S].
+  DRAGOMAN_ON_DEVICE long long of_source(int row) const {
+    return (first_row + row) * all.source_columns;
+  }
+  DRAGOMAN_ON_DEVICE float attention(int row, int position) const {
+    return position < all.attention_columns
+               ? all.attention[(first_row + row) * all.attention_columns + position]
+               : 0.0F;
+  }
+
+  const DeviceSearchStep& all;
+  SearchGroup& state;
+  long long first_row;
+  SearchRow *rows, *new_rows;
+  SearchEnd* ends;
+  HypothesisNode* nodes;
+  const int* prefix;
+};
+
+DRAGOMAN_ON_DEVICE inline double normalized(const DeviceSearchStep& a, double sum, int length) {
+  const int counted = length < 1 ? 1 : length;
+  return (sum - a.word_penalty * static_cast<double>(counted)) / a.divisors[counted];
+}
+
+/// coverage_penalty() of a row's attention, that of this step's token included if `with_this`.
+DRAGOMAN_ON_DEVICE inline double penalty_of(const Group& g, int row, bool with_this) {
+  const DeviceSearchStep& a = g.all;
+  if (a.coverage_penalty == 0 || a.attention == nullptr) return 0;
+  constexpr double kLeastCoverage = 1e-6;  // of inference/search/search.h
+  double sum = 0;
+  for (int s = 0; s < g.state.source_length; ++s) {
+    const float coverage =
+        a.coverage[g.of_source(row) + s] + (with_this ? g.attention(row, s) : 0.0F);
+    const double c = static_cast<double>(coverage);
+    sum += log_of(c < kLeastCoverage ? kLeastCoverage : c > 1 ? 1.0 : c);
+  }
+  return a.coverage_penalty * sum;
+}
+
+/// Adds a hypothesis to those that have ended. Of equal scores the one that came first stays first.
+DRAGOMAN_ON_DEVICE inline void add_end(Group& g, SearchEnd end) {
+  end.score = normalized(g.all, end.sum, end.length) + end.penalty;
+  int& count = g.state.ended;
+  if (count == g.all.most_ended) {
+    if (g.ends[count - 1].score >= end.score) return;
+    --count;
+  }
+  int at = count++;
+  for (; at > 0 && g.ends[at - 1].score < end.score; --at) g.ends[at] = g.ends[at - 1];
+  g.ends[at] = end;
+}
+
+/// Ends an open row that gets no more token.
+DRAGOMAN_ON_DEVICE inline void cut(Group& g, int row, int length) {
+  add_end(g, {0, g.rows[row].sum, penalty_of(g, row, false), length, g.state.length, row, true});
+}
+
+DRAGOMAN_ON_DEVICE inline void cut_all(Group& g, int length) {
+  for (int row = 0; row < g.all.width; ++row)
+    if (g.rows[row].is_open) cut(g, row, length);
+}
+
+/// Ends the hypothesis that `token` makes of `row`, or makes row `new_row` of it. `state.length` is
+/// still the length before this token.
+DRAGOMAN_ON_DEVICE inline void extend(Group& g, int row, int token, double sum, int new_row) {
+  const int length = g.state.length + 1;
+  if (token == g.all.eos) {
+    add_end(g, {0, sum, penalty_of(g, row, true), length, length - 1, row, false});
+    return;
+  }
+  g.nodes[static_cast<long long>(g.state.length) * g.all.width + new_row] = {
+      row, token, static_cast<float>(sum - g.rows[row].sum)};
+  const bool is_last = length == g.state.max_length;
+  g.new_rows[new_row] = {sum, row, token, 0, !is_last};
+  if (is_last) add_end(g, {0, sum, penalty_of(g, row, true), length, length, new_row, true});
+}
+
+/// What the rules for the end need to know of the extensions.
+struct Extensions {
+  int count = 0;
+  bool first_ends = false;  ///< whether the best one is </s>
+};
+
+/// SentenceSearch::extend_by_reported(): each row has one extension, `token`.
+DRAGOMAN_ON_DEVICE inline Extensions extend_by(Group& g, int token) {
+  Extensions extensions;
+  for (int row = 0; row < g.all.width; ++row) {
+    if (!g.rows[row].is_open) continue;
+    const float value = g.log_probability(row, token);
+    if (!(static_cast<double>(value) > minus_infinity())) continue;
+    const int new_row = g.all.sampling ? row : extensions.count;
+    if (extensions.count++ == 0) extensions.first_ends = token == g.all.eos;
+    extend(g, row, token, g.rows[row].sum + static_cast<double>(value), new_row);
+  }
+  if (extensions.count == 0 && g.state.ended == 0) cut_all(g, g.state.length);
+  return extensions;
+}
+
+/// SentenceSearch::extend_by_sampling(): the candidate of a row is the token that was drawn.
+DRAGOMAN_ON_DEVICE inline Extensions extend_by_draws(Group& g) {
+  Extensions extensions;
+  for (int row = 0; row < g.all.width; ++row) {
+    if (!g.rows[row].is_open) continue;
+    const float value = g.all.log_probabilities[g.first_row + row];
+    if (!(static_cast<double>(value) > minus_infinity())) {
+      cut(g, row, g.state.length);
+      continue;
+    }
+    ++extensions.count;
+    extend(g, row, static_cast<int>(g.all.tokens[g.first_row + row]),
+           g.rows[row].sum + static_cast<double>(value), row);
+  }
+  return extensions;
+}
+
+/// The candidate that comes next: its row, or -1 if no more are possible. Rows have theirs in
+/// order, so the best of all is the best of those that come next in each row. Among equal sums the
+/// smaller row comes first.
+DRAGOMAN_ON_DEVICE inline int row_of_next(const Group& g, double& sum) {
+  int best = -1;
+  sum = minus_infinity();
+  for (int row = 0; row < g.all.width; ++row) {
+    const SearchRow& of_row = g.rows[row];
+    if (!of_row.is_open || of_row.candidates == g.all.candidates) continue;
+    const long long at = (g.first_row + row) * g.all.candidates + of_row.candidates;
+    const double extended = of_row.sum + static_cast<double>(g.all.log_probabilities[at]);
+    if (extended > sum) {
+      best = row;
+      sum = extended;
+    }
+  }
+  return best;
+}
+
+/// SentenceSearch::extend_beam(), with keep_beam() or keep_best().
+DRAGOMAN_ON_DEVICE inline Extensions extend_beam(Group& g) {
+  const DeviceSearchStep& a = g.all;
+  Extensions extensions;
+  if (g.must_end(DeviceStop::Hf)) {
+    cut_all(g, g.state.max_length);
+    return extensions;
+  }
+  const bool ends_take_places = a.stop == DeviceStop::Marian || a.stop == DeviceStop::Opennmt;
+  const int places = a.stop == DeviceStop::Marian ? g.state.beam_left : a.width;
+  const int ended_before = g.state.ended;
+  int open = 0;
+  double sum = 0;
+  for (int rank = 0; (ends_take_places ? rank : open) < places; ++rank) {
+    const int row = row_of_next(g, sum);
+    if (row < 0) {
+      if (rank == 0 && ended_before == 0) cut_all(g, g.state.length);
+      break;
+    }
+    const long long at = (g.first_row + row) * a.candidates + g.rows[row].candidates++;
+    const int token = static_cast<int>(a.tokens[at]);
+    const bool ends = token == a.eos;
+    if (ends && rank >= a.width) continue;
+    if (extensions.count++ == 0) extensions.first_ends = ends;
+    extend(g, row, token, sum, open);
+    if (!ends) ++open;
+  }
+  return extensions;
+}
+
+/// SentenceSearch::no_open_row_matters()
+DRAGOMAN_ON_DEVICE inline bool no_open_row_matters(const Group& g, const Extensions& extensions) {
+  const DeviceSearchStep& a = g.all;
+  double best = minus_infinity();
+  bool any = false;
+  for (int row = 0; row < a.width; ++row)
+    if (g.rows[row].is_open) {
+      any = true;
+      if (g.rows[row].sum > best) best = g.rows[row].sum;
+    }
+  if (!any) return true;
+  if (a.sampling) return false;
+  const int ended = g.state.ended, length = g.state.length, most = g.state.max_length;
+  switch (a.stop) {
+    case DeviceStop::Full:
+    case DeviceStop::Fairseq:
+      return ended >= a.width;
+    case DeviceStop::Exact: {
+      const double next = normalized(a, 0, length + 1), last = normalized(a, 0, most);
+      return ended >= a.n_best &&
+             g.ends[a.n_best - 1].score >= best / a.divisors[most] + (next > last ? next : last);
+    }
+    case DeviceStop::Hf:
+      return ended >= a.width && g.ends[a.width - 1].score >= normalized(a, best, length);
+    case DeviceStop::Marian:
+      return false;
+    case DeviceStop::Opennmt:
+      return ended >= a.n_best && extensions.first_ends;
+  }
+  return true;
+}
+
+/// Whether a log-probability is no number that this step asks for.
+DRAGOMAN_ON_DEVICE inline bool has_no_number(const Group& g) {
+  if (g.must_end(DeviceStop::Hf)) return false;
+  for (int row = 0; row < g.all.width; ++row) {
+    const float log_sum = g.all.log_sums[g.first_row + row];
+    if (g.rows[row].is_open && log_sum != log_sum) return true;
+  }
+  return false;
+}
+
+/// Makes the new rows of a group that is active.
+DRAGOMAN_ON_DEVICE inline void advance(Group& g, int step) {
+  const DeviceSearchStep& a = g.all;
+  for (int row = 0; row < a.width; ++row) {
+    g.new_rows[row] = {0, row, 0, 0, false};
+    g.rows[row].candidates = 0;
+  }
+  const bool no_number = has_no_number(g);
+  const bool in_prefix = g.is_in_prefix();
+  Extensions extensions;
+  if (!no_number) {
+    if (in_prefix || g.must_end(DeviceStop::Fairseq))
+      extensions = extend_by(g, in_prefix ? g.prefix[g.state.length] : a.eos);
+    else
+      extensions = a.sampling ? extend_by_draws(g) : extend_beam(g);
+  }
+  ++g.state.length;
+  int open = 0;
+  for (int row = 0; row < a.width; ++row) {
+    g.rows[row] = g.new_rows[row];
+    if (g.rows[row].is_open) ++open;
+  }
+  if (g.state.length > g.state.prefix_length) g.state.beam_left = open;
+  if (!no_number && !no_open_row_matters(g, extensions)) return;
+  g.state.end = no_number ? kSearchHasNoNumber : step;
+  g.state.is_active = false;
+}
+
+/// By one thread of a group's block. Returns whether the group was active: only then the other two
+/// functions have to be called.
+DRAGOMAN_ON_DEVICE inline bool decide(const DeviceSearchStep& a, long long number) {
+  Group g(a, number);
+  const bool was_active = g.state.is_active;
+  const int step = ++a.steps[number];
+  if (was_active) advance(g, step);
+  const SearchGroup& state = g.state;
+  const bool must_begin_word = state.is_active && state.prefix_ends_word && state.length > 0 &&
+                               state.length == state.prefix_length;
+  for (int row = 0; row < a.width; ++row) {
+    if (was_active) a.previous[g.first_row + row] = g.rows[row].token;
+    a.positions[g.first_row + row] = state.is_active ? state.length : 0;
+    a.must_begin_word[g.first_row + row] = must_begin_word;
+  }
+  return was_active;
+}
+
+/// By all threads, each `thread` of so many, after decide(): writes what the new rows have from
+/// their parents aside.
+DRAGOMAN_ON_DEVICE inline void follow_parents(const DeviceSearchStep& a, long long number,
+                                              unsigned thread, unsigned threads) {
+  const Group g(a, number);
+  const int before = g.state.length - 1;  // of the parents
+  for (int row = 0; row < a.width; ++row) {
+    const int parent = g.rows[row].parent;
+    const long long from = (g.first_row + parent) * a.columns, to = (g.first_row + row) * a.columns;
+    for (int t = static_cast<int>(thread); t <= before; t += static_cast<int>(threads)) {
+      a.ancestors_after[to + t] = a.ancestors[from + t];
+      if (a.history != nullptr)
+        a.history_after[to + t] = t == before ? g.rows[row].token : a.history[from + t];
+    }
+    if (a.attention == nullptr) continue;
+    float* const of_node = a.attention_of_nodes +
+                           ((g.first_row * a.columns) + before * a.width + row) * a.source_columns;
+    for (int s = static_cast<int>(thread); s < g.state.source_length;
+         s += static_cast<int>(threads)) {
+      of_node[s] = g.attention(parent, s);
+      a.coverage_after[g.of_source(row) + s] = a.coverage[g.of_source(parent) + s] + of_node[s];
+    }
+  }
+}
+
+/// By all threads, after all of them have followed the parents.
+DRAGOMAN_ON_DEVICE inline void keep_copies(const DeviceSearchStep& a, long long number,
+                                           unsigned thread, unsigned threads) {
+  const Group g(a, number);
+  const int length = g.state.length;
+  for (int row = 0; row < a.width; ++row) {
+    const long long of_row = (g.first_row + row) * a.columns;
+    for (int t = static_cast<int>(thread); t <= length; t += static_cast<int>(threads)) {
+      a.ancestors[of_row + t] = t == length ? row : a.ancestors_after[of_row + t];
+      if (a.history != nullptr && t < length) a.history[of_row + t] = a.history_after[of_row + t];
+    }
+    if (a.attention == nullptr) continue;
+    for (int s = static_cast<int>(thread); s < g.state.source_length;
+         s += static_cast<int>(threads))
+      a.coverage[g.of_source(row) + s] = a.coverage_after[g.of_source(row) + s];
+  }
+}
+
+}  // namespace dragoman::search_step
