@@ -79,10 +79,11 @@ std::shared_ptr<SentenceScheduler> Ensemble::own_scheduler(std::int64_t rows) {
     members.push_back(dynamic_cast<ResettableEngine*>(member.engine.get()));
     if (members.back() == nullptr) return nullptr;
   }
-  return std::make_shared<HalvingScheduler>(
-      std::move(members),
-      [this](std::int64_t of_step) { return std::make_shared<Scheduler>(*this, of_step); },
-      rows > 0 ? rows : preferred_rows());
+  const auto make = [this, members](std::int64_t of_step) -> std::shared_ptr<SentenceScheduler> {
+    if (auto on_device = members.front()->ensemble_scheduler(members, of_step)) return on_device;
+    return std::make_shared<Scheduler>(*this, of_step);
+  };
+  return std::make_shared<HalvingScheduler>(members, make, rows > 0 ? rows : preferred_rows());
 }
 
 void Ensemble::step(const StepRequest& step) {

@@ -140,6 +140,13 @@ class ResettableEngine {
   virtual void reset() = 0;
   /// Learns how many rows are left, on the thread that translates.
   virtual void tell_fewer_rows(std::int64_t rows) = 0;
+  /// A scheduler of `rows` rows that searches on the device with the ensemble of `members`, of
+  /// which this engine is the first. Null: Scheduler searches on the host.
+  virtual std::shared_ptr<SentenceScheduler> ensemble_scheduler(
+      [[maybe_unused]] std::span<ResettableEngine* const> members,
+      [[maybe_unused]] std::int64_t rows) {
+    return nullptr;
+  }
 };
 
 /// If its device's memory runs out, it halves the rows, and the sentences that were under way begin

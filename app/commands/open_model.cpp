@@ -56,7 +56,6 @@ OpenedTranslator open_translator(const std::vector<std::string>& models, const E
     opened.record = common_record(opened.record, file.provenance());
     std::vector<std::unique_ptr<Engine>>& its_engines = engines.emplace_back();
     if (auto engine = make_device_engine(choice, file, never_emitted)) {
-      opened.is_on_gpu = true;
       its_engines.push_back(std::move(engine));
     } else {
       opened.weights = std::make_shared<const CpuModel>(file, choice.compute_type);
@@ -66,17 +65,6 @@ OpenedTranslator open_translator(const std::vector<std::string>& models, const E
   if (models.size() > 1) opened.weights = nullptr;
   opened.engines = ensembles_of(std::move(engines));
   return opened;
-}
-
-std::string host_search_notice(const OpenedTranslator& opened, std::size_t models,
-                               const Demands& demands) {
-  if (!opened.is_on_gpu) return "";
-  if (models > 1)
-    return "several models: each works on the GPU, but the search is on the CPU, which is slower";
-  if (demands.requires_any())
-    return "a sentence whose translation lacks a term or a protected text is searched for again on "
-           "the CPU, with the model on the GPU, which is slower";
-  return "";
 }
 
 DecodeConfig search_with(DecodeConfig flags, const Origins& origins,

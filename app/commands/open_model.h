@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "inference/cpu/cpu_model.h"
-#include "inference/demands.h"
 #include "inference/forced_scores.h"
 #include "inference/search/decode_config.h"
 #include "inference/search/engine.h"
@@ -59,7 +58,6 @@ struct OpenedTranslator {
   TokenizerPair tokenizers;
   std::vector<std::unique_ptr<Engine>> engines;
   std::shared_ptr<const CpuModel> weights;  ///< of the engines; null on a GPU and of an ensemble
-  bool is_on_gpu = false;
   DecodeDefaults decode_defaults;
   std::string checksum;      ///< of its file
   std::int64_t updates = 0;  ///< that its weights have had
@@ -87,11 +85,6 @@ using MakeDeviceEngine =
 /// The MakeDeviceEngine of a program that knows the CPU alone.
 std::unique_ptr<Engine> no_device_engine(const EngineChoice& choice, const ModelFileReader& file,
                                          const std::vector<TokenId>& never_emitted);
-
-/// Says which translations are searched for on the host although the models are on a GPU; empty if
-/// there are none, or if the models are on the CPU.
-std::string host_search_notice(const OpenedTranslator& opened, std::size_t models,
-                               const Demands& demands);
 
 /// Opens one model, or several as an ensemble. Throws Error if a file is damaged or the models'
 /// tokenizers differ, and the errors of `make_device_engine`.

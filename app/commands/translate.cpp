@@ -376,11 +376,7 @@ struct TranslationSession {
                      const MakeDeviceEngine& make_device_engine)
       : model(open_translator(config.files.models, config.hardware, make_device_engine)),
         request(request_of(config, model, origins, std::move(demands))),
-        service(model.service({.rows = request.config.batch_size})) {
-    const std::string notice =
-        host_search_notice(model, config.files.models.size(), *request.demands);
-    if (!notice.empty()) log_info(notice);
-  }
+        service(model.service({.rows = request.config.batch_size})) {}
 
   const OpenedTranslator model;
   const TranslationRequest request;

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "inference/search/engine.h"
@@ -53,6 +54,27 @@ class DeviceModel {
   /// S: the room for source tokens, at least the longest sentence admitted since shape().
   virtual std::int64_t source_capacity() const = 0;
   virtual DeviceStepResults step(const DeviceStep& step) = 0;
+};
+
+/// Several models as one: its probabilities and its attention are the mean of theirs.
+class DeviceEnsemble : public DeviceModel {
+ public:
+  /// At least one, on one device, with the same vocabularies. They must outlive the ensemble.
+  explicit DeviceEnsemble(std::vector<DeviceModel*> members) : members_(std::move(members)) {}
+
+  torch::Device device() const override { return members_.front()->device(); }
+  std::int64_t vocabulary() const override { return members_.front()->vocabulary(); }
+  std::int64_t max_positions() const override;
+  std::int64_t preferred_rows() const override;
+  void check(const AttentionHeads& heads) const override;
+  void shape(std::int64_t groups, std::int64_t rows_per_group) override;
+  void admit(std::span<const std::vector<TokenId>> sentences,
+             std::span<const std::int64_t> groups) override;
+  std::int64_t source_capacity() const override { return members_.front()->source_capacity(); }
+  DeviceStepResults step(const DeviceStep& step) override;
+
+ private:
+  std::vector<DeviceModel*> members_;
 };
 
 }  // namespace dragoman

@@ -10,25 +10,28 @@
 
 namespace dragoman {
 
-DeviceScheduler::DeviceScheduler(DeviceModel& model, Engine& engine,
-                                 std::vector<TokenId> never_emitted, const Options& options)
+DeviceScheduler::DeviceScheduler(DeviceModel& model, std::vector<TokenId> never_emitted,
+                                 const Options& options)
     : model_(model),
       never_emitted_(std::move(never_emitted)),
       rows_(options.rows > 0 ? options.rows : model.preferred_rows()),
-      steps_per_poll_(options.steps_per_poll),
-      host_(engine, options.rows) {}
+      steps_per_poll_(options.steps_per_poll) {}
 
 std::int64_t DeviceScheduler::capacity(const DecodeConfig& config) const {
-  return std::max<std::int64_t>(1, rows_ / SentenceSearch::width(config));
+  return most_groups(SentenceSearch::width(config));
 }
 
-std::int64_t DeviceScheduler::rows_in_use() const {
-  const auto width = active_.empty() ? 0 : SentenceSearch::width(common_.settings->config);
-  return host_.rows_in_use() + std::ssize(active_) * width;
+std::int64_t DeviceScheduler::rows_in_use() const { return std::ssize(active_) * common_.width; }
+
+DeviceScheduler::CommonSettings DeviceScheduler::CommonSettings::of(const SourceSentence& first) {
+  return {.settings = first.settings,
+          .needs_attention = first.needs_attention,
+          .has_phrases = !first.required.phrases.empty(),
+          .width = SentenceSearch::width(first.settings->config, first.required.phrases)};
 }
 
 bool DeviceScheduler::CommonSettings::takes(const SourceSentence& sentence) const {
-  return settings && sentence.required.phrases.empty() &&
+  return settings && sentence.required.phrases.empty() == !has_phrases &&
          sentence.needs_attention == needs_attention &&
          (sentence.settings == settings || *sentence.settings == *settings);
 }
@@ -36,21 +39,15 @@ bool DeviceScheduler::CommonSettings::takes(const SourceSentence& sentence) cons
 std::int64_t DeviceScheduler::count_admissible(const std::deque<SourceSentence>& waiting) const {
   if (waiting.empty()) return 0;
   const SourceSentence& first = waiting.front();
-  const auto count = [&waiting](std::int64_t most, const auto& fits) {
-    const auto end = waiting.begin() + std::min<std::int64_t>(most, std::ssize(waiting));
-    return std::find_if_not(waiting.begin(), end, fits) - waiting.begin();
-  };
-  if (!first.required.phrases.empty()) {
-    if (!active_.empty()) return 0;
-    return count(host_.count_admissible(waiting),
-                 [](const SourceSentence& sentence) { return !sentence.required.phrases.empty(); });
-  }
-  if (!host_.idle()) return 0;
   const bool begins = active_.empty();
-  const CommonSettings common = begins ? settings_of(first) : common_;
-  const auto most = capacity(first.settings->config);
-  const auto fitting =
-      count(most, [&common](const SourceSentence& sentence) { return common.takes(sentence); });
+  const CommonSettings common = begins ? CommonSettings::of(first) : common_;
+  const std::int64_t most = most_groups(common.width);
+  const auto end = waiting.begin() + std::min<std::int64_t>(most, std::ssize(waiting));
+  const std::int64_t fitting = std::find_if_not(waiting.begin(), end,
+                                                [&common](const SourceSentence& sentence) {
+                                                  return common.takes(sentence);
+                                                }) -
+                               waiting.begin();
   if (begins) return fitting;
   const auto free = std::ssize(free_groups_);
   if (all_groups() < most && fitting > free) return 0;
@@ -60,12 +57,13 @@ std::int64_t DeviceScheduler::count_admissible(const std::deque<SourceSentence>&
 }
 
 void DeviceScheduler::begin_search(const SourceSentence& first, std::int64_t groups) {
-  common_ = settings_of(first);
+  common_ = CommonSettings::of(first);
   const SearchSettings& settings = *common_.settings;
-  search_.emplace(
-      settings, model_, never_emitted_,
-      DeviceSearch::Options{.groups = groups, .keeps_attention = first.needs_attention});
-  model_.shape(groups, SentenceSearch::width(settings.config));
+  search_.emplace(settings, model_, never_emitted_,
+                  DeviceSearch::Options{.groups = groups,
+                                        .rows_per_group = common_.width,
+                                        .keeps_attention = first.needs_attention});
+  model_.shape(groups, common_.width);
   free_groups_.clear();
   free_groups_.reserve(static_cast<std::size_t>(groups));  // release() takes no memory
   for (std::int64_t group = groups; group-- > 0;) free_groups_.push_back(group);
@@ -73,11 +71,10 @@ void DeviceScheduler::begin_search(const SourceSentence& first, std::int64_t gro
 
 void DeviceScheduler::admit(std::span<SourceSentence> sentences) {
   if (sentences.empty()) return;
-  if (!sentences.front().required.phrases.empty()) return host_.admit(sentences);
   const c10::InferenceMode inference;
   if (active_.empty()) {
     const auto wanted = std::min(static_cast<std::int64_t>(std::bit_ceil(sentences.size())),
-                                 capacity(sentences.front().settings->config));
+                                 most_groups(CommonSettings::of(sentences.front()).width));
     if (wanted != all_groups() || !common_.takes(sentences.front()))
       begin_search(sentences.front(), wanted);
   }
@@ -91,7 +88,9 @@ void DeviceScheduler::admit(std::span<SourceSentence> sentences) {
                      .max_length = max_length_of(sentence, model_.max_positions()),
                      .key = random_key_of(sentence),
                      .source_length = static_cast<std::int64_t>(sentence.tokens.size()),
-                     .prefix = std::move(sentence.required.prefix)});
+                     .prefix = std::move(sentence.required.prefix),
+                     .phrases = std::move(sentence.required.phrases),
+                     .phrase_policy = sentence.required.phrase_policy});
     tokens.push_back(std::move(sentence.tokens));
     active_.push_back({.sentence = sentence, .group = groups.back()});
   }
@@ -100,7 +99,6 @@ void DeviceScheduler::admit(std::span<SourceSentence> sentences) {
 }
 
 void DeviceScheduler::drop_cancelled() {
-  host_.drop_cancelled();
   std::vector<std::int64_t> groups;
   for (const auto& [sentence, group] : active_)
     if (sentence.stop.stop_requested()) groups.push_back(group);
@@ -118,13 +116,11 @@ void DeviceScheduler::release(std::span<const std::int64_t> groups) {
 }
 
 void DeviceScheduler::fail_all(const std::exception_ptr& error) {
-  host_.fail_all(error);
   for (const Active& active : active_) active.sentence.receiver->fail(error);
   active_.clear();
 }
 
 std::vector<SourceSentence> DeviceScheduler::step() {
-  if (!host_.idle()) return host_.step();
   if (active_.empty()) return {};
   const c10::InferenceMode inference;
   for (std::int64_t step = 0; step < steps_per_poll_; ++step)

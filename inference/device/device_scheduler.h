@@ -24,16 +24,14 @@ class DeviceScheduler : public SentenceScheduler {
     std::int64_t steps_per_poll = 1;  ///< steps between two questions of the host
   };
 
-  /// Sentences with required phrases are searched for on the host, by `engine`, which has the same
-  /// model. Model and engine must outlive the scheduler.
-  DeviceScheduler(DeviceModel& model, Engine& engine, std::vector<TokenId> never_emitted,
-                  const Options& options);
+  /// The model must outlive the scheduler.
+  DeviceScheduler(DeviceModel& model, std::vector<TokenId> never_emitted, const Options& options);
 
   std::int64_t capacity(const DecodeConfig& config) const override;
-  bool idle() const override { return active_.empty() && host_.idle(); }
+  bool idle() const override { return active_.empty(); }
   std::int64_t rows_in_use() const override;
   /// Sentences share the device only if their search settings are the same; others wait until it is
-  /// idle. Sentences with required phrases are admitted by themselves, too.
+  /// idle. So do sentences with required phrases and those without, which have fewer rows.
   std::int64_t count_admissible(const std::deque<SourceSentence>& waiting) const override;
   void admit(std::span<SourceSentence> sentences) override;
   void drop_cancelled() override;
@@ -49,13 +47,15 @@ class DeviceScheduler : public SentenceScheduler {
   /// The settings that sentences must share to be on the device together.
   struct CommonSettings {
     std::shared_ptr<const SearchSettings> settings;
-    bool needs_attention = false;
+    bool needs_attention = false, has_phrases = false;
+    std::int64_t width = 0;  ///< rows of a sentence
 
+    static CommonSettings of(const SourceSentence& first);
     bool takes(const SourceSentence& sentence) const;
   };
 
-  static CommonSettings settings_of(const SourceSentence& first) {
-    return {.settings = first.settings, .needs_attention = first.needs_attention};
+  std::int64_t most_groups(std::int64_t width) const {
+    return std::max<std::int64_t>(1, rows_ / width);
   }
   std::vector<SourceSentence> take_ended();
   std::int64_t all_groups() const { return std::ssize(active_) + std::ssize(free_groups_); }
@@ -65,7 +65,6 @@ class DeviceScheduler : public SentenceScheduler {
   DeviceModel& model_;
   const std::vector<TokenId> never_emitted_;
   const std::int64_t rows_, steps_per_poll_;
-  Scheduler host_;
   CommonSettings common_;  // of the search
   std::optional<DeviceSearch> search_;
   std::vector<Active> active_;  // in the order in which they came

@@ -1,6 +1,7 @@
 #include "inference/device/device_search.h"
 
 #include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/tensor.h>
@@ -24,6 +25,10 @@ static_assert(static_cast<int>(Stop::Full) == static_cast<int>(DeviceStop::Full)
               static_cast<int>(Stop::Marian) == static_cast<int>(DeviceStop::Marian) &&
               static_cast<int>(Stop::Fairseq) == static_cast<int>(DeviceStop::Fairseq) &&
               static_cast<int>(Stop::Opennmt) == static_cast<int>(DeviceStop::Opennmt));
+static_assert(
+    static_cast<int>(PhraseStart::Word) == static_cast<int>(SearchSpelling::Start::Word) &&
+    static_cast<int>(PhraseStart::Sentence) == static_cast<int>(SearchSpelling::Start::Sentence) &&
+    static_cast<int>(PhraseStart::Attached) == static_cast<int>(SearchSpelling::Start::Attached));
 
 torch::Device place_of_search(torch::Device model) {
   return has_cuda_kernel_for(torch::zeros({1}, torch::TensorOptions(model))) ? model : torch::kCPU;
@@ -55,6 +60,69 @@ T* data_of(const torch::Tensor& tensor) {
   return tensor.defined() ? static_cast<T*>(tensor.data_ptr()) : nullptr;
 }
 
+/// How many items a list of structs(...) has room for.
+template <class Item>
+std::int64_t room_of(const torch::Tensor& lists) {
+  return lists.size(1) / static_cast<std::int64_t>(sizeof(Item));
+}
+
+/// Puts lists [n] of different lengths into `into` [G, room], which grows if it must.
+template <class Item>
+void put_lists(torch::Tensor& into, const torch::Tensor& groups,
+               const std::vector<std::vector<Item>>& lists) {
+  std::size_t longest = 0;
+  for (const auto& list : lists) longest = std::max(longest, list.size());
+  const auto bytes = static_cast<std::int64_t>(longest * sizeof(Item));
+  if (bytes > into.size(1)) into = widened(into, 1, bytes);
+  const std::int64_t room = room_of<Item>(into);
+  if (room == 0) return;
+  std::vector<Item> padded(lists.size() * static_cast<std::size_t>(room));
+  for (std::size_t i = 0; i < lists.size(); ++i)
+    std::ranges::copy(lists[i], padded.begin() + static_cast<std::ptrdiff_t>(i) * room);
+  put_rows(into, groups, view_of<Item>(padded, room));
+}
+
+/// A sentence's required phrases, as a step of the search reads them.
+struct PhraseLists {
+  explicit PhraseLists(const RequiredPhrases& required) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(required.count()); ++i) {
+      const RequiredPhrase& phrase = required[i];
+      SearchPhrase& added = phrases.emplace_back();
+      added = {.first_spelling = static_cast<int>(spellings.size()),
+               .spellings = static_cast<int>(phrase.spellings.size()),
+               .ends_word = phrase.ends_word,
+               .begin = static_cast<int>(phrase.begin),
+               .end = static_cast<int>(phrase.end),
+               .source_pieces = static_cast<int>(phrase.source_pieces),
+               .instead = phrase.instead,
+               .instead_attention = phrase.instead_attention};
+      for (const PhraseSpelling& spelling : phrase.spellings) {
+        const auto count = static_cast<int>(spelling.tokens.size());
+        added.longest = std::max(added.longest, count);
+        added.begins_sentence = added.begins_sentence || spelling.start == PhraseStart::Sentence;
+        spellings.push_back({.first_token = static_cast<int>(tokens.size()),
+                             .count = count,
+                             .start = static_cast<SearchSpelling::Start>(spelling.start)});
+        tokens.insert(tokens.end(), spelling.tokens.begin(), spelling.tokens.end());
+      }
+    }
+  }
+
+  std::vector<SearchPhrase> phrases;
+  std::vector<SearchSpelling> spellings;
+  std::vector<int> tokens;
+};
+
+/// [V] uint8; undefined if each token is a word.
+torch::Tensor edges_of(std::span<const TokenEdges> edges, torch::Device device) {
+  if (edges.empty()) return {};
+  auto bits = torch::empty({std::ssize(edges)}, torch::kUInt8);
+  for (std::size_t token = 0; token < edges.size(); ++token)
+    bits.mutable_data_ptr<std::uint8_t>()[token] = static_cast<std::uint8_t>(
+        (edges[token].lengthens_word ? kLengthensWord : 0) | (edges[token].opens ? kOpens : 0));
+  return bits.to(device);
+}
+
 }  // namespace
 
 DeviceSearch::DeviceSearch(const SearchSettings& settings, const DeviceModel& model,
@@ -62,7 +130,7 @@ DeviceSearch::DeviceSearch(const SearchSettings& settings, const DeviceModel& mo
     : config_(settings.config),
       eos_(settings.tokens.eos),
       groups_(options.groups),
-      width_(SentenceSearch::width(config_)),
+      width_(options.rows_per_group),
       vocabulary_(model.vocabulary()),
       candidates_(config_.sampling ? 1 : SentenceSearch::candidates_needed(config_, vocabulary_)),
       most_ended_(std::max(config_.n_best, width_)),
@@ -73,7 +141,9 @@ DeviceSearch::DeviceSearch(const SearchSettings& settings, const DeviceModel& mo
       begun_at_(static_cast<std::size_t>(groups_), -1) {
   const auto integers = torch::TensorOptions(torch::kInt32).device(place_);
   const auto longs = integers.dtype(torch::kInt64), floats = integers.dtype(torch::kFloat32);
-  prefixes_ = torch::zeros({groups_, 0}, integers);
+  for (torch::Tensor* lists : {&prefixes_, &phrases_, &spellings_, &phrase_tokens_, &pool_})
+    *lists = structs<int>({groups_}, 0, place_);
+  edges_ = edges_of(settings.tokens.edges, place_);
   steps_taken_ = torch::zeros({groups_}, integers);
   states_ = structs<SearchGroup>({groups_}, 1, place_);
   rows_ = structs<SearchRow>({groups_}, width_, place_);
@@ -137,8 +207,8 @@ DeviceSearch::Results DeviceSearch::results_of(const DeviceStepResults& results)
     taken.candidates.log_sums =
         torch::where(is_no_number, NAN, 0.0).to(torch::kFloat32);  // of log-probabilities
   }
-  const bool asks_for_one =
-      prefix_capacity_ > 0 || (config_.stop == Stop::Fairseq && !config_.sampling);
+  const bool asks_for_one = prefixes_.size(1) > 0 || phrases_.size(1) > 0 ||
+                            (config_.stop == Stop::Fairseq && !config_.sampling);
   if (!asks_for_one) taken.logits = torch::Tensor();
   for (torch::Tensor* tensor : {&taken.candidates.tokens, &taken.candidates.log_probabilities,
                                 &taken.candidates.log_sums, &taken.logits, &taken.attention})
@@ -168,6 +238,7 @@ DeviceSearchStep DeviceSearch::arguments_of(const Results& results) {
           .candidates = number(candidates_),
           .most_ended = number(most_ended_),
           .n_best = number(config_.n_best),
+          .beam_size = number(config_.beam_size),
           .eos = number(eos_),
           .sampling = config_.sampling,
           .stop = static_cast<DeviceStop>(config_.stop),
@@ -176,10 +247,19 @@ DeviceSearchStep DeviceSearch::arguments_of(const Results& results) {
           .divisors = data_of<double>(divisors_),
           .columns = number(columns_),
           .source_columns = number(source_capacity_),
-          .prefix_columns = number(prefix_capacity_),
+          .prefix_columns = number(room_of<int>(prefixes_)),
           .vocabulary = number(vocabulary_),
           .prefixes = data_of<int>(prefixes_),
           .steps = data_of<int>(steps_taken_),
+          .phrases = data_of<SearchPhrase>(phrases_),
+          .spellings = data_of<SearchSpelling>(spellings_),
+          .phrase_tokens = data_of<int>(phrase_tokens_),
+          .phrase_columns = number(room_of<SearchPhrase>(phrases_)),
+          .spelling_columns = number(room_of<SearchSpelling>(spellings_)),
+          .phrase_token_columns = number(room_of<int>(phrase_tokens_)),
+          .edges = data_of<unsigned char>(edges_),
+          .pool = data_of<SearchExtension>(pool_),
+          .pool_columns = number(room_of<SearchExtension>(pool_)),
           .tokens = data_of<long long>(results.candidates.tokens),
           .log_probabilities = data_of<float>(results.candidates.log_probabilities),
           .logits = data_of<float>(results.logits),
@@ -206,8 +286,7 @@ DeviceSearchStep DeviceSearch::arguments_of(const Results& results) {
 // ---- sentences come into groups and leave them -------------------------------------------------
 
 /// A search that has ended looks one token further.
-void DeviceSearch::make_room(std::int64_t longest, std::int64_t prefix, std::int64_t source) {
-  if (prefix > prefix_capacity_) prefixes_ = widened(prefixes_, 1, prefix_capacity_ = prefix);
+void DeviceSearch::make_room(std::int64_t longest, std::int64_t source) {
   if (longest > capacity_) {
     capacity_ = longest;
     if (config_.sampling) uniforms_ = widened(uniforms_, 2, capacity_ + 1);
@@ -248,23 +327,26 @@ std::int64_t DeviceSearch::longest() const {
 void DeviceSearch::begin(std::span<const DeviceSentence> sentences, std::int64_t source_capacity) {
   if (sentences.empty()) return;
   const auto count = sentences.size();
-  std::int64_t longest = 0, longest_prefix = 0;
+  std::int64_t longest = 0;
   std::vector<std::int64_t> numbers;
   std::vector<SearchGroup> states;
+  std::vector<std::vector<int>> prefixes;
   for (const DeviceSentence& sentence : sentences) {
     longest = std::max(longest, sentence.max_length);
-    longest_prefix = std::max(longest_prefix, sentence.prefix_length());
+    prefixes.emplace_back(sentence.prefix.tokens.begin(), sentence.prefix.tokens.end());
     ends_words_ = ends_words_ || sentence.prefix.ends_word;
     numbers.push_back(sentence.group);
     begun_at_[static_cast<std::size_t>(sentence.group)] = steps_;
     states.push_back({.max_length = static_cast<int>(sentence.max_length),
                       .source_length = static_cast<int>(sentence.source_length),
-                      .prefix_length = static_cast<int>(sentence.prefix_length()),
+                      .prefix_length = static_cast<int>(sentence.prefix.tokens.size()),
                       .prefix_ends_word = sentence.prefix.ends_word,
                       .is_active = true,
-                      .beam_left = static_cast<int>(width_)});
+                      .beam_left = static_cast<int>(width_),
+                      .phrases = static_cast<int>(sentence.phrases.count()),
+                      .is_fluent = sentence.phrase_policy == PhrasePolicy::Fluent});
   }
-  make_room(longest, longest_prefix, source_capacity);
+  make_room(longest, source_capacity);
   make_room_for_tokens();
   const auto groups = indices_of(numbers);
   put(states, groups);
@@ -275,14 +357,11 @@ void DeviceSearch::begin(std::span<const DeviceSentence> sentences, std::int64_t
                       .parent = static_cast<int>(row),
                       .token = 0,
                       .candidates = 0,
-                      .is_open = row < starts()});
+                      .is_open = row < starts(),
+                      .progress = {}});
   put_rows(rows_, groups, view_of<SearchRow>(rows, width_));
-  auto prefixes = torch::zeros({std::ssize(sentences), prefix_capacity_}, torch::kInt32);
-  for (std::size_t i = 0; i < count; ++i)
-    std::ranges::copy(
-        sentences[i].prefix.tokens,
-        prefixes.mutable_data_ptr<int>() + static_cast<std::int64_t>(i) * prefix_capacity_);
-  put_rows(prefixes_, groups, prefixes);
+  put_lists(prefixes_, groups, prefixes);
+  put_phrases(sentences, groups);
   if (config_.sampling) put_rows(uniforms_, groups.to(device_), uniforms_of(sentences));
   previous_.index_fill_(0, groups, -1);
   must_begin_word_.index_fill_(0, groups, false);
@@ -295,6 +374,26 @@ void DeviceSearch::begin(std::span<const DeviceSentence> sentences, std::int64_t
 void DeviceSearch::put(std::span<const SearchGroup> states, const torch::Tensor& groups) {
   put_rows(states_, groups, view_of(states, 1));
   positions_.index_fill_(0, groups, 0);
+}
+
+void DeviceSearch::put_phrases(std::span<const DeviceSentence> sentences,
+                               const torch::Tensor& groups) {
+  std::vector<std::vector<SearchPhrase>> phrases;
+  std::vector<std::vector<SearchSpelling>> spellings;
+  std::vector<std::vector<int>> tokens;
+  for (const DeviceSentence& sentence : sentences) {
+    PhraseLists lists(sentence.phrases);
+    phrases.push_back(std::move(lists.phrases));
+    spellings.push_back(std::move(lists.spellings));
+    tokens.push_back(std::move(lists.tokens));
+  }
+  put_lists(phrases_, groups, phrases);
+  put_lists(spellings_, groups, spellings);
+  put_lists(phrase_tokens_, groups, tokens);
+  const std::int64_t most = room_of<SearchSpelling>(spellings_);
+  const std::int64_t extensions = most == 0 ? 0 : width_ * (candidates_ + 1 + most);
+  if (extensions > room_of<SearchExtension>(pool_))
+    pool_ = structs<SearchExtension>({groups_}, extensions, place_);
 }
 
 /// The draws of SentenceSearch [n, B, T + 1].

@@ -1,6 +1,5 @@
 // The search of SentenceSearch for G sentences at once. What it knows of them stays on the device,
 // and no step waits for the host. It gives the same results, and ends sentences in the same order.
-// It has no required phrases.
 //
 // A step of the search finds the best next tokens of each row (device_candidates.cpp), which rules
 // may exclude (device_rules.cpp). Then one function decides for each group what becomes of its rows
@@ -95,14 +94,15 @@ struct DeviceSentence {
   std::uint64_t key;           ///< makes its random draws differ from those of others
   std::int64_t source_length;  ///< </s> included
   RequiredPrefix prefix = {};
-
-  std::int64_t prefix_length() const { return static_cast<std::int64_t>(prefix.tokens.size()); }
+  RequiredPhrases phrases = {};
+  PhrasePolicy phrase_policy = PhrasePolicy::Always;
 };
 
 class DeviceSearch {
  public:
   struct Options {
     std::int64_t groups;
+    std::int64_t rows_per_group;   ///< SentenceSearch::width() of each sentence
     bool keeps_attention = false;  ///< fills Hypothesis::attention, for --coverage-penalty too
   };
 
@@ -140,12 +140,13 @@ class DeviceSearch {
   DeviceSearchStep arguments_of(const Results& results);
 
   std::int64_t starts() const { return config_.sampling ? width_ : 1; }  // rows at the start
-  void make_room(std::int64_t longest, std::int64_t prefix, std::int64_t source);
+  void make_room(std::int64_t longest, std::int64_t source);
   void make_room_for_tokens();
   std::int64_t longest() const;
   torch::Tensor uniforms_of(std::span<const DeviceSentence> sentences) const;
   torch::Tensor indices_of(std::span<const std::int64_t> groups) const;
   void put(std::span<const SearchGroup> states, const torch::Tensor& groups);
+  void put_phrases(std::span<const DeviceSentence> sentences, const torch::Tensor& groups);
 
   const DecodeConfig& config_;
   const std::int64_t eos_, groups_, width_, vocabulary_, candidates_, most_ended_;
@@ -155,7 +156,6 @@ class DeviceSearch {
   const DeviceRules rules_;
 
   std::int64_t capacity_ = 0;           // the largest max_length so far
-  std::int64_t prefix_capacity_ = 0;    // P: the longest prefix so far
   std::int64_t source_capacity_ = 0;    // S
   std::int64_t columns_ = 0;            // T: tokens that there is room for so far
   std::int64_t steps_ = 0;              // taken
@@ -164,6 +164,7 @@ class DeviceSearch {
 
   // As DeviceSearchStep says; structs are uint8 in the last dimension.
   torch::Tensor divisors_, prefixes_, steps_taken_;
+  torch::Tensor phrases_, spellings_, phrase_tokens_, edges_, pool_;
   torch::Tensor states_, rows_, new_rows_, ends_, nodes_, attention_of_nodes_;
   torch::Tensor coverage_, coverage_after_;
   torch::Tensor previous_, positions_, ancestors_, ancestors_after_, history_, history_after_;

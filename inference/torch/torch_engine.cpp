@@ -175,16 +175,31 @@ void TorchEngine::reset() {
   rows_ = RowCache(model_->config, options_);
 }
 
+std::shared_ptr<SentenceScheduler> TorchEngine::scheduler_of(DeviceModel& model,
+                                                             std::int64_t rows) const {
+  return std::make_shared<DeviceScheduler>(
+      model, never_emitted_,
+      DeviceScheduler::Options{.rows = rows,
+                               .steps_per_poll = device().is_cpu() ? 1 : kStepsPerPoll});
+}
+
 std::shared_ptr<SentenceScheduler> TorchEngine::own_scheduler(std::int64_t rows) {
   if (!searches_on_device_) return nullptr;
-  const auto make = [this](std::int64_t of_step) {
-    return std::make_shared<DeviceScheduler>(
-        device_model_, *this, never_emitted_,
-        DeviceScheduler::Options{.rows = of_step,
-                                 .steps_per_poll = device().is_cpu() ? 1 : kStepsPerPoll});
-  };
-  return std::make_shared<HalvingScheduler>(std::vector<ResettableEngine*>{this}, make,
-                                            rows > 0 ? rows : preferred_rows());
+  return std::make_shared<HalvingScheduler>(
+      std::vector<ResettableEngine*>{this},
+      [this](std::int64_t of_step) { return scheduler_of(device_model_, of_step); },
+      rows > 0 ? rows : preferred_rows());
+}
+
+std::shared_ptr<SentenceScheduler> TorchEngine::ensemble_scheduler(
+    std::span<ResettableEngine* const> members, std::int64_t rows) {
+  std::vector<DeviceModel*> models;
+  for (ResettableEngine* member : members) {
+    auto* engine = dynamic_cast<TorchEngine*>(member);
+    if (engine == nullptr || !engine->searches_on_device_) return nullptr;
+    models.push_back(&engine->device_model_);
+  }
+  return scheduler_of(ensemble_.emplace(std::move(models)), rows);
 }
 
 }  // namespace dragoman

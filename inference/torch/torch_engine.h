@@ -99,8 +99,7 @@ class SourceCache {
   torch::Tensor cell_of_row_;           // [R]: the inverse
 };
 
-/// Where the search runs. Searches with required phrases, and those of ensembles, always run on the
-/// host.
+/// Where the search runs.
 enum class SearchPlace {
   Auto,  ///< on the model's device, unless that is the CPU
   Host,
@@ -134,9 +133,12 @@ class TorchEngine : public Engine, public ResettableEngine {
   }
 
   std::shared_ptr<SentenceScheduler> own_scheduler(std::int64_t rows) override;
+  std::shared_ptr<SentenceScheduler> ensemble_scheduler(std::span<ResettableEngine* const> members,
+                                                        std::int64_t rows) override;
 
  private:
   torch::Device device() const { return options_.device(); }
+  std::shared_ptr<SentenceScheduler> scheduler_of(DeviceModel& model, std::int64_t rows) const;
 
   Transformer model_;
   torch::TensorOptions options_;
@@ -144,6 +146,7 @@ class TorchEngine : public Engine, public ResettableEngine {
   bool searches_on_device_;
   std::function<void(std::int64_t)> on_fewer_rows_;
   TorchDeviceModel device_model_;  // of a search on the device
+  std::optional<DeviceEnsemble> ensemble_;
   SourceCache sources_;
   RowCache rows_;
 };

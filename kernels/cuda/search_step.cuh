@@ -6,126 +6,10 @@
 // copy what belongs to the rows' tokens.
 #pragma once
 
-#include "kernels/cuda/search_step.h"
-
-#ifndef __CUDACC__
-#include <cmath>
-#endif
+#include "kernels/cuda/search_group.cuh"
+#include "kernels/cuda/search_phrases.cuh"
 
 namespace dragoman::search_step {
-
-#ifdef __CUDACC__
-DRAGOMAN_ON_DEVICE inline double minus_infinity() { return -__longlong_as_double(0x7FF0LL << 48); }
-DRAGOMAN_ON_DEVICE inline double log_of(double x) { return log(x); }
-#else
-inline double minus_infinity() { return -INFINITY; }
-inline double log_of(double x) { return std::log(x); }
-#endif
-
-/// The parts of the arguments that belong to a group.
-struct Group {
-  DRAGOMAN_ON_DEVICE Group(const DeviceSearchStep& step, long long number)
-      : all(step),
-        state(step.groups[number]),
-        first_row(number * step.width),
-        rows(step.rows + first_row),
-        new_rows(step.new_rows + first_row),
-        ends(step.ends + number * step.most_ended),
-        nodes(step.nodes + first_row * step.columns),
-        prefix(step.prefixes + number * step.prefix_columns) {}
-
-  DRAGOMAN_ON_DEVICE bool is_in_prefix() const { return state.length < state.prefix_length; }
-  /// SentenceSearch::must_end()
-  DRAGOMAN_ON_DEVICE bool must_end(DeviceStop stop) const {
-    return all.stop == stop && state.length + 1 == state.max_length && !is_in_prefix() &&
-           !all.sampling;
-  }
-  DRAGOMAN_ON_DEVICE float log_probability(int row, int token) const {
-    const long long at = first_row + row;
-    return all.logits[at * all.vocabulary + token] - all.log_sums[at];
-  }
-  /// [S] of a row, of a tensor [G, B, S].
-  DRAGOMAN_ON_DEVICE long long of_source(int row) const {
-    return (first_row + row) * all.source_columns;
-  }
-  DRAGOMAN_ON_DEVICE float attention(int row, int position) const {
-    return position < all.attention_columns
-               ? all.attention[(first_row + row) * all.attention_columns + position]
-               : 0.0F;
-  }
-
-  const DeviceSearchStep& all;
-  SearchGroup& state;
-  long long first_row;
-  SearchRow *rows, *new_rows;
-  SearchEnd* ends;
-  HypothesisNode* nodes;
-  const int* prefix;
-};
-
-DRAGOMAN_ON_DEVICE inline double normalized(const DeviceSearchStep& a, double sum, int length) {
-  const int counted = length < 1 ? 1 : length;
-  return (sum - a.word_penalty * static_cast<double>(counted)) / a.divisors[counted];
-}
-
-/// coverage_penalty() of a row's attention, that of this step's token included if `with_this`.
-DRAGOMAN_ON_DEVICE inline double penalty_of(const Group& g, int row, bool with_this) {
-  const DeviceSearchStep& a = g.all;
-  if (a.coverage_penalty == 0 || a.attention == nullptr) return 0;
-  constexpr double kLeastCoverage = 1e-6;  // of inference/search/search.h
-  double sum = 0;
-  for (int s = 0; s < g.state.source_length; ++s) {
-    const float coverage =
-        a.coverage[g.of_source(row) + s] + (with_this ? g.attention(row, s) : 0.0F);
-    const double c = static_cast<double>(coverage);
-    sum += log_of(c < kLeastCoverage ? kLeastCoverage : c > 1 ? 1.0 : c);
-  }
-  return a.coverage_penalty * sum;
-}
-
-/// Adds a hypothesis to those that have ended. Of equal scores the one that came first stays first.
-DRAGOMAN_ON_DEVICE inline void add_end(Group& g, SearchEnd end) {
-  end.score = normalized(g.all, end.sum, end.length) + end.penalty;
-  int& count = g.state.ended;
-  if (count == g.all.most_ended) {
-    if (g.ends[count - 1].score >= end.score) return;
-    --count;
-  }
-  int at = count++;
-  for (; at > 0 && g.ends[at - 1].score < end.score; --at) g.ends[at] = g.ends[at - 1];
-  g.ends[at] = end;
-}
-
-/// Ends an open row that gets no more token.
-DRAGOMAN_ON_DEVICE inline void cut(Group& g, int row, int length) {
-  add_end(g, {0, g.rows[row].sum, penalty_of(g, row, false), length, g.state.length, row, true});
-}
-
-DRAGOMAN_ON_DEVICE inline void cut_all(Group& g, int length) {
-  for (int row = 0; row < g.all.width; ++row)
-    if (g.rows[row].is_open) cut(g, row, length);
-}
-
-/// Ends the hypothesis that `token` makes of `row`, or makes row `new_row` of it. `state.length` is
-/// still the length before this token.
-DRAGOMAN_ON_DEVICE inline void extend(Group& g, int row, int token, double sum, int new_row) {
-  const int length = g.state.length + 1;
-  if (token == g.all.eos) {
-    add_end(g, {0, sum, penalty_of(g, row, true), length, length - 1, row, false});
-    return;
-  }
-  g.nodes[static_cast<long long>(g.state.length) * g.all.width + new_row] = {
-      row, token, static_cast<float>(sum - g.rows[row].sum)};
-  const bool is_last = length == g.state.max_length;
-  g.new_rows[new_row] = {sum, row, token, 0, !is_last};
-  if (is_last) add_end(g, {0, sum, penalty_of(g, row, true), length, length, new_row, true});
-}
-
-/// What the rules for the end need to know of the extensions.
-struct Extensions {
-  int count = 0;
-  bool first_ends = false;  ///< whether the best one is </s>
-};
 
 /// SentenceSearch::extend_by_reported(): each row has one extension, `token`.
 DRAGOMAN_ON_DEVICE inline Extensions extend_by(Group& g, int token) {
@@ -133,10 +17,12 @@ DRAGOMAN_ON_DEVICE inline Extensions extend_by(Group& g, int token) {
   for (int row = 0; row < g.all.width; ++row) {
     if (!g.rows[row].is_open) continue;
     const float value = g.log_probability(row, token);
-    if (!(static_cast<double>(value) > minus_infinity())) continue;
+    if (!is_possible(value)) continue;
     const int new_row = g.all.sampling ? row : extensions.count;
     if (extensions.count++ == 0) extensions.first_ends = token == g.all.eos;
-    extend(g, row, token, g.rows[row].sum + static_cast<double>(value), new_row);
+    extend(g,
+           {g.rows[row].sum + static_cast<double>(value), g.rows[row].progress, row, token, false},
+           new_row);
   }
   if (extensions.count == 0 && g.state.ended == 0) cut_all(g, g.state.length);
   return extensions;
@@ -148,13 +34,15 @@ DRAGOMAN_ON_DEVICE inline Extensions extend_by_draws(Group& g) {
   for (int row = 0; row < g.all.width; ++row) {
     if (!g.rows[row].is_open) continue;
     const float value = g.all.log_probabilities[g.first_row + row];
-    if (!(static_cast<double>(value) > minus_infinity())) {
+    if (!is_possible(value)) {
       cut(g, row, g.state.length);
       continue;
     }
     ++extensions.count;
-    extend(g, row, static_cast<int>(g.all.tokens[g.first_row + row]),
-           g.rows[row].sum + static_cast<double>(value), row);
+    const int token = static_cast<int>(g.all.tokens[g.first_row + row]);
+    extend(g,
+           {g.rows[row].sum + static_cast<double>(value), g.rows[row].progress, row, token, false},
+           row);
   }
   return extensions;
 }
@@ -202,7 +90,7 @@ DRAGOMAN_ON_DEVICE inline Extensions extend_beam(Group& g) {
     const bool ends = token == a.eos;
     if (ends && rank >= a.width) continue;
     if (extensions.count++ == 0) extensions.first_ends = ends;
-    extend(g, row, token, sum, open);
+    extend(g, {sum, g.rows[row].progress, row, token, false}, open);
     if (!ends) ++open;
   }
   return extensions;
@@ -220,6 +108,7 @@ DRAGOMAN_ON_DEVICE inline bool no_open_row_matters(const Group& g, const Extensi
     }
   if (!any) return true;
   if (a.sampling) return false;
+  if (g.state.phrases > 0) return g.state.complete >= a.beam_size;
   const int ended = g.state.ended, length = g.state.length, most = g.state.max_length;
   switch (a.stop) {
     case DeviceStop::Full:
@@ -254,7 +143,7 @@ DRAGOMAN_ON_DEVICE inline bool has_no_number(const Group& g) {
 DRAGOMAN_ON_DEVICE inline void advance(Group& g, int step) {
   const DeviceSearchStep& a = g.all;
   for (int row = 0; row < a.width; ++row) {
-    g.new_rows[row] = {0, row, 0, 0, false};
+    g.new_rows[row] = {0, row, 0, 0, false, {}};
     g.rows[row].candidates = 0;
   }
   const bool no_number = has_no_number(g);
@@ -263,8 +152,10 @@ DRAGOMAN_ON_DEVICE inline void advance(Group& g, int step) {
   if (!no_number) {
     if (in_prefix || g.must_end(DeviceStop::Fairseq))
       extensions = extend_by(g, in_prefix ? g.prefix[g.state.length] : a.eos);
+    else if (a.sampling)
+      extensions = extend_by_draws(g);
     else
-      extensions = a.sampling ? extend_by_draws(g) : extend_beam(g);
+      extensions = g.state.phrases > 0 ? extend_beam_with_phrases(g) : extend_beam(g);
   }
   ++g.state.length;
   int open = 0;

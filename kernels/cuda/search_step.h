@@ -29,7 +29,19 @@ struct SearchGroup {
   int length = 0;              ///< of each open hypothesis
   int beam_left = 0;           ///< of Stop::Marian: the most rows of the next step
   int ended = 0;               ///< hypotheses that have ended, at most E
+  int phrases = 0;             ///< that are required
+  int complete = 0;            ///< hypotheses that have ended with all phrases
+  bool is_fluent = false;      ///< PhrasePolicy::Fluent
   int end = kSearchContinues;  ///< the number of the step at which the search ended; or see above
+};
+
+/// PhraseProgress of inference/search/required_phrases.h.
+struct SearchProgress {
+  unsigned long long begun = 0;
+  int phrases_begun = 0;  ///< how many these are
+  int phrase = -1, position = 0, spelling = 0;
+  bool at_word_end = false;
+  double bonus = 0;
 };
 
 struct SearchRow {
@@ -38,10 +50,12 @@ struct SearchRow {
   int token;       ///< its last one
   int candidates;  ///< that the step under way has taken from it
   bool is_open;
+  SearchProgress progress;
 };
 
 /// A hypothesis that has ended. Its last token is in place `count - 1` of the tree, in `row`.
 struct SearchEnd {
+  double merit;  ///< decides the order: the score with the bonus for required phrases
   double score, sum, penalty;
   int length;  ///< as in Hypothesis
   int count;   ///< tokens without </s>
@@ -55,6 +69,35 @@ struct HypothesisNode {
   float log_probability;
 };
 
+/// RequiredPhrase, one of a group's; its spellings stand side by side in the group's list.
+struct SearchPhrase {
+  int first_spelling = 0, spellings = 0;
+  int longest = 0;  ///< tokens of its longest spelling
+  bool ends_word = false;
+  bool begins_sentence = false;  ///< has a spelling for the beginning of a sentence
+  int begin = 0, end = 0, source_pieces = 0, instead = -1;
+  double instead_attention = 0;
+};
+
+/// PhraseSpelling, with its tokens in the group's list.
+struct SearchSpelling {
+  enum class Start : int { Word, Sentence, Attached };  ///< as PhraseStart
+  int first_token = 0, count = 0;
+  Start start = Start::Word;
+};
+
+/// A possible extension of a row, if phrases are required.
+struct SearchExtension {
+  double sum;
+  SearchProgress progress;
+  int row, token;
+  bool is_taken;
+  DRAGOMAN_ON_DEVICE double merit() const { return sum + progress.bonus; }
+};
+
+/// What DeviceSearchStep::edges says of a token: TokenEdges.
+inline constexpr unsigned char kLengthensWord = 1, kOpens = 2;
+
 /// A step of all groups. The kernel has a block of kCudaSearchThreads for each.
 struct DeviceSearchStep {
   // The search
@@ -62,7 +105,7 @@ struct DeviceSearchStep {
   int width;       ///< B
   int candidates;  ///< C
   int most_ended;  ///< E
-  int n_best;
+  int n_best, beam_size;
   int eos;
   bool sampling;  ///< C = 1: the token that is drawn
   DeviceStop stop;
@@ -74,6 +117,15 @@ struct DeviceSearchStep {
   int vocabulary;          ///< V
   const int* prefixes;     ///< [G, P]
   int* steps;              ///< [G] that have been taken
+
+  // Required phrases
+  const SearchPhrase* phrases;      ///< [G, phrase_columns]
+  const SearchSpelling* spellings;  ///< [G, spelling_columns]
+  const int* phrase_tokens;         ///< [G, phrase_token_columns]
+  int phrase_columns, spelling_columns, phrase_token_columns;
+  const unsigned char* edges;  ///< [V]; null: each token is a word
+  SearchExtension* pool;       ///< [G, pool_columns]: room for B * (C + 1 + spelling_columns)
+  int pool_columns;
 
   // The model's results
   const long long* tokens;         ///< [G, B, C] the best next ones, best first

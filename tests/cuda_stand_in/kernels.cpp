@@ -159,6 +159,11 @@ void use(DeviceSearchStep& a, Memory& memory) {
   memory.reads(a.divisors, sizeof(double));
   memory.reads(a.prefixes, groups * a.prefix_columns * sizeof(int));
   memory.reads_and_writes(a.steps, groups * sizeof(int));
+  memory.reads(a.phrases, groups * a.phrase_columns * sizeof(SearchPhrase));
+  memory.reads(a.spellings, groups * a.spelling_columns * sizeof(SearchSpelling));
+  memory.reads(a.phrase_tokens, groups * a.phrase_token_columns * sizeof(int));
+  memory.reads(a.edges, a.vocabulary);
+  memory.reads_and_writes(a.pool, groups * a.pool_columns * sizeof(SearchExtension));
   memory.reads(a.tokens, rows * a.candidates * sizeof(long long));
   memory.reads(a.log_probabilities, rows * a.candidates * sizeof(float));
   memory.reads(a.logits, rows * sizeof(float));

@@ -12,7 +12,6 @@
 namespace dragoman {
 namespace {
 
-using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 /// Stands for the engine on a GPU.
@@ -32,7 +31,6 @@ TEST(OpenTranslator, OnAGpuThereIsOneEngineOfTheChosenNumberType) {
   choice.device = "cuda:1";
   choice.compute_type = ComputeType::Float16;
   const OpenedTranslator opened = open_translator({file.path().string()}, choice, gpu_engine);
-  EXPECT_TRUE(opened.is_on_gpu);
   EXPECT_EQ(opened.engines.size(), 1U);
   EXPECT_EQ(opened.weights, nullptr);
   choice.device = "cpu";
@@ -62,17 +60,6 @@ TEST(OpenTranslator, AnEnsembleHasTheCommonRecordOfItsModels) {
   EXPECT_EQ(record({second.path().string()}), two);
   EXPECT_EQ(record({first.path().string(), second.path().string()}), common_record(one, two));
   EXPECT_NE(common_record(one, two), one);
-}
-
-TEST(OpenTranslator, WhatIsNotSearchedForOnTheGpuIsSaid) {
-  OpenedTranslator opened{};
-  Demands terms;
-  terms.protects = true;
-  EXPECT_EQ(host_search_notice(opened, 2, terms), "") << "on the CPU all is";
-  opened.is_on_gpu = true;
-  EXPECT_EQ(host_search_notice(opened, 1, {}), "");
-  EXPECT_THAT(host_search_notice(opened, 1, terms), HasSubstr("a protected text"));
-  EXPECT_THAT(host_search_notice(opened, 2, {}), HasSubstr("several models"));
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/random.h"
+#include "inference/ensemble.h"
 #include "tests/inference/lone_worker.h"
 #include "tests/inference/search/table_engine.h"
 
@@ -127,11 +129,9 @@ std::vector<SourceSentence> on_host(const Search& search, std::vector<SourceSent
 std::vector<SourceSentence> on_device(const Search& search, std::vector<SourceSentence> sentences,
                                       std::size_t added_at_once = 1000,
                                       std::int64_t steps_per_poll = 1) {
-  TableEngine engine(kVocabulary, search.distribution);
-  engine.never_emitted = search.never_emitted;
   TableModel model(kVocabulary, search.distribution);
   LoneWorker worker(std::make_unique<DeviceScheduler>(
-                        model, engine, search.never_emitted,
+                        model, search.never_emitted,
                         DeviceScheduler::Options{search.config.batch_size, steps_per_poll}),
                     search.config, search.tokens);
   return run(worker, std::move(sentences), added_at_once);
@@ -347,7 +347,59 @@ TEST(DeviceScheduler, SentencesOfOtherSettingsWaitForTheirTurn) {
   expect_same(on_device(search, sentences), on_host(search, sentences), /*same_order=*/false);
 }
 
-TEST(DeviceScheduler, SentencesWithPhrasesAreSearchedForOnTheHost) {
+/// Sentences with one to three random phrases, which differ in all that the search asks of them.
+std::vector<SourceSentence> sentences_with_phrases(PhrasePolicy policy, std::uint64_t seed) {
+  auto sentences = random_sentences(24, kVocabulary);
+  RandomStream random(seed);
+  const auto any = [&random](std::uint64_t most) { return random.below(most + 1); };
+  for (SourceSentence& sentence : sentences) {
+    const auto pieces = static_cast<std::size_t>(sentence.pieces());
+    std::vector<RequiredPhrase> phrases(1 + any(2));
+    for (RequiredPhrase& phrase : phrases) {
+      phrase.spellings.resize(1 + any(1));
+      for (PhraseSpelling& spelling : phrase.spellings) {
+        for (std::uint64_t left = 1 + any(2); left > 0; --left)
+          spelling.tokens.push_back(static_cast<TokenId>(3 + any(kVocabulary - 4)));
+        spelling.start = static_cast<PhraseStart>(any(5) < 4 ? 0 : 1 + any(1));
+      }
+      phrase.ends_word = any(1) == 0;
+      phrase.begin = any(pieces);
+      phrase.end = any(pieces);
+      phrase.source_pieces = pieces;
+      phrase.instead = static_cast<TokenId>(any(kVocabulary - 1)) - 1;
+      phrase.instead_attention = 0.2 * static_cast<double>(any(3));
+    }
+    sentence.needs_attention = true;
+    sentence.required = {
+        .prefix = {}, .phrases = RequiredPhrases(std::move(phrases)), .phrase_policy = policy};
+    if (any(4) == 0) sentence.required.prefix = {.tokens = {4, 3}, .ends_word = any(1) == 0};
+  }
+  return sentences;
+}
+
+TEST(DeviceScheduler, RequiredPhrasesAreInTheSameTranslationsAsOnTheHost) {
+  const std::vector<TokenEdges> edges = {{}, {}, {}, {.lengthens_word = true}, {.opens = true},
+                                         {}, {}, {}, {.lengthens_word = true}};
+  for (const PhrasePolicy policy : {PhrasePolicy::Always, PhrasePolicy::Fluent})
+    for (const DecodeConfig& config :
+         {DecodeConfig{.beam_size = 1, .max_length = 12, .batch_size = 30},
+          DecodeConfig{.beam_size = 3, .n_best = 3, .max_length = 9, .batch_size = 30},
+          DecodeConfig{.beam_size = 5,
+          .coverage_penalty = 0.2,
+          .repetition_penalty = 1.2,
+          .stop = Stop::Exact,
+          .max_length = 20,
+          .batch_size = 100}})
+      for (const std::uint64_t seed : {1, 2, 3}) {
+        SCOPED_TRACE(join_text(config.beam_size, " rows, seed ", seed));
+        const Search search{.config = config, .tokens = {.eos = kEos, .edges = edges}};
+        const auto sentences = sentences_with_phrases(policy, seed);
+        expect_same(on_device(search, sentences), on_host(search, sentences),
+                    /*same_order=*/false);
+      }
+}
+
+TEST(DeviceScheduler, SentencesWithPhrasesTakeTurnsWithOthers) {
   auto sentences = random_sentences(24, kVocabulary);
   for (std::size_t i = 0; i < sentences.size(); i += 5) {
     sentences[i].needs_attention = true;
@@ -357,11 +409,41 @@ TEST(DeviceScheduler, SentencesWithPhrasesAreSearchedForOnTheHost) {
   expect_same(on_device(search, sentences), on_host(search, sentences), /*same_order=*/false);
 }
 
+TEST(DeviceScheduler, AnEnsembleHasTheMeanOfItsModels) {
+  const Distribution first = random_distribution(kVocabulary, 17, 4, 0.5),
+                     second = random_distribution(kVocabulary, 5, 4, 0.5);
+  const Search search{.config = {.beam_size = 3, .n_best = 2, .max_length = 15}};
+  std::vector<std::unique_ptr<Engine>> engines;
+  for (const Distribution& distribution : {first, second})
+    engines.push_back(std::make_unique<TableEngine>(kVocabulary, distribution));
+  Ensemble ensemble(std::move(engines));
+  TableModel one(kVocabulary, first), two(kVocabulary, second);
+  DeviceEnsemble both({&one, &two});
+  LoneWorker host(ensemble, search.config, search.tokens),
+      device(std::make_unique<DeviceScheduler>(both, std::vector<TokenId>(),
+                                               DeviceScheduler::Options{.rows = 60}),
+             search.config, search.tokens);
+  auto sentences = random_sentences(12, kVocabulary);
+  for (SourceSentence& sentence : sentences) sentence.needs_attention = true;
+  const auto expected = run(host, sentences, 12), found = run(device, sentences, 12);
+  ASSERT_EQ(found.size(), expected.size());
+  for (const SourceSentence& sentence : expected) {
+    const auto same = std::ranges::find(found, sentence.line, &SourceSentence::line);
+    ASSERT_NE(same, found.end());
+    ASSERT_EQ(same->hypotheses.size(), 2u);
+    for (std::size_t h = 0; h < 2; ++h) {
+      EXPECT_EQ(same->hypotheses[h].tokens, sentence.hypotheses[h].tokens);
+      EXPECT_NEAR(same->hypotheses[h].score, sentence.hypotheses[h].score, 1e-5);
+      EXPECT_THAT(same->hypotheses[h].attention,
+                  testing::Pointwise(testing::FloatNear(1e-5F), sentence.hypotheses[h].attention));
+    }
+  }
+}
+
 TEST(DeviceScheduler, ASearchHasAsManyGroupsAsSentencesWait) {
   const Search search{.config = {.beam_size = 2, .max_length = 12}};
-  TableEngine engine(kVocabulary, search.distribution);
   TableModel model(kVocabulary, search.distribution);
-  LoneWorker worker(std::make_unique<DeviceScheduler>(model, engine, std::vector<TokenId>(),
+  LoneWorker worker(std::make_unique<DeviceScheduler>(model, std::vector<TokenId>(),
                                                       DeviceScheduler::Options{.rows = 24}),
                     search.config, search.tokens);
   for (const std::size_t sentences : {1, 1, 5, 40})
@@ -371,9 +453,8 @@ TEST(DeviceScheduler, ASearchHasAsManyGroupsAsSentencesWait) {
 
 TEST(DeviceScheduler, ASearchOfFewGroupsEndsIfManySentencesCome) {
   const Search search{.config = {.beam_size = 2, .min_length = 5, .max_length = 12}};
-  TableEngine engine(kVocabulary, search.distribution);
   TableModel model(kVocabulary, search.distribution);
-  LoneWorker worker(std::make_unique<DeviceScheduler>(model, engine, std::vector<TokenId>(),
+  LoneWorker worker(std::make_unique<DeviceScheduler>(model, std::vector<TokenId>(),
                                                       DeviceScheduler::Options{.rows = 24}),
                     search.config, search.tokens);
   auto sentences = random_sentences(11, kVocabulary);
@@ -401,9 +482,8 @@ TEST(DeviceScheduler, NotANumberFailsItsSentenceAlone) {
     if (source == broken && prefix.size() == 2) scores.assign(scores.size(), NAN);
     return scores;
   };
-  TableEngine engine(kVocabulary, search.distribution);
   TableModel model(kVocabulary, search.distribution);
-  DeviceScheduler scheduler(model, engine, {}, {.rows = 30});
+  DeviceScheduler scheduler(model, {}, {.rows = 30});
   auto all = sentences;
   for (SourceSentence& sentence : all)
     sentence.settings =
@@ -434,9 +514,8 @@ TEST(DeviceScheduler, GroupsOfCancelledSentencesAreFilledAgain) {
   const auto expected = on_host(search, {sentences.begin() + 4, sentences.begin() + 6});
   for (const std::size_t line : {0, 2}) sentences[line].stop = stop.get_token();
 
-  TableEngine engine(kVocabulary, search.distribution);
   TableModel model(kVocabulary, search.distribution);
-  DeviceScheduler scheduler(model, engine, {}, {.rows = 8});
+  DeviceScheduler scheduler(model, {}, {.rows = 8});
   scheduler.admit({sentences.begin(), 4});
   EXPECT_TRUE(scheduler.step().empty());
   std::deque<SourceSentence> waiting(sentences.begin() + 4, sentences.end());
@@ -465,7 +544,7 @@ TEST(DeviceScheduler, SentencesWithAndWithoutPhrasesAreAdmittedApart) {
     sentences[line].required.phrases = RequiredPhrases({{.spellings = {{{3, 5}}}}});
   TableEngine engine(kVocabulary, random_distribution(kVocabulary, 17, 4, 0.5));
   TableModel model(kVocabulary, random_distribution(kVocabulary, 17, 4, 0.5));
-  DeviceScheduler scheduler(model, engine, {}, {.rows = 1000});
+  DeviceScheduler scheduler(model, {}, {.rows = 1000});
   const std::deque<SourceSentence> waiting(sentences.begin(), sentences.end());
   EXPECT_EQ(scheduler.count_admissible(waiting), 2);
   scheduler.admit({sentences.begin(), 2});

@@ -151,7 +151,7 @@ void expect_same_translations(Transformer& model, DecodeConfig config,
     const auto host = run(std::make_unique<Scheduler>(engine, rows), config, waiting, later);
     TorchDeviceModel device_model(model);
     const auto device = run(std::make_unique<DeviceScheduler>(
-                                device_model, engine, std::vector<TokenId>{0, 7},
+                                device_model, std::vector<TokenId>{0, 7},
                                 DeviceScheduler::Options{.rows = rows, .steps_per_poll = 3}),
                             config, waiting, later);
     ASSERT_EQ(device.size(), host.size());
@@ -227,7 +227,7 @@ TEST(TorchDeviceModel, ASentenceWithoutNumbersLeavesNoneToTheNextOne) {
     return search.ends()[0];
   };
   TorchDeviceModel device_model(model);
-  DeviceSearch search(settings, device_model, {}, {.groups = 1});
+  DeviceSearch search(settings, device_model, {}, {.groups = 1, .rows_per_group = 2});
   device_model.shape(1, 2);
   translate(device_model, search, source);
   const auto expected = search.best(groups)[0].front().tokens;
@@ -254,8 +254,10 @@ TEST(TorchDeviceModel, NoStepWaitsForItsDevice) {
         DecodeConfig{.n_best = 3, .max_length = 20, .sampling = true, .sampling_topp = 0.9}}) {
     const SearchSettings settings{config, {.eos = kEos, .avoided = {{3, 4}}}};
     TorchDeviceModel device_model(model);
-    DeviceSearch search(settings, device_model, {}, {.groups = 4, .keeps_attention = true});
-    device_model.shape(4, SentenceSearch::width(config));
+    const std::int64_t width = SentenceSearch::width(config);
+    DeviceSearch search(settings, device_model, {},
+                        {.groups = 4, .rows_per_group = width, .keeps_attention = true});
+    device_model.shape(4, width);
     const std::vector<std::int64_t> groups = {0, 1, 2};
     device_model.admit(sentences(3, 8), groups);
     std::vector<DeviceSentence> begun;
