@@ -275,6 +275,31 @@ TEST(TorchDeviceModel, NoStepWaitsForItsDevice) {
   }
 }
 
+TEST(TorchDeviceModel, AStepOfSixLayersHasAtMostAHundredLaunches) {
+  if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
+  ModelConfig layers = configs()[0];
+  layers.decoder_layers = 6;
+  Transformer model = make_model(layers, test_device());
+  const SearchSettings settings{{.beam_size = 4, .max_length = 20}, {.eos = kEos}};
+  const std::vector<TokenId> never = {0, 7};
+  TorchDeviceModel device_model(model);
+  DeviceSearch search(settings, device_model, never, {.groups = 1, .rows_per_group = 4});
+  device_model.shape(1, 4);
+  const std::vector<std::int64_t> groups = {0};
+  device_model.admit(sentences(1, 8), groups);
+  const DeviceSentence begun{.group = 0, .max_length = 20, .key = 1, .source_length = 9};
+  search.begin({&begun, 1}, device_model.source_capacity());
+  search.advance(device_model.step(search.next_step()));
+  const StandInCounts counts;
+  search.advance(device_model.step(search.next_step()));
+  std::int64_t launches = 0;
+  const nlohmann::json report = counts.report();
+  for (const auto& operation : report["launches"])
+    launches += operation["count"].get<std::int64_t>();
+  EXPECT_GT(launches, 60);
+  EXPECT_LE(launches, 100);
+}
+
 TEST(TorchDeviceModel, AnEngineThatSearchesOnTheDeviceHasASchedulerOfItsOwn) {
   Transformer model = make_model(configs()[0], test_device());
   EXPECT_EQ(TorchEngine(model, {}, SearchPlace::Host).own_scheduler(8), nullptr);
