@@ -27,6 +27,12 @@ torch::Tensor MultiHeadAttentionImpl::cross(const torch::Tensor& x, const torch:
   return attend(x, memory, {queries, keys, AttentionMask::Sentence, dropout});
 }
 
+torch::Tensor MultiHeadAttentionImpl::cross(const torch::Tensor& x, const ProjectedMemory& memory,
+                                            const PackedLayout& queries, const PackedLayout& keys) {
+  return linear(output, packed_cross_attention(linear(query, x), memory.keys, memory.values,
+                                               {queries, keys, AttentionMask::Sentence, dropout}));
+}
+
 torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& x, const torch::Tensor& memory,
                                              const AttentionPattern& pattern) {
   const auto kv =

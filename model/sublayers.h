@@ -26,6 +26,11 @@ struct SelfAttentionInput {
   torch::Tensor keys;  ///< the input of keys and values
 };
 
+/// A layer's keys and values of the encoder's output, [M, D] each.
+struct ProjectedMemory {
+  torch::Tensor keys, values;
+};
+
 /// MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O. The projections are public, so that a
 /// cache can compute keys and values once and attend with them many times.
 struct MultiHeadAttentionImpl : torch::nn::Module {
@@ -37,6 +42,10 @@ struct MultiHeadAttentionImpl : torch::nn::Module {
   /// Queries from x [N, D], keys and values from `memory` [M, D] -> [N, D]. `queries` and `keys`
   /// are the layouts of the two.
   torch::Tensor cross(const torch::Tensor& x, const torch::Tensor& memory,
+                      const PackedLayout& queries, const PackedLayout& keys);
+  /// The same with keys and values that are projected already. Not if our kernel for the CPU would
+  /// compute it.
+  torch::Tensor cross(const torch::Tensor& x, const ProjectedMemory& memory,
                       const PackedLayout& queries, const PackedLayout& keys);
 
   torch::nn::Linear query, key, value, output;

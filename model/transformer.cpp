@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/random.h"
+#include "model/ops/kernel_call.h"
+#include "model/ops/layers.h"
 
 namespace dragoman {
 
@@ -92,9 +94,24 @@ torch::Tensor PackedDecoderAttention::self(std::int64_t, MultiHeadAttention& mod
   return module->self(x, target_, AttentionMask::Causal);
 }
 
-torch::Tensor PackedDecoderAttention::cross(std::int64_t, MultiHeadAttention& module,
+torch::Tensor PackedDecoderAttention::cross(std::int64_t layer, MultiHeadAttention& module,
                                             const torch::Tensor& x) {
-  return module->cross(x, memory_, target_, source_);
+  if (projected_.empty()) return module->cross(x, memory_, target_, source_);
+  return module->cross(x, projected_[layer], target_, source_);
+}
+
+void PackedDecoderAttention::project_memory(const DecoderImpl& decoder) {
+  std::vector<torch::Tensor> weights, biases;
+  for (const auto& layer : *decoder.layers) {
+    const auto& attention = layer->as<DecoderLayerImpl>()->cross_attention;
+    for (const torch::nn::Linear& projection : {attention->key, attention->value}) {
+      weights.push_back(projection->weight);
+      biases.push_back(projection->bias);
+    }
+  }
+  const auto all = joined_linear(memory_, weights, biases);  // [M, layers * 2D]
+  const auto parts = all.chunk(std::ssize(weights), 1);
+  for (std::size_t i = 0; i < parts.size(); i += 2) projected_.push_back({parts[i], parts[i + 1]});
 }
 
 DecoderLayerImpl::DecoderLayerImpl(const ModelConfig& config, std::int64_t layer)
@@ -198,6 +215,8 @@ torch::Tensor TransformerImpl::encode(const PackedTokens& source) {
 torch::Tensor TransformerImpl::decode(const PackedTokens& target, const torch::Tensor& memory,
                                       const PackedLayout& source) {
   PackedDecoderAttention attention(memory, source, target.layout);
+  // One product costs a GPU less than one for each layer. On the CPU it may round in another way.
+  if (!runs_kernels_on(memory.device())) attention.project_memory(*decoder);
   return decode(target, attention);
 }
 

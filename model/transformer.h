@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "model/embedding.h"
 #include "model/file/model_file.h"
@@ -60,12 +61,17 @@ class DecoderAttention {
                               const torch::Tensor& x) = 0;
 };
 
+struct DecoderImpl;
+
 /// Whole targets at once, with the causal mask of section 3.2.3. The arguments must outlive it.
 class PackedDecoderAttention : public DecoderAttention {
  public:
   PackedDecoderAttention(const torch::Tensor& memory, const PackedLayout& source,
                          const PackedLayout& target)
       : memory_(memory), source_(source), target_(target) {}
+  /// Computes the keys and values of all layers by one product, for a device without our kernels
+  /// for the CPU. cross() uses them.
+  void project_memory(const DecoderImpl& decoder);
   torch::Tensor self(std::int64_t layer, MultiHeadAttention& module,
                      const SelfAttentionInput& x) override;
   torch::Tensor cross(std::int64_t layer, MultiHeadAttention& module,
@@ -80,6 +86,7 @@ class PackedDecoderAttention : public DecoderAttention {
   const torch::Tensor& memory_;  // [M, D]
   const PackedLayout& source_;
   const PackedLayout& target_;
+  std::vector<ProjectedMemory> projected_;  // by layer; empty: each layer projects its own
 };
 
 struct DecoderLayerImpl : torch::nn::Module {

@@ -435,6 +435,13 @@ torch::Tensor packed_cross_attention(const torch::Tensor& q, const torch::Tensor
   return cross_attention_by(attention_path(q, q.size(1), pattern), q, kv, pattern);
 }
 
+torch::Tensor packed_cross_attention(const torch::Tensor& q, const torch::Tensor& k,
+                                     const torch::Tensor& v, const AttentionPattern& pattern) {
+  const AttentionPath path = attention_path(q, q.size(1), pattern);
+  TORCH_CHECK(path != AttentionPath::Kernel, "our kernel takes keys beside values");
+  return attention_without_kernel(path, q, k, v, pattern);
+}
+
 torch::Tensor self_attention_by(AttentionPath path, const torch::Tensor& qkv,
                                 const AttentionPattern& pattern) {
   if (path == AttentionPath::Kernel) return packed_by_kernel(qkv, std::nullopt, pattern);

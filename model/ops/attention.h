@@ -52,6 +52,10 @@ AttentionPath attention_path(const torch::Tensor& queries, std::int64_t width,
 torch::Tensor packed_self_attention(const torch::Tensor& qkv, const AttentionPattern& pattern);
 torch::Tensor packed_cross_attention(const torch::Tensor& q, const torch::Tensor& kv,
                                      const AttentionPattern& pattern);
+/// The same for keys and values [M, D] each, whose rows may lie apart. Not if our kernel for the
+/// CPU would compute it.
+torch::Tensor packed_cross_attention(const torch::Tensor& q, const torch::Tensor& k,
+                                     const torch::Tensor& v, const AttentionPattern& pattern);
 /// The same by a path that can compute it.
 torch::Tensor self_attention_by(AttentionPath path, const torch::Tensor& qkv,
                                 const AttentionPattern& pattern);

@@ -10,7 +10,11 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <string>
+#include <vector>
 
+#include "model/ops/kernel_call.h"
+#include "tests/cuda_stand_in/counts.h"
 #include "tests/model/examples.h"
 #include "tests/model/file/scratch_file.h"
 
@@ -142,6 +146,46 @@ TEST(Transformer, StatesInBf16StayNearFp32) {
       EXPECT_LT((difference.norm() / expected[b].hidden.norm()).item<double>(), 0.02);
     }
   }
+}
+
+struct Decoded {
+  torch::Tensor hidden;
+  std::vector<torch::Tensor> gradients;
+};
+
+TEST(Transformer, KeysAndValuesOfAllLayersByOneProductAreThoseOfEachLayer) {
+  auto model = initialized(small_config());
+  const auto batch = packed(pairs_of({{4, 6}, {9, 3}}), model->config.heads, RowKeys::None);
+  const WithoutKernels without;
+  const auto decoded = [&](bool by_one_product) {
+    model->zero_grad();
+    const auto memory = model->encode(batch.source);
+    PackedDecoderAttention attention(memory, batch.source.layout, batch.target.layout);
+    if (by_one_product) attention.project_memory(*model->decoder);
+    Decoded result{model->decode(batch.target, attention), {}};
+    result.hidden.backward(closed_form(result.hidden.sizes()));
+    for (const auto& parameter : model->parameters())
+      if (parameter.grad().defined()) result.gradients.push_back(parameter.grad().clone());
+    return result;
+  };
+  const Decoded each = decoded(false), all = decoded(true);
+  expect_close(all.hidden, each.hidden, 1e-5);
+  ASSERT_EQ(all.gradients.size(), each.gradients.size());
+  for (std::size_t i = 0; i < all.gradients.size(); ++i)
+    expect_close(all.gradients[i], each.gradients[i], 1e-5, std::to_string(i));
+}
+
+TEST(Transformer, OnADeviceADecoderProjectsTheMemoryOnce) {
+  if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
+  const auto config = small_config();
+  auto model = initialized(config);
+  const auto batch = packed(pairs_of({{4, 6}, {9, 3}}), config.heads, RowKeys::None);
+  const auto memory = model->encode(batch.source);
+  const StandInCounts counts;
+  model->decode(batch.target, memory, batch.source.layout);
+  // Self-attention and the feed-forward network have two each in a layer, cross-attention has the
+  // queries' and the output's.
+  EXPECT_EQ(counts.launches_of("aten::addmm.out"), config.decoder_layers * 6 + 1);
 }
 
 TEST(Transformer, TheOutputBiasIsAddedToTheLogits) {
