@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "model/ops/column_sums.h"
 #include "model/ops/kernel_call.h"
 #include "model/ops/layers.h"
 
@@ -110,7 +111,7 @@ void PackedDecoderAttention::project_memory(const DecoderImpl& decoder) {
     }
   }
   const auto all = joined_linear(memory_, weights, biases);  // [M, layers * 2D]
-  const auto parts = all.chunk(std::ssize(weights), 1);
+  const auto parts = split_columns(all, std::ssize(weights));
   for (std::size_t i = 0; i < parts.size(); i += 2) projected_.push_back({parts[i], parts[i + 1]});
 }
 

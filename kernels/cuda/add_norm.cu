@@ -65,9 +65,8 @@ __device__ void add_norm_gradient(const CudaAddNormGradient& a) {
                         is_aligned(a.d_sum_elsewhere) && is_aligned(a.sum) && is_aligned(a.gain) &&
                         is_aligned(a.d_sum) && is_aligned(a.d_x);
   const float fraction = 1.0F / static_cast<float>(a.columns);
-  const Elements gain = load(static_cast<const T*>(a.gain) + first, count, as_words);
-  Elements d_gain, d_bias;
-  for (unsigned i = 0; i < kColumnsOfThread; ++i) d_gain.at[i] = d_bias.at[i] = 0;
+  Elements d_gain, d_bias, x_sums;
+  for (unsigned i = 0; i < kColumnsOfThread; ++i) d_gain.at[i] = d_bias.at[i] = x_sums.at[i] = 0;
 
   const unsigned begin = blockIdx.x * a.rows_per_sum;
   for (unsigned row = begin; row < a.rows && row < begin + a.rows_per_sum; ++row) {
@@ -79,6 +78,8 @@ __device__ void add_norm_gradient(const CudaAddNormGradient& a) {
       for (unsigned i = 0; i < kColumnsOfThread; ++i) scaled.at[i] += again.at[i];
     }
     Elements normalized = load(static_cast<const T*>(a.sum) + at, count, as_words);
+    // Loaded again for each row, as registers are few.
+    const Elements gain = load(static_cast<const T*>(a.gain) + first, count, as_words);
     float means[2] = {0, 0};  // sums at first: of scaled, and of its products with normalized
     for (unsigned i = 0; i < kColumnsOfThread; ++i) {
       normalized.at[i] = (normalized.at[i] - mean) * inverse;
@@ -104,33 +105,13 @@ __device__ void add_norm_gradient(const CudaAddNormGradient& a) {
       for (unsigned i = 0; i < kColumnsOfThread; ++i) d.at[i] *= factor.at[i];
       store(static_cast<T*>(a.d_x) + at, d, count, as_words);
     }
+    for (unsigned i = 0; i < kColumnsOfThread; ++i) x_sums.at[i] += d.at[i];
   }
   const unsigned long long of_block =
       static_cast<unsigned long long>(blockIdx.x) * a.columns + first;
   store(a.d_gain + of_block, d_gain, count, as_words && is_aligned(a.d_gain));
   store(a.d_bias + of_block, d_bias, count, as_words && is_aligned(a.d_bias));
-}
-
-template <class T>
-__device__ void stretch_sums(const CudaStretchSums& a) {
-  static_assert(kCudaColumnsOfSums == kLanes);
-  constexpr unsigned warps = kCudaSumThreads / kLanes;
-  __shared__ float of_warps[warps][kLanes];
-  const unsigned warp = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
-  const unsigned column = blockIdx.x * kLanes + lane;
-  const bool has_column = column < a.columns_in_all;
-  float sum = 0;
-  if (has_column) {
-    const float* const first =
-        a.stretches + static_cast<unsigned long long>(column / a.columns) * a.count * a.columns +
-        column % a.columns;
-    for (unsigned i = warp; i < a.count; i += warps) sum += first[i * a.columns];
-  }
-  of_warps[warp][lane] = sum;
-  __syncthreads();
-  if (warp > 0 || !has_column) return;
-  for (unsigned w = 1; w < warps; ++w) sum += of_warps[w][lane];
-  set(static_cast<T*>(a.sums)[column], sum);
+  store(a.x_sums + of_block, x_sums, count, as_words && is_aligned(a.x_sums));
 }
 
 constexpr unsigned kMostThreads =
@@ -146,8 +127,6 @@ __global__ void __launch_bounds__(kMostThreads) add_norm_gradient_float32(CudaAd
 __global__ void __launch_bounds__(kMostThreads) add_norm_gradient_bfloat16(CudaAddNormGradient a) {
   add_norm_gradient<BFloat16>(a);
 }
-__global__ void stretch_sums_float32(CudaStretchSums a) { stretch_sums<float>(a); }
-__global__ void stretch_sums_bfloat16(CudaStretchSums a) { stretch_sums<BFloat16>(a); }
 
 }  // extern "C"
 

@@ -28,23 +28,14 @@ struct CudaAddNormGradient {
   const void* gain;
   const float *means, *inverse_deviations;
   void* d_sum;
-  void* d_x;               ///< null if there is no dropout: the same as d_sum
-  float *d_gain, *d_bias;  ///< [blocks, columns]
+  void* d_x;  ///< null if there is no dropout: the same as d_sum
+  /// [blocks, columns]. x_sums are the sums of d_x's rows, the gradient of the bias of the linear
+  /// layer whose output x is.
+  float *d_gain, *d_bias, *x_sums;
   unsigned rows, columns, rows_per_sum;
   CudaDropoutRule rule;
 };
 
-/// sums[c] of column c = m * columns + i is the sum of stretches[m][stretch][i] over all stretches,
-/// in one order. stretches [columns_in_all / columns, count, columns], on the GPU. The kernel has a
-/// block of kCudaSumThreads for every kCudaColumnsOfSums columns.
-struct CudaStretchSums {
-  const float* stretches;
-  void* sums;
-  unsigned columns_in_all, count, columns;
-};
-
-inline constexpr unsigned kCudaRowsOfSum = 32;
-inline constexpr unsigned kCudaColumnsOfSums = 32, kCudaSumThreads = 1024;
 inline constexpr unsigned kCudaMostColumns = 8192;
 
 #ifndef __CUDACC__  // NVRTC refuses functions of the host

@@ -26,39 +26,21 @@ __device__ void dropout(const CudaDropout& a) {
   for (float& value : y.at) value = -0.0F;
   if (a.residual != nullptr) y = load(static_cast<const T*>(a.residual) + at, count, as_words);
   const Elements factor = factors(a.rule, row_key(a.rule, row), first);
+  T* const to = static_cast<T*>(a.y) + at;
+  unsigned kept = 0;
   for (unsigned i = 0; i < kColumnsOfThread; ++i) {
     const bool is_cut = a.relu && x.at[i] < 0.0F;  // NaN stays NaN
     y.at[i] = fmaf(is_cut ? 0.0F : x.at[i], factor.at[i], y.at[i]);
+    kept |= static_cast<unsigned>(as_stored(to, y.at[i]) > 0.0F) << i;
   }
-  store(static_cast<T*>(a.y) + at, y, count, as_words);
-}
-
-template <class T>
-__device__ void relu_dropout_gradient(const CudaReluDropoutGradient& a) {
-  const long long thread = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const long long first = thread * kColumnsOfThread;
-  if (first >= a.count) return;
-  const long long left = a.count - first;
-  const unsigned count = left < kColumnsOfThread ? static_cast<unsigned>(left) : kColumnsOfThread;
-  const bool as_words =
-      count == kColumnsOfThread && is_aligned(a.y) && is_aligned(a.dy) && is_aligned(a.dx);
-  const Elements y = load(static_cast<const T*>(a.y) + first, count, as_words);
-  Elements dx = load(static_cast<const T*>(a.dy) + first, count, as_words);
-  for (unsigned i = 0; i < kColumnsOfThread; ++i)
-    dx.at[i] = y.at[i] > 0.0F ? dx.at[i] * a.scale : 0.0F;
-  store(static_cast<T*>(a.dx) + first, dx, count, as_words);
+  store(to, y, count, as_words);
+  if (a.kept != nullptr) a.kept[thread] = static_cast<unsigned char>(kept);
 }
 
 extern "C" {  // so that they are found by their names
 
 __global__ void dropout_float32(CudaDropout a) { dropout<float>(a); }
 __global__ void dropout_bfloat16(CudaDropout a) { dropout<BFloat16>(a); }
-__global__ void relu_dropout_gradient_float32(CudaReluDropoutGradient a) {
-  relu_dropout_gradient<float>(a);
-}
-__global__ void relu_dropout_gradient_bfloat16(CudaReluDropoutGradient a) {
-  relu_dropout_gradient<BFloat16>(a);
-}
 
 }  // extern "C"
 

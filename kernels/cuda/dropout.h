@@ -18,21 +18,27 @@ struct CudaDropout {
   const void* x;
   const void* residual;  ///< null: zero
   void* y;
+  /// With `relu`: [rows, columns / 8 rounded up], the bits of the elements of y that are above 0,
+  /// the first column's lowest; the backward pass (CudaColumnSums) reads them in the place of y.
+  unsigned char* kept;
   unsigned rows, columns;
   bool relu;
   CudaDropoutRule rule;
 };
 
-/// Gradient of dropout(relu(x)), from only its output: dx = y > 0 ? dy * scale : 0. `count`
-/// elements each, on the GPU; dx may be dy. The kernel has a thread for every kCudaColumns
-/// elements.
-struct CudaReluDropoutGradient {
-  const void *y, *dy;
-  void* dx;
-  long long count;
-  float scale;
-};
-
 inline constexpr unsigned kCudaColumns = 8;
+
+#ifndef __CUDACC__  // NVRTC refuses functions of the host
+/// `Rule` is DropoutRule, whose header CUDA's compilers cannot read.
+template <class Rule>
+CudaDropoutRule on_cuda(const Rule& rule) {
+  return {rule.row_keys,
+          rule.site,
+          rule.threshold,
+          static_cast<unsigned>(rule.heads),
+          static_cast<unsigned>(rule.queries),
+          rule.scale()};
+}
+#endif
 
 }  // namespace dragoman

@@ -16,6 +16,7 @@
 #include <tuple>
 #include <vector>
 
+#include "model/ops/column_sums.h"
 #include "model/ops/kernel_call.h"
 
 namespace dragoman {
@@ -445,14 +446,14 @@ torch::Tensor packed_cross_attention(const torch::Tensor& q, const torch::Tensor
 torch::Tensor self_attention_by(AttentionPath path, const torch::Tensor& qkv,
                                 const AttentionPattern& pattern) {
   if (path == AttentionPath::Kernel) return packed_by_kernel(qkv, std::nullopt, pattern);
-  const auto parts = qkv.chunk(3, 1);
+  const auto parts = split_columns(qkv, 3);
   return attention_without_kernel(path, parts[0], parts[1], parts[2], pattern);
 }
 
 torch::Tensor cross_attention_by(AttentionPath path, const torch::Tensor& q,
                                  const torch::Tensor& kv, const AttentionPattern& pattern) {
   if (path == AttentionPath::Kernel) return packed_by_kernel(q, kv, pattern);
-  const auto parts = kv.chunk(2, 1);
+  const auto parts = split_columns(kv, 2);
   return attention_without_kernel(path, q, parts[0], parts[1], pattern);
 }
 

@@ -122,13 +122,4 @@ void launch_cuda_kernel(const std::string& name, const torch::Tensor& x, const C
   TORCH_CHECK(error == 0, of_type, ": CUDA error ", error);
 }
 
-CudaDropoutRule on_cuda(const DropoutRule& rule) {
-  return {rule.row_keys,
-          rule.site,
-          rule.threshold,
-          static_cast<unsigned>(rule.heads),
-          static_cast<unsigned>(rule.queries),
-          rule.scale()};
-}
-
 }  // namespace dragoman

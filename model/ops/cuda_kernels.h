@@ -8,9 +8,6 @@
 #include <cstdint>
 #include <string>
 
-#include "kernels/cuda/dropout.h"
-#include "kernels/kernels.h"
-
 namespace dragoman {
 
 /// Whether our kernels compute with x: on a GPU, in fp32 or bf16. False if the build had no
@@ -29,7 +26,5 @@ CudaBlocks blocks_of(std::int64_t threads);
 /// kernel's argument struct. Throws if the launch fails.
 void launch_cuda_kernel(const std::string& name, const torch::Tensor& x, const CudaBlocks& blocks,
                         const void* arguments);
-
-CudaDropoutRule on_cuda(const DropoutRule& rule);
 
 }  // namespace dragoman

@@ -75,60 +75,37 @@ bool has_dropout_kernel_for(const torch::Tensor& x) {
   return has_kernel_for(x) || has_cuda_kernel_for(x);
 }
 
-enum class Before { Nothing, Relu };
-
-torch::Tensor run_on_cuda(const torch::Tensor& x, const torch::Tensor& residual,
-                          const DropoutRule& rule, Before before) {
-  auto y = torch::empty_like(x);
+/// y = residual + dropout(x), or with `kept` dropout(relu(x)); y may be x. Residual and `kept` may
+/// be undefined.
+void run_on_cuda(const torch::Tensor& x, const torch::Tensor& residual, const DropoutRule& rule,
+                 torch::Tensor& y, torch::Tensor kept = {}) {
   const std::int64_t rows = x.size(0), columns = x.size(1);
-  const CudaDropout arguments{.x = x.const_data_ptr(),
-                              .residual = residual.defined() ? residual.const_data_ptr() : nullptr,
-                              .y = y.mutable_data_ptr(),
-                              .rows = static_cast<unsigned>(rows),
-                              .columns = static_cast<unsigned>(columns),
-                              .relu = before == Before::Relu,
-                              .rule = on_cuda(rule)};
+  const CudaDropout arguments{
+      .x = x.const_data_ptr(),
+      .residual = residual.defined() ? residual.const_data_ptr() : nullptr,
+      .y = y.mutable_data_ptr(),
+      .kept = kept.defined() ? kept.mutable_data_ptr<std::uint8_t>() : nullptr,
+      .rows = static_cast<unsigned>(rows),
+      .columns = static_cast<unsigned>(columns),
+      .relu = kept.defined(),
+      .rule = on_cuda(rule)};
   launch_cuda_kernel("dropout", x, blocks_of(rows * divide_up<std::int64_t>(columns, kCudaColumns)),
                      &arguments);
-  return y;
 }
 
 torch::Tensor run_dropout(const torch::Tensor& x, const torch::Tensor& residual,
                           const DropoutRule& rule) {
-  if (x.is_cuda()) return run_on_cuda(x, residual, rule, Before::Nothing);
   auto y = torch::empty_like(x);
+  if (x.is_cuda()) {
+    run_on_cuda(x, residual, rule, y);
+    return y;
+  }
   run_rows(
       batch_kernels().dropout, element_type(x),
       DropoutArguments{x.const_data_ptr(), residual.defined() ? residual.const_data_ptr() : nullptr,
                        y.mutable_data_ptr(), x.size(1), rule},
       x.size(0), kRowsPerTask);
   return y;
-}
-
-torch::Tensor run_relu_dropout(const torch::Tensor& x, const DropoutRule& rule) {
-  if (x.is_cuda()) return run_on_cuda(x, {}, rule, Before::Relu);
-  auto y = torch::empty_like(x);
-  run_rows(batch_kernels().relu_dropout, element_type(x),
-           ReluDropoutArguments{x.const_data_ptr(), y.mutable_data_ptr(), x.size(1), rule},
-           x.size(0), kRowsPerTask);
-  return y;
-}
-
-torch::Tensor run_relu_dropout_gradient(const torch::Tensor& y, const torch::Tensor& dy,
-                                        float scale) {
-  auto dx = torch::empty_like(dy);
-  if (y.is_cuda()) {
-    const CudaReluDropoutGradient arguments{y.const_data_ptr(), dy.const_data_ptr(),
-                                            dx.mutable_data_ptr(), y.numel(), scale};
-    launch_cuda_kernel("relu_dropout_gradient", y,
-                       blocks_of(divide_up<std::int64_t>(y.numel(), kCudaColumns)), &arguments);
-  } else {
-    run_rows(batch_kernels().relu_dropout_gradient, element_type(y),
-             ReluDropoutGradientArguments{y.const_data_ptr(), dy.const_data_ptr(),
-                                          dx.mutable_data_ptr(), y.size(1), scale},
-             y.size(0), kRowsPerTask);
-  }
-  return dx;
 }
 
 /// residual + dropout(x); an undefined residual counts as zero.
@@ -154,16 +131,25 @@ struct ReluDropoutFunction : torch::autograd::Function<ReluDropoutFunction> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
                                const DropoutMask& mask) {
     RECORD_USER_SCOPE("ReluDropoutFunction");
-    const auto y = run_relu_dropout(x.contiguous(), mask.rule());
+    const auto input = x.contiguous();
+    auto y = torch::empty_like(input);
+    run_rows(batch_kernels().relu_dropout, element_type(input),
+             ReluDropoutArguments{input.const_data_ptr(), y.mutable_data_ptr(), input.size(1),
+                                  mask.rule()},
+             input.size(0), kRowsPerTask);
     context->save_for_backward({y});
     context->saved_data["scale"] = static_cast<double>(mask.rule().scale());
     return y;
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto y = context->get_saved_variables()[0], dy = gradients[0].contiguous();
     const auto scale = static_cast<float>(context->saved_data["scale"].toDouble());
-    return {run_relu_dropout_gradient(context->get_saved_variables()[0], gradients[0].contiguous(),
-                                      scale),
-            {}};
+    auto dx = torch::empty_like(dy);
+    run_rows(batch_kernels().relu_dropout_gradient, element_type(y),
+             ReluDropoutGradientArguments{y.const_data_ptr(), dy.const_data_ptr(),
+                                          dx.mutable_data_ptr(), y.size(1), scale},
+             y.size(0), kRowsPerTask);
+    return {dx, {}};
   }
 };
 
@@ -191,9 +177,14 @@ torch::Tensor Dropout::add(const torch::Tensor& x, const torch::Tensor& residual
 
 torch::Tensor Dropout::relu(const torch::Tensor& x, const torch::Tensor& row_keys) const {
   const DropoutMask mask(*this, row_keys, x.size(0));
-  if (has_kernel_for(x) || (mask.drops() && has_cuda_kernel_for(x)))
-    return ReluDropoutFunction::apply(x, mask);
-  return dropout_reference(x.relu(), mask);
+  return has_kernel_for(x) ? ReluDropoutFunction::apply(x, mask) : drop(x.relu(), mask);
+}
+
+torch::Tensor relu_dropout_on_cuda(torch::Tensor& x, const DropoutRule& rule) {
+  const auto bytes = divide_up<std::int64_t>(x.size(1), 8);
+  const auto kept = torch::empty({x.size(0), bytes}, x.options().dtype(torch::kUInt8));
+  run_on_cuda(x, {}, rule, x, kept);
+  return kept;
 }
 
 }  // namespace dragoman

@@ -29,8 +29,8 @@ struct Dropout {
   /// residual + dropout(x).
   torch::Tensor add(const torch::Tensor& x, const torch::Tensor& residual,
                     const torch::Tensor& row_keys) const;
-  /// dropout(relu(x)). Backward saves only the output, which is above 0 exactly for the elements
-  /// that both let through.
+  /// dropout(relu(x)). The kernel's backward saves only the output, which is above 0 exactly for
+  /// the elements that both let through.
   torch::Tensor relu(const torch::Tensor& x, const torch::Tensor& row_keys) const;
 };
 
@@ -60,6 +60,11 @@ class DropoutMask {
   std::uint32_t site_, threshold_;
   std::int64_t queries_, heads_;
 };
+
+/// dropout(relu(x)) by our kernel for GPUs, x [N, C], which is overwritten. Returns a bit for each
+/// element that both let through, for relu_dropout_gradient_on_cuda() (model/ops/column_sums.h):
+/// [N, C / 8 rounded up] uint8.
+torch::Tensor relu_dropout_on_cuda(torch::Tensor& x, const DropoutRule& rule);
 
 /// dropout(x), x [B*H*T, C].
 torch::Tensor drop(const torch::Tensor& x, const DropoutMask& mask);

@@ -9,6 +9,8 @@
 
 #include "base/threads.h"
 #include "kernels/cuda/add_norm.h"
+#include "kernels/cuda/column_sums.h"
+#include "model/ops/column_sums.h"
 #include "model/ops/cuda_kernels.h"
 #include "model/ops/kernel_call.h"
 #include "model/ops/products.h"
@@ -160,31 +162,50 @@ torch::Tensor linear(torch::nn::Linear& layer, const torch::Tensor& x) {
 
 namespace {
 
-/// For our own products, which apply bias, ReLU and dropout while they have the sums in registers.
+/// For products and kernels that apply bias, ReLU and dropout in one pass: our own products, which
+/// have the sums in registers, and our kernels for GPUs, after LibTorch's product.
 struct FeedForwardFunction : torch::autograd::Function<FeedForwardFunction> {
+  static bool fits(const torch::Tensor& x, const DropoutMask& mask) {
+    return is_own_product(x) || (mask.drops() && has_cuda_kernel_for(x));
+  }
+
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
                                const torch::Tensor& inner_weight, const torch::Tensor& inner_bias,
                                const torch::Tensor& outer_weight, const torch::Tensor& outer_bias,
                                const DropoutMask& mask) {
     RECORD_USER_SCOPE("FeedForwardFunction");
     const auto input = x.contiguous();
-    const auto hidden = relu_product(input, inner_weight, inner_bias, mask.rule());
-    context->save_for_backward({input, inner_weight, outer_weight, hidden});
+    torch::Tensor hidden, kept;
+    if (is_own_product(input)) {
+      hidden = relu_product(input, inner_weight, inner_bias, mask.rule());
+    } else {
+      hidden = linear_product(input, inner_weight, inner_bias);
+      kept = relu_dropout_on_cuda(hidden, mask.rule());
+    }
+    context->save_for_backward({input, inner_weight, outer_weight, hidden, kept});
     context->saved_data["scale"] = static_cast<double>(mask.rule().scale());
     return linear_product(hidden, outer_weight, outer_bias);
   }
+
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto saved = context->get_saved_variables();
     const auto &input = saved[0], &inner_weight = saved[1], &outer_weight = saved[2],
-               &hidden = saved[3];
+               &hidden = saved[3], &kept = saved[4];
     const auto scale = static_cast<float>(context->saved_data["scale"].toDouble());
     const auto dy = gradients[0].contiguous();
-    const auto d_hidden = relu_gradient_product(dy, outer_weight, hidden, scale);
+    const auto d_outer_bias = bias_gradient(dy);  // first: its sums may be noted
+    torch::Tensor d_hidden;
+    if (kept.defined()) {
+      d_hidden = input_gradient(dy, outer_weight);
+      relu_dropout_gradient_on_cuda(d_hidden, kept, scale);
+    } else {
+      d_hidden = relu_gradient_product(dy, outer_weight, hidden, scale);
+    }
     return {input_gradient(d_hidden, inner_weight),
             weight_gradient(d_hidden, input),
             bias_gradient(d_hidden),
             weight_gradient(dy, hidden),
-            bias_gradient(dy),
+            d_outer_bias,
             {}};
   }
 };
@@ -194,9 +215,11 @@ struct FeedForwardFunction : torch::autograd::Function<FeedForwardFunction> {
 torch::Tensor relu_feed_forward(torch::nn::Linear& inner, torch::nn::Linear& outer,
                                 const Dropout& dropout, const torch::Tensor& x,
                                 const torch::Tensor& row_keys) {
-  if (!is_own_product(x)) return linear(outer, dropout.relu(linear(inner, x), row_keys));
+  const DropoutMask mask(dropout, row_keys, x.size(0));
+  if (!FeedForwardFunction::fits(x, mask))
+    return linear(outer, dropout.relu(linear(inner, x), row_keys));
   return FeedForwardFunction::apply(x, inner->weight, inner->bias, outer->weight, outer->bias,
-                                    DropoutMask(dropout, row_keys, x.size(0)));
+                                    mask);
 }
 
 // Add & Norm
@@ -234,22 +257,9 @@ void run_add_norm(const NormArguments& a, const torch::Tensor& x) {
   launch_cuda_kernel("add_norm", x, {x.size(0), cuda_threads_of_row(columns)}, &arguments);
 }
 
-/// The gradients of gain and bias, [2, columns], from those of the stretches of rows.
-torch::Tensor sums_of_stretches(const torch::Tensor& stretches, torch::ScalarType type) {
-  if (stretches.is_cpu()) return stretches.sum(1).to(type);
-  auto sums = torch::empty({2, stretches.size(2)}, stretches.options().dtype(type));
-  const CudaStretchSums arguments{stretches.const_data_ptr<float>(), sums.mutable_data_ptr(),
-                                  2 * static_cast<unsigned>(stretches.size(2)),
-                                  static_cast<unsigned>(stretches.size(1)),
-                                  static_cast<unsigned>(stretches.size(2))};
-  launch_cuda_kernel("stretch_sums", sums,
-                     {divide_up<std::int64_t>(sums.numel(), kCudaColumnsOfSums), kCudaSumThreads},
-                     &arguments);
-  return sums;
-}
-
-/// On a GPU, gradients of gain and bias are written; on the CPU they are added. `dy_again`, on a
-/// GPU, is the gradient of a second use of y; it may be undefined.
+/// On a GPU, gradients of gain and bias are written, and x_sums after them (CudaAddNormGradient);
+/// on the CPU they are added. `dy_again`, on a GPU, is the gradient of a second use of y; it may be
+/// undefined.
 void run_add_norm_gradient(const NormGradientArguments& a, const torch::Tensor& dy_again,
                            const torch::Tensor& sum) {
   const std::int64_t rows = sum.size(0);
@@ -268,6 +278,7 @@ void run_add_norm_gradient(const NormGradientArguments& a, const torch::Tensor& 
       .d_x = a.d_x,
       .d_gain = a.d_gain,
       .d_bias = a.d_bias,
+      .x_sums = a.d_bias + (a.d_bias - a.d_gain),
       .rows = static_cast<unsigned>(rows),
       .columns = columns,
       .rows_per_sum = static_cast<unsigned>(a.rows_per_sum),
@@ -325,7 +336,8 @@ struct AddNormFunction : torch::autograd::Function<AddNormFunction> {
     auto d_x = mask.drops() ? torch::empty_like(sum) : d_sum;
     const std::int64_t rows_per_sum = sum.is_cpu() ? kRowsPerTask : kCudaRowsOfSum;
     const std::int64_t parts = divide_up(rows, rows_per_sum);
-    auto d_parameters = torch::empty({2, parts, columns}, statistics.options());
+    // Of gain and bias, and on a GPU of the bias of the linear layer whose output x is.
+    auto d_parameters = torch::empty({sum.is_cpu() ? 2 : 3, parts, columns}, statistics.options());
     if (sum.is_cpu()) d_parameters.zero_();
     float* d_gain = d_parameters.mutable_data_ptr<float>();
     const auto* means = statistics.const_data_ptr<float>();
@@ -335,7 +347,9 @@ struct AddNormFunction : torch::autograd::Function<AddNormFunction> {
          mask.drops() ? d_x.mutable_data_ptr() : nullptr, d_gain, d_gain + parts * columns,
          rows_per_sum, columns, mask.rule()},
         dy_again, sum);
-    const auto totals = sums_of_stretches(d_parameters, gain.scalar_type());  // [2, D]
+    const auto totals = sum.is_cpu() ? d_parameters.sum(1).to(gain.scalar_type())
+                                     : sums_of_stretches(d_parameters, gain.scalar_type());
+    if (sum.is_cuda()) note_column_sums(d_x, totals[2]);
     const auto d_residual = context->saved_data["residual"].toBool() ? d_sum : torch::Tensor();
     return {d_x, d_residual, totals[0], totals[1], {}, {}, {}};
   }

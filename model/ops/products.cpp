@@ -3,6 +3,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 
 #include "base/cpu.h"
+#include "model/ops/column_sums.h"
 #include "model/ops/kernel_call.h"
 
 namespace dragoman {
@@ -152,7 +153,10 @@ void add_weight_gradient(torch::Tensor& sums, const torch::Tensor& dy, const tor
 }
 
 torch::Tensor bias_gradient(const torch::Tensor& dy) {
-  if (!has_kernel_for(dy)) return dy.sum(0);
+  if (!has_kernel_for(dy)) {
+    auto noted = take_column_sums(dy);
+    return noted.defined() ? noted : dy.sum(0);
+  }
   const auto rows = dy.contiguous();
   auto sums = torch::empty({dy.size(1)}, dy.options());
   run_rows(

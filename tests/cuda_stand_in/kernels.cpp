@@ -3,6 +3,7 @@
 // Their sources:
 #include "kernels/cuda/add_norm.cu"
 #include "kernels/cuda/best_tokens.cu"
+#include "kernels/cuda/column_sums.cu"
 #include "kernels/cuda/dropout.cu"
 #include "kernels/cuda/loss.cu"
 #include "kernels/cuda/search_step.cu"
@@ -68,14 +69,18 @@ void use(CudaDropout& a, Memory& memory) {
   memory.reads(a.residual, bytes);
   use(a.rule, a.rows, memory);
   memory.writes(a.y, bytes);
+  memory.writes(a.kept, a.rows * std::ceil(static_cast<double>(a.columns) / kCudaColumns));
 }
 
 template <class T>
-void use(CudaReluDropoutGradient& a, Memory& memory) {
-  const double bytes = static_cast<double>(a.count) * sizeof(T);
-  memory.reads(a.y, bytes);
-  memory.reads(a.dy, bytes);
-  memory.writes(a.dx, bytes);
+void use(CudaColumnSums& a, Memory& memory) {
+  const double elements = static_cast<double>(a.rows) * a.columns;
+  const double stretches = std::ceil(static_cast<double>(a.rows) / a.rows_per_sum);
+  for (unsigned part = 0; part < a.part_count; ++part)
+    memory.reads(a.parts[part], elements * sizeof(T));
+  memory.reads(a.kept, a.rows * std::ceil(static_cast<double>(a.columns) / kCudaColumns));
+  memory.writes(a.joined, elements * a.part_count * sizeof(T));
+  memory.writes(a.sums, stretches * a.columns * a.part_count * sizeof(float));
 }
 
 template <class T>
@@ -108,6 +113,7 @@ void use(CudaAddNormGradient& a, Memory& memory) {
   memory.writes(a.d_x, bytes);
   memory.writes(a.d_gain, sizeof(float) * sums);
   memory.writes(a.d_bias, sizeof(float) * sums);
+  memory.writes(a.x_sums, sizeof(float) * sums);
 }
 
 template <class T>
@@ -212,6 +218,8 @@ std::map<std::string, Kernel>& kernels() {
       kernel<std::uint16_t>("add_norm_bfloat16", &of::add_norm_bfloat16),
       kernel<float>("add_norm_gradient_float32", &of::add_norm_gradient_float32),
       kernel<std::uint16_t>("add_norm_gradient_bfloat16", &of::add_norm_gradient_bfloat16),
+      kernel<float>("column_sums_float32", &of::column_sums_float32),
+      kernel<std::uint16_t>("column_sums_bfloat16", &of::column_sums_bfloat16),
       kernel<float>("stretch_sums_float32", &of::stretch_sums_float32),
       kernel<std::uint16_t>("stretch_sums_bfloat16", &of::stretch_sums_bfloat16),
       kernel<float>("dropout_float32", &of::dropout_float32),
@@ -221,9 +229,7 @@ std::map<std::string, Kernel>& kernels() {
       kernel<std::uint16_t>("loss_bfloat16", &of::loss_bfloat16),
       kernel<float>("search_step_float32", &of::search_step_float32),
       kernel<float>("step_attention_float32", &of::step_attention_float32),
-      kernel<std::uint16_t>("step_attention_bfloat16", &of::step_attention_bfloat16),
-      kernel<float>("relu_dropout_gradient_float32", &of::relu_dropout_gradient_float32),
-      kernel<std::uint16_t>("relu_dropout_gradient_bfloat16", &of::relu_dropout_gradient_bfloat16)};
+      kernel<std::uint16_t>("step_attention_bfloat16", &of::step_attention_bfloat16)};
   return kernels;
 }
 

@@ -4,9 +4,11 @@
 #include "tests/kernels/kernel_test.h"
 // Their sources:
 #include "kernels/cuda/add_norm.cu"
+#include "kernels/cuda/column_sums.cu"
 #include "kernels/cuda/dropout.cu"
 #include "kernels/cuda/loss.cu"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -18,15 +20,6 @@ namespace {
 
 constexpr std::int64_t kColumns[] = {1, 3, 7, 8, 9, 64, 65, 130, 200};
 constexpr float kEpsilon = 1e-5F;
-
-CudaDropoutRule on_cuda(const DropoutRule& rule) {
-  return {rule.row_keys,
-          rule.site,
-          rule.threshold,
-          static_cast<unsigned>(rule.heads),
-          static_cast<unsigned>(rule.queries),
-          rule.scale()};
-}
 
 class CudaKernels : public KernelTest {
  protected:
@@ -67,16 +60,52 @@ class CudaKernels : public KernelTest {
   }
 
   void run_dropout(const void* x, const void* residual, void* y, std::int64_t columns,
-                   const DropoutRule& rule, bool relu = false) {
+                   const DropoutRule& rule, unsigned char* kept = nullptr) {
     const CudaDropout arguments{.x = x,
                                 .residual = residual,
                                 .y = y,
+                                .kept = kept,
                                 .rows = kRows,
                                 .columns = static_cast<unsigned>(columns),
-                                .relu = relu,
+                                .relu = kept != nullptr,
                                 .rule = on_cuda(rule)};
     launch(&cuda_kernels::dropout_float32, &cuda_kernels::dropout_bfloat16, arguments,
            kRows * divide_up<std::int64_t>(columns, kCudaColumns));
+  }
+
+  /// One matrix: its sums over `rows_of_sum` rows [sums, parts * columns], and their totals.
+  struct ColumnSums {
+    std::vector<float> stretches, totals;
+  };
+  ColumnSums run_column_sums(const std::vector<const void*>& parts, const unsigned char* kept,
+                             float scale, void* joined, unsigned columns) {
+    constexpr unsigned threads = 32, rows_of_sum = 8;
+    constexpr unsigned sums = (kRows + rows_of_sum - 1) / rows_of_sum;
+    const auto count = static_cast<unsigned>(parts.size()), width = count * columns;
+    ColumnSums result{std::vector<float>(sums * width, 9), std::vector<float>(width)};
+    CudaColumnSums arguments{.parts = {},
+                             .kept = kept,
+                             .joined = joined,
+                             .sums = result.stretches.data(),
+                             .rows = kRows,
+                             .columns = columns,
+                             .part_count = count,
+                             .rows_per_sum = rows_of_sum,
+                             .scale = scale};
+    std::ranges::copy(parts, arguments.parts);
+    cuda_on_cpu::run(sums * cuda_blocks_of_row(count, columns, threads), threads, [&] {
+      (is_float() ? &cuda_kernels::column_sums_float32
+                  : &cuda_kernels::column_sums_bfloat16)(arguments);
+    });
+    for (std::size_t i = 0; i < result.stretches.size(); ++i)
+      result.totals[i % width] += result.stretches[i];
+    return result;
+  }
+  /// The sums of the columns of x [kRows, columns].
+  static std::vector<float> sums_of_columns(const std::vector<double>& x, std::size_t columns) {
+    std::vector<float> sums(columns);
+    for (std::size_t i = 0; i < x.size(); ++i) sums[i % columns] += static_cast<float>(x[i]);
+    return sums;
   }
 
   std::vector<std::int32_t> keys_ = random_keys(random_, kRows);
@@ -93,7 +122,8 @@ TEST_P(CudaKernels, DropoutHasTheBitsOfTheCpu) {
       EXPECT_EQ(y, expected);
       table().relu_dropout[index()]({x.data(), expected.data(), columns, rule(26, heads)}, 0,
                                     kRows);
-      run_dropout(x.data(), nullptr, y.data(), columns, rule(26, heads), true);
+      std::vector<unsigned char> kept(kRows * divide_up<std::int64_t>(columns, 8), 9);
+      run_dropout(x.data(), nullptr, y.data(), columns, rule(26, heads), kept.data());
       EXPECT_EQ(y, expected);
     }
 }
@@ -128,23 +158,50 @@ TEST_P(CudaKernels, DropoutTakesAddressesThatAreNoMultipleOf16) {
 TEST_P(CudaKernels, TheGradientAfterReluHasTheBitsOfTheCpu) {
   for (const std::int64_t columns : kColumns) {
     SCOPED_TRACE(columns);
-    Elements y = random_elements(kRows * columns), dy = random_elements(kRows * columns);
+    Elements x = random_elements(kRows * columns), dy = random_elements(kRows * columns);
     Elements dx(type(), kRows * columns), expected = dx;
+    std::vector<unsigned char> kept(kRows * divide_up<std::int64_t>(columns, 8));
+    run_dropout(x.data(), nullptr, x.data(), columns, rule(77, 1), kept.data());
     const float scale = rule(77).scale();
-    table().relu_dropout_gradient[index()]({y.data(), dy.data(), expected.data(), columns, scale},
+    table().relu_dropout_gradient[index()]({x.data(), dy.data(), expected.data(), columns, scale},
                                            0, kRows);
-    launch(&cuda_kernels::relu_dropout_gradient_float32,
-           &cuda_kernels::relu_dropout_gradient_bfloat16,
-           CudaReluDropoutGradient{y.data(), dy.data(), dx.data(), kRows * columns, scale},
-           kRows * divide_up<std::int64_t>(columns, kCudaColumns));
+    const auto sums =
+        run_column_sums({dy.data()}, kept.data(), scale, dx.data(), static_cast<unsigned>(columns));
     EXPECT_EQ(dx, expected);
+    EXPECT_TRUE(dx.guards_stand());
+    for (std::int64_t c = 0; c < columns; ++c)
+      EXPECT_NEAR(sums.totals[c], sums_of_columns(dx.values(), columns)[c],
+                  is_float() ? 1e-4 : 0.1);
   }
 }
 
 TEST_P(CudaKernels, NotANumberStaysOneAfterRelu) {
   Elements x(type(), std::vector<double>(kRows, std::numeric_limits<double>::quiet_NaN()));
-  run_dropout(x.data(), nullptr, x.data(), 1, rule(77), true);
+  unsigned char kept[kRows] = {};
+  run_dropout(x.data(), nullptr, x.data(), 1, rule(77), kept);
   for (std::int64_t i = 0; i < x.size(); ++i) EXPECT_TRUE(std::isnan(x[i]));
+}
+
+TEST_P(CudaKernels, MatricesAreJoinedAndTheirColumnsSummed) {
+  for (const std::int64_t columns : kColumns)
+    for (const std::size_t count : {1, 3}) {
+      SCOPED_TRACE(columns);
+      std::vector<Elements> parts;
+      for (std::size_t part = 0; part < count; ++part)
+        parts.push_back(random_elements(kRows * columns));
+      std::vector<const void*> addresses;
+      for (Elements& part : parts) addresses.push_back(part.data());
+      const std::size_t width = count * columns;
+      Elements joined(type(), static_cast<std::int64_t>(kRows * width));
+      const auto sums =
+          run_column_sums(addresses, nullptr, 9, joined.data(), static_cast<unsigned>(columns));
+      ASSERT_TRUE(joined.guards_stand());
+      for (std::int64_t i = 0; i < joined.size(); ++i) {
+        const std::size_t row = i / width, column = i % width;
+        ASSERT_EQ(joined[i], parts[column / columns][row * columns + column % columns]) << i;
+      }
+      expect_near(sums.totals, sums_of_columns(joined.values(), width));
+    }
 }
 
 TEST_P(CudaKernels, AddNormIsThatOfTheCpu) {
@@ -191,7 +248,8 @@ TEST_P(CudaKernels, TheGradientOfAddNormIsThatOfTheCpu) {
         inverses.push_back(static_cast<float>(of.inverse_deviation));
       }
       Elements d_sum(type(), sum.size()), d_x = d_sum, expected_d_sum = d_sum, expected = d_sum;
-      std::vector<float> d_gain(sums * columns, 9), d_bias = d_gain, expected_d_gain(d_gain.size()),
+      std::vector<float> d_gain(sums * columns, 9), d_bias = d_gain, x_sums = d_gain,
+                                                    expected_d_gain(d_gain.size()),
                                                     expected_d_bias(d_gain.size());
       const DropoutRule mask = drops ? rule(77, 1) : DropoutRule{.heads = 1, .queries = kRows};
       const void* other = adds ? elsewhere.data() : nullptr;
@@ -216,6 +274,7 @@ TEST_P(CudaKernels, TheGradientOfAddNormIsThatOfTheCpu) {
                                           .d_x = drops ? d_x.data() : nullptr,
                                           .d_gain = d_gain.data(),
                                           .d_bias = d_bias.data(),
+                                          .x_sums = x_sums.data(),
                                           .rows = kRows,
                                           .columns = static_cast<unsigned>(columns),
                                           .rows_per_sum = rows_of_sum,
@@ -226,6 +285,11 @@ TEST_P(CudaKernels, TheGradientOfAddNormIsThatOfTheCpu) {
       expect_near(d_x, expected);
       expect_near(d_gain, expected_d_gain);
       expect_near(d_bias, expected_d_bias);
+      std::vector<float> total(columns);
+      for (std::size_t i = 0; i < x_sums.size(); ++i) total[i % columns] += x_sums[i];
+      const auto of_rows = sums_of_columns((drops ? d_x : d_sum).values(), columns);
+      for (std::int64_t c = 0; c < columns; ++c)
+        EXPECT_NEAR(total[c], of_rows[c], is_float() ? 1e-4 : 0.3) << c;
     }
 }
 
