@@ -52,12 +52,14 @@ PositionalEncodingImpl::PositionalEncodingImpl(const ModelConfig& config)
 
 torch::Tensor PositionalEncodingImpl::source(const torch::Tensor& x, const torch::Tensor& positions,
                                              std::int64_t length) {
-  return source_ ? learned(x, positions, length, source_) : sinusoidal(x, positions, length);
+  if (source_) return learned(x, positions, length, source_);
+  return x + sinusoids(x, length).index_select(0, positions);  // [N, D]
 }
 
 torch::Tensor PositionalEncodingImpl::target(const torch::Tensor& x, const torch::Tensor& positions,
                                              std::int64_t length) {
-  return target_ ? learned(x, positions, length, target_) : sinusoidal(x, positions, length);
+  if (target_) return learned(x, positions, length, target_);
+  return x + sinusoids(x, length).index_select(0, positions);  // [N, D]
 }
 
 torch::Tensor PositionalEncodingImpl::learned(const torch::Tensor& x,
@@ -69,18 +71,15 @@ torch::Tensor PositionalEncodingImpl::learned(const torch::Tensor& x,
   return x + embedding(positions);
 }
 
-torch::Tensor PositionalEncodingImpl::sinusoidal(const torch::Tensor& x,
-                                                 const torch::Tensor& positions,
-                                                 std::int64_t length) {
-  MutexLock lock(mutex_);
-  if (!table_.defined() || table_.size(0) < length || table_.device() != x.device() ||
-      table_.scalar_type() != x.scalar_type()) {
+torch::Tensor PositionalEncodingImpl::sinusoids(const torch::Tensor& like, std::int64_t length) {
+  if (source_) return {};
+  const MutexLock lock(mutex_);
+  if (!table_.defined() || table_.size(0) < length || table_.device() != like.device() ||
+      table_.scalar_type() != like.scalar_type()) {
     const std::int64_t rows = std::max<std::int64_t>(256, 2 * length);
-    table_ = sinusoidal_encoding(rows, d_model_, kind_).to(x.options().requires_grad(false));
+    table_ = sinusoidal_encoding(rows, d_model_, kind_).to(like.options().requires_grad(false));
   }
-  const torch::Tensor table = table_;
-  lock.unlock();
-  return x + table.index_select(0, positions);  // [N, D]
+  return table_;
 }
 
 }  // namespace dragoman

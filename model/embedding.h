@@ -31,6 +31,7 @@ struct EmbeddingImpl : torch::nn::Module {
   /// Token ids [N] -> [N, D]. -1 gives the zero vector, from which the decoder starts.
   torch::Tensor source(const torch::Tensor& tokens) const;
   torch::Tensor target(const torch::Tensor& tokens) const;
+  double scale() const { return scale_; }  ///< sqrt(d_model)
 
  private:
   double scale_;
@@ -52,12 +53,13 @@ struct PositionalEncodingImpl : torch::nn::Module {
   /// `length` exceeds the learned positions. Several threads may call it at once.
   torch::Tensor source(const torch::Tensor& x, const torch::Tensor& positions, std::int64_t length);
   torch::Tensor target(const torch::Tensor& x, const torch::Tensor& positions, std::int64_t length);
+  /// The encodings of all positions below `length` [at least length, D], in the type and on the
+  /// device of `like`; undefined if they are learned.
+  torch::Tensor sinusoids(const torch::Tensor& like, std::int64_t length);
 
  private:
   torch::Tensor learned(const torch::Tensor& x, const torch::Tensor& positions, std::int64_t length,
                         torch::nn::Embedding& embedding) const;
-  torch::Tensor sinusoidal(const torch::Tensor& x, const torch::Tensor& positions,
-                           std::int64_t length);
 
   std::int64_t d_model_;
   Positions kind_;

@@ -208,9 +208,15 @@ TransformerImpl::TransformerImpl(const ModelConfig& config)
 
 torch::Tensor TransformerImpl::encode(const PackedTokens& source) {
   const PackedLayout& layout = source.layout;
+  const auto weight = embedding->source_weight();
+  const auto sinusoids = positional_encoding->sinusoids(weight, layout.longest);
+  if (sinusoids.defined())
+    return encoder(embed_at_positions({source.tokens, weight, embedding->scale(), sinusoids,
+                                       layout.positions, source_dropout, layout.row_keys}),
+                   layout);  // [N, D]
   const auto embedded = positional_encoding->source(embedding->source(source.tokens),
                                                     layout.positions, layout.longest);
-  return encoder(source_dropout.apply(embedded, layout.row_keys), layout);  // [N, D]
+  return encoder(source_dropout.apply(embedded, layout.row_keys), layout);
 }
 
 torch::Tensor TransformerImpl::decode(const PackedTokens& target, const torch::Tensor& memory,
@@ -229,6 +235,12 @@ torch::Tensor TransformerImpl::decode(const PackedTokens& target, DecoderAttenti
 
 torch::Tensor TransformerImpl::decoder_states(const DecoderInputs& inputs,
                                               DecoderAttention& attention) {
+  const auto weight = embedding->target_weight();
+  const auto sinusoids = positional_encoding->sinusoids(weight, inputs.length);
+  if (sinusoids.defined())
+    return decoder(embed_at_positions({inputs.tokens, weight, embedding->scale(), sinusoids,
+                                       inputs.positions, target_dropout, inputs.row_keys}),
+                   attention, inputs.row_keys);
   const auto embedded = positional_encoding->target(embedding->target(inputs.tokens),
                                                     inputs.positions, inputs.length);
   return decoder(target_dropout.apply(embedded, inputs.row_keys), attention, inputs.row_keys);

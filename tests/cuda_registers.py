@@ -16,7 +16,7 @@ ARCHITECTURES = ("sm_80", "sm_90")  # A100; H100, H200
 MOST_REGISTERS = 32  # of 65,536 for 2,048 threads, the most of a multiprocessor
 OF_WARPS = {"step_attention": 64, "search_step": 96}  # whose blocks are single warps, at most 32 on a multiprocessor
 BY_LANE = ("stretch_sums", "best_tokens", "step_attention", "search_step")  # neighbouring threads take neighbouring numbers
-OF_ROWS = {"add_norm": 40, "add_norm_gradient": 64, "column_sums": 40}  # which hold a row or sums
+OF_ROWS = {"add_norm": 40, "add_norm_gradient": 64, "column_sums": 40, "embedding_gradient": 40}  # which hold a row or sums
 REPORT = re.compile(r"Compiling entry function '(\w+)' for '\w+'.*?(\d+) bytes stack frame, (\d+) bytes spill stores, "
                     r"(\d+) bytes spill loads.*?Used (\d+) registers", re.DOTALL)
 

@@ -10,6 +10,7 @@
 #include "base/threads.h"
 #include "kernels/cuda/add_norm.h"
 #include "kernels/cuda/column_sums.h"
+#include "kernels/cuda/embedding.h"
 #include "model/ops/column_sums.h"
 #include "model/ops/cuda_kernels.h"
 #include "model/ops/kernel_call.h"
@@ -103,6 +104,77 @@ struct EmbedFunction : torch::autograd::Function<EmbedFunction> {
 
 torch::Tensor embed(const torch::Tensor& tokens, const torch::Tensor& weight, double scale) {
   return EmbedFunction::apply(tokens, weight, scale);
+}
+
+namespace {
+
+/// A number of LibTorch as CUDA's compilers name it.
+const long long* long_longs(const torch::Tensor& x) {
+  static_assert(sizeof(long long) == sizeof(std::int64_t));
+  return reinterpret_cast<const long long*>(x.const_data_ptr<std::int64_t>());
+}
+
+/// TokenInput by our kernels for GPUs.
+struct TokenInputFunction : torch::autograd::Function<TokenInputFunction> {
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& weight,
+                               const torch::Tensor& tokens, double scale,
+                               const torch::Tensor& encodings, const torch::Tensor& positions,
+                               const DropoutMask& mask) {
+    RECORD_USER_SCOPE("TokenInputFunction");
+    const auto table = weight.contiguous();
+    const std::int64_t rows = tokens.size(0), columns = weight.size(1);
+    auto y = torch::empty({rows, columns}, weight.options());
+    const CudaEmbedding arguments{.tokens = long_longs(tokens),
+                                  .positions = long_longs(positions),
+                                  .weight = table.const_data_ptr(),
+                                  .encodings = encodings.const_data_ptr(),
+                                  .y = y.mutable_data_ptr(),
+                                  .rows = static_cast<unsigned>(rows),
+                                  .columns = static_cast<unsigned>(columns),
+                                  .scale = static_cast<float>(scale),
+                                  .rule = on_cuda(mask.rule())};
+    launch_cuda_kernel("embedding", y,
+                       blocks_of(rows * divide_up<std::int64_t>(columns, kCudaColumns)),
+                       &arguments);
+    context->save_for_backward({tokens});
+    context->saved_data["vocabulary"] = weight.size(0);
+    context->saved_data["scale"] = scale;
+    mask.save(context);
+    return y;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto tokens = context->get_saved_variables()[0], dy = gradients[0].contiguous();
+    const std::int64_t vocabulary = context->saved_data["vocabulary"].toInt();
+    const auto [sorted, order] = tokens.sort(/*stable=*/true, 0, /*descending=*/false);
+    auto d_weight = torch::empty({vocabulary, dy.size(1)}, dy.options());
+    const auto columns = static_cast<unsigned>(dy.size(1));
+    const auto mask = DropoutMask::saved(context);
+    const CudaEmbeddingGradient arguments{
+        .dy = dy.const_data_ptr(),
+        .tokens = long_longs(sorted),
+        .order = long_longs(order),
+        .d_weight = d_weight.mutable_data_ptr(),
+        .rows = static_cast<unsigned>(dy.size(0)),
+        .columns = columns,
+        .vocabulary = static_cast<unsigned>(vocabulary),
+        .scale = static_cast<float>(context->saved_data["scale"].toDouble()),
+        .rule = on_cuda(mask.rule())};
+    launch_cuda_kernel("embedding_gradient", dy, {dy.size(0), cuda_embedding_threads(columns)},
+                       &arguments);
+    return {d_weight, {}, {}, {}, {}, {}};
+  }
+};
+
+}  // namespace
+
+torch::Tensor embed_at_positions(const TokenInput& in) {
+  const std::int64_t rows = in.tokens.size(0);
+  if (has_cuda_kernel_for(in.weight) && in.weight.size(1) <= kCudaMostEmbeddingColumns && rows > 0)
+    return TokenInputFunction::apply(in.weight, in.tokens, in.scale, in.encodings, in.positions,
+                                     DropoutMask(in.dropout, in.row_keys, rows));
+  const auto embedded = embed(in.tokens, in.weight, in.scale);
+  return in.dropout.apply(embedded + in.encodings.index_select(0, in.positions), in.row_keys);
 }
 
 // Linear layers

@@ -19,6 +19,20 @@ torch::Tensor embed(const torch::Tensor& tokens, const torch::Tensor& weight, do
 torch::Tensor embed_reference(const torch::Tensor& tokens, const torch::Tensor& weight,
                               double scale);
 
+/// The input of the first layer: dropout(scale * weight[token] + encodings[position]),
+/// sections 3.4, 3.5 and 5.4. `encodings` [P, D] have no gradient, positions [N] int64 and row_keys
+/// are as in Dropout. On a GPU our kernels compute it in one pass, and sum in one order.
+struct TokenInput {
+  const torch::Tensor& tokens;
+  const torch::Tensor& weight;
+  double scale;
+  const torch::Tensor& encodings;
+  const torch::Tensor& positions;
+  const Dropout& dropout;
+  const torch::Tensor& row_keys;
+};
+torch::Tensor embed_at_positions(const TokenInput& input);
+
 /// A linear layer: y = x W^T + b. Backward saves x and W: dx = dy W, dW = dy^T x and db = the sum
 /// of dy's rows. x [N, C] -> [N, D].
 torch::Tensor linear(torch::nn::Linear& layer, const torch::Tensor& x);

@@ -5,6 +5,7 @@
 #include "kernels/cuda/best_tokens.cu"
 #include "kernels/cuda/column_sums.cu"
 #include "kernels/cuda/dropout.cu"
+#include "kernels/cuda/embedding.cu"
 #include "kernels/cuda/loss.cu"
 #include "kernels/cuda/search_step.cu"
 #include "kernels/cuda/step_attention.cu"
@@ -38,6 +39,13 @@ class Memory {
   template <class T>
   void reads_and_writes(T*& address, double bytes) {
     writes(address, bytes);
+    read_ += bytes;
+  }
+  /// Some `bytes` of a longer stretch of memory.
+  template <class T>
+  void reads_some(const T*& address, double bytes) {
+    double first = 0;
+    use(address, 1, first);
     read_ += bytes;
   }
   void count() const {
@@ -120,6 +128,27 @@ template <class T>
 void use(CudaStretchSums& a, Memory& memory) {
   memory.reads(a.stretches, static_cast<double>(sizeof(float)) * a.columns_in_all * a.count);
   memory.writes(a.sums, sizeof(T) * a.columns_in_all);
+}
+
+template <class T>
+void use(CudaEmbedding& a, Memory& memory) {
+  const double bytes = static_cast<double>(a.rows) * a.columns * sizeof(T);
+  memory.reads(a.tokens, sizeof(long long) * a.rows);
+  memory.reads(a.positions, sizeof(long long) * a.rows);
+  // A row of the table for each of y; nobody says how long the tables are.
+  memory.reads_some(a.weight, bytes);
+  memory.reads_some(a.encodings, bytes);
+  use(a.rule, a.rows, memory);
+  memory.writes(a.y, bytes);
+}
+
+template <class T>
+void use(CudaEmbeddingGradient& a, Memory& memory) {
+  memory.reads(a.dy, static_cast<double>(a.rows) * a.columns * sizeof(T));
+  memory.reads(a.tokens, sizeof(long long) * a.rows);
+  memory.reads(a.order, sizeof(long long) * a.rows);
+  use(a.rule, a.rows, memory);
+  memory.writes(a.d_weight, static_cast<double>(a.vocabulary) * a.columns * sizeof(T));
 }
 
 template <class T>
@@ -225,6 +254,10 @@ std::map<std::string, Kernel>& kernels() {
       kernel<float>("dropout_float32", &of::dropout_float32),
       kernel<std::uint16_t>("dropout_bfloat16", &of::dropout_bfloat16),
       kernel<float>("best_tokens_float32", &of::best_tokens_float32),
+      kernel<float>("embedding_float32", &of::embedding_float32),
+      kernel<std::uint16_t>("embedding_bfloat16", &of::embedding_bfloat16),
+      kernel<float>("embedding_gradient_float32", &of::embedding_gradient_float32),
+      kernel<std::uint16_t>("embedding_gradient_bfloat16", &of::embedding_gradient_bfloat16),
       kernel<float>("loss_float32", &of::loss_float32),
       kernel<std::uint16_t>("loss_bfloat16", &of::loss_bfloat16),
       kernel<float>("search_step_float32", &of::search_step_float32),

@@ -6,6 +6,7 @@
 #include "kernels/cuda/add_norm.cu"
 #include "kernels/cuda/column_sums.cu"
 #include "kernels/cuda/dropout.cu"
+#include "kernels/cuda/embedding.cu"
 #include "kernels/cuda/loss.cu"
 
 #include <algorithm>
@@ -310,6 +311,86 @@ TEST_P(CudaKernels, TheSumsOfStretchesAreThoseOfEachColumn) {
                     : &cuda_kernels::stretch_sums_bfloat16)(arguments);
       });
       EXPECT_EQ(sums, Elements(type(), expected)) << count << " of " << columns;
+    }
+}
+
+TEST_P(CudaKernels, TheFirstLayersInputIsTheDroppedSumOfEmbeddingAndPosition) {
+  constexpr std::int64_t vocabulary = 5, lengths = 4;
+  for (const std::int64_t columns : kColumns)
+    for (const bool drops : {false, true}) {
+      SCOPED_TRACE(columns);
+      Elements weight = random_elements(vocabulary * columns),
+               encodings = random_elements(lengths * columns);
+      Elements sums(type(), kRows * columns), expected = sums, y = sums;
+      std::vector<long long> tokens, positions;
+      std::vector<double> plain;
+      for (std::int64_t row = 0; row < kRows; ++row) {
+        tokens.push_back(static_cast<long long>(random_.below(vocabulary + 1)) - 1);
+        positions.push_back(static_cast<long long>(random_.below(lengths)));
+        for (std::int64_t c = 0; c < columns; ++c)
+          plain.push_back((tokens[row] < 0 ? 0 : 4 * weight[tokens[row] * columns + c]) +
+                          encodings[positions[row] * columns + c]);
+      }
+      // The scale is 2, so that only one sum is rounded.
+      const DropoutRule mask = drops ? rule(128, 1) : DropoutRule{.heads = 1, .queries = kRows};
+      sums = Elements(type(), plain);
+      table().dropout[index()]({sums.data(), nullptr, expected.data(), columns, mask}, 0, kRows);
+      launch(&cuda_kernels::embedding_float32, &cuda_kernels::embedding_bfloat16,
+             CudaEmbedding{.tokens = tokens.data(),
+                           .positions = positions.data(),
+                           .weight = weight.data(),
+                           .encodings = encodings.data(),
+                           .y = y.data(),
+                           .rows = kRows,
+                           .columns = static_cast<unsigned>(columns),
+                           .scale = 4,
+                           .rule = on_cuda(mask)},
+             kRows * divide_up<std::int64_t>(columns, kCudaColumns));
+      expect_near(y, drops ? expected : sums);
+    }
+}
+
+/// The rows of each token lie anywhere, most tokens are missing, one is frequent.
+TEST_P(CudaKernels, TheGradientOfAnEmbeddingIsTheSumOfItsTokensRows) {
+  constexpr std::int64_t vocabulary = 40;
+  for (const std::int64_t columns : {1, 8, 65, 130})
+    for (const auto& [some, drops] : {std::pair(false, false), {true, false}, {true, true}}) {
+      SCOPED_TRACE(columns);
+      Elements dy = random_elements(kRows * columns), dropped(type(), kRows * columns);
+      const DropoutRule mask = drops ? rule(128, 1) : DropoutRule{.heads = 1, .queries = kRows};
+      if (drops)
+        table().dropout[index()]({dy.data(), nullptr, dropped.data(), columns, mask}, 0, kRows);
+      const Elements& added = drops ? dropped : dy;
+      std::vector<std::pair<long long, long long>> rows;  // token and row
+      std::vector<double> sums(vocabulary * columns);
+      for (std::int64_t row = 0; row < kRows; ++row) {
+        const auto token = some ? static_cast<long long>(random_.below(2) * random_.below(38)) : -1;
+        rows.emplace_back(row == 3 ? -1 : token, row);
+        if (rows.back().first < 0) continue;
+        for (std::int64_t c = 0; c < columns; ++c)
+          sums[token * columns + c] += 4 * added[row * columns + c];
+      }
+      std::ranges::sort(rows);
+      std::vector<long long> tokens, order;
+      for (const auto& [token, row] : rows) {
+        tokens.push_back(token);
+        order.push_back(row);
+      }
+      Elements d_weight(type(), vocabulary * columns);
+      const CudaEmbeddingGradient arguments{.dy = dy.data(),
+                                            .tokens = tokens.data(),
+                                            .order = order.data(),
+                                            .d_weight = d_weight.data(),
+                                            .rows = kRows,
+                                            .columns = static_cast<unsigned>(columns),
+                                            .vocabulary = vocabulary,
+                                            .scale = 4,
+                                            .rule = on_cuda(mask)};
+      cuda_on_cpu::run(kRows, cuda_embedding_threads(arguments.columns), [&] {
+        (is_float() ? &cuda_kernels::embedding_gradient_float32
+                    : &cuda_kernels::embedding_gradient_bfloat16)(arguments);
+      });
+      expect_near(d_weight, Elements(type(), sums));
     }
 }
 

@@ -55,6 +55,49 @@ TEST(Embed, TheGradientOfAFrequentTokenIsSummedInFp32) {
   EXPECT_TRUE(weight.grad().select(0, 1).eq(0).all().item<bool>());
 }
 
+/// The input of the first layer for 9 tokens, some of them alike or the zero vector.
+struct TokenInputExample {
+  torch::Tensor tokens =
+      torch::tensor({3, -1, 0, 3, 6, -1, 3, 3, 1}, torch::kInt64).to(test_device());
+  torch::Tensor positions =
+      torch::tensor({0, 1, 2, 3, 0, 0, 1, 2, 4}, torch::kInt64).to(test_device());
+  torch::Tensor encodings = closed_form({5, kColumns}, 0.4), keys = row_keys(kRows);
+
+  torch::Tensor run(const torch::Tensor& weight, const Dropout& dropout) const {
+    return embed_at_positions(
+        {tokens, weight, 4, encodings.to(weight.scalar_type()), positions, dropout, keys});
+  }
+};
+
+TEST(EmbedAtPositions, TheInputOfTheFirstLayerEqualsItsReferenceInValueAndGradient) {
+  const TokenInputExample example;
+  for (const double rate : {0.0, 0.3}) {
+    const Dropout dropout{rate, 6};
+    expect_same([&](const auto& weight) { return example.run(weight, dropout); },
+                [&](const auto& weight) {
+                  const auto sum =
+                      embed_reference(example.tokens, weight, 4) +
+                      example.encodings.to(weight.scalar_type()).index_select(0, example.positions);
+                  return dropout_reference(sum, {dropout, example.keys, kRows});
+                },
+                closed_form({7, kColumns}) / 4);
+  }
+}
+
+TEST(EmbedAtPositions, OnADeviceItIsOneLaunchAndItsGradientTwo) {
+  if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
+  TokenInputExample example;
+  example.encodings = example.encodings.to(torch::kBFloat16);
+  const auto weight = closed_form({7, kColumns}).to(torch::kBFloat16).requires_grad_();
+  const auto direction = closed_form({kRows, kColumns}).to(torch::kBFloat16);
+  const StandInCounts counts;
+  const auto y = example.run(weight, {0.1, 6});
+  EXPECT_EQ(counts.report()["launch_count"], 1);
+  y.backward(direction);
+  EXPECT_EQ(counts.launches_of("embedding_gradient_bfloat16"), 1);
+  EXPECT_EQ(counts.report()["launch_count"], 3);  // with the sort of the tokens
+}
+
 TEST(JoinedLinear, JoinedLayersEqualTheLayersOneByOneWhereverTheirWeightsLie) {
   constexpr std::int64_t kIn = 10;
   const auto x = closed_form({kRows, kIn});
