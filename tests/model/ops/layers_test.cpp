@@ -232,6 +232,43 @@ TEST(AddNorm, TheGradientsOfGainAndBiasAreSumsOverAllRows) {
       closed_form({2, kColumns}, 0.2));
 }
 
+/// A linear layer and "Add & Norm" after it, as each sub-layer ends.
+TEST(ColumnSums, TheBiasBeforeAddAndNormHasTheSumOfItsGradientWithoutAnotherPass) {
+  const auto residual = closed_form({kRows, kColumns}, 0.4), keys = row_keys(kRows);
+  const auto x = closed_form({kRows, 10}), weight = closed_form({kColumns, 10}, 0.2);
+  const auto gain = closed_form({kColumns}, 0.6) + 1.5;
+  const auto run = [&](const torch::Tensor& bias, auto&& joined, auto&& norm) {
+    const auto like = [&](const torch::Tensor& a) { return a.to(bias.scalar_type()); };
+    const auto of_norm = like(gain);
+    return norm(AddNorm{of_norm, of_norm, 1e-5, {0.3, 6}}, joined(like(x), {like(weight)}, {bias}),
+                like(residual), keys)
+        .normalized;
+  };
+  const auto ours = [&](const torch::Tensor& bias) {
+    return run(
+        bias,
+        [](const auto& in, at::TensorList w, at::TensorList b) { return joined_linear(in, w, b); },
+        [](const AddNorm& norm, auto&&... in) { return norm.apply(in...); });
+  };
+  expect_same(
+      ours,
+      [&](const torch::Tensor& bias) {
+        return run(
+            bias,
+            [](const auto& in, at::TensorList w, at::TensorList b) {
+              return joined_linear_reference(in, w, b);
+            },
+            [](auto&&... in) { return add_norm_reference(in...); });
+      },
+      closed_form({kColumns}, 0.8));
+  if (!StandInCounts::is_there()) return;
+  const auto bias = closed_form({kColumns}, 0.8).requires_grad_();
+  const auto y = ours(bias);
+  const StandInCounts counts;
+  y.backward(residual);
+  EXPECT_EQ(counts.launches_of("aten::sum.IntList_out"), 0);
+}
+
 TEST(AddNorm, OnADeviceAddAndNormIsOneLaunchAndItsGradientTwo) {
   if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
   const auto matrix = [](std::int64_t rows) {
