@@ -66,14 +66,7 @@ std::string reference_count(const References& references) {
 
 std::vector<std::string_view> split_words(std::string_view text) {
   std::vector<std::string_view> words;
-  std::size_t begin = 0;
-  for (std::size_t offset = 0; offset < text.size();) {
-    const std::size_t start = offset;
-    if (!is_space(next_code_point(text, offset))) continue;
-    if (start > begin) words.push_back(text.substr(begin, start - begin));
-    begin = offset;
-  }
-  if (begin < text.size()) words.push_back(text.substr(begin));
+  for (const ByteRange& word : words_between_spaces(text)) words.push_back(word.of(text));
   return words;
 }
 

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -41,14 +42,7 @@ class WordNumbers {
   std::size_t size() const { return texts_.size(); }  ///< kUnknownWord counts
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const {
-      return std::hash<std::string_view>()(text);
-    }
-  };
-
-  std::unordered_map<std::string, WordId, Hash, std::equal_to<>> ids_;
+  std::unordered_map<std::string, WordId, TextHash<char>, std::equal_to<>> ids_;
   const std::string unknown_;
   std::vector<const std::string*> texts_{&unknown_};  ///< keys of ids_
 };
