@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -136,16 +135,10 @@ class ScoreRun {
     totals_.tokens += static_cast<std::int64_t>(scores.size());
     totals_.log_probability += sum;
     const double shown = config_.normalize ? sum / static_cast<double>(scores.size()) : sum;
-    std::cout << number(shown);
+    std::cout << fixed_text(shown, 6);
     for (std::size_t i = 0; config_.per_token && i < scores.size(); ++i)
-      std::cout << (i == 0 ? '\t' : ' ') << number(scores[i]);
+      std::cout << (i == 0 ? '\t' : ' ') << fixed_text(static_cast<double>(scores[i]), 6);
     std::cout << '\n';
-  }
-
-  static std::string number(double value) {
-    char text[64];
-    std::snprintf(text, sizeof text, "%.6f", value);
-    return text;
   }
 
   const ScoreConfig& config_;
@@ -156,11 +149,9 @@ class ScoreRun {
 };
 
 void log_totals(const Totals& totals, double seconds) {
-  char numbers[128];
-  std::snprintf(numbers, sizeof numbers, "log-probability %.4f, perplexity %.4f, %.1f s",
-                totals.log_probability, totals.perplexity(), seconds);
-  log_facts(join_text(counted(totals.lines, "line"), ", ", counted(totals.tokens, "piece"), ", ",
-                      numbers),
+  log_facts(join_text(counted(totals.lines, "line"), ", ", counted(totals.tokens, "piece"),
+                      ", log-probability ", fixed_text(totals.log_probability, 4), ", perplexity ",
+                      fixed_text(totals.perplexity(), 4), ", ", fixed_text(seconds, 1), " s"),
             {{"lines", totals.lines},
              {"tokens", totals.tokens},
              {"log_probability", totals.log_probability},

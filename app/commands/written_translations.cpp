@@ -1,6 +1,5 @@
 #include "app/commands/written_translations.h"
 
-#include <cstdio>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -17,11 +16,7 @@ namespace dragoman {
 
 namespace {
 
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6f", value);
-  return text;
-}
+std::string number(double value) { return fixed_text(value, 6); }
 
 template <class Items, class Text>
 std::string joined(const Items& items, std::string_view between, Text&& text) {
@@ -40,11 +35,8 @@ std::string hard_text(const std::vector<TranslatedWord>& words) {
 
 std::string soft_text(const std::vector<TranslatedWord>& words) {
   return joined(words, " ", [](const TranslatedWord& word) {
-    return joined(word.attention, ",", [](float weight) {
-      char text[16];
-      std::snprintf(text, sizeof text, "%.4f", static_cast<double>(weight));
-      return std::string(text);
-    });
+    return joined(word.attention, ",",
+                  [](float weight) { return fixed_text(static_cast<double>(weight), 4); });
   });
 }
 
@@ -152,12 +144,11 @@ void log_summary(const TranslationFacts& facts, std::int64_t failed, std::int64_
                           facts.unmet == 1 ? " lacks" : " lack",
                           " a text that --terms or --protect ask for"));
   const double rate = seconds > 0 ? static_cast<double>(facts.target_tokens) / seconds : 0;
-  char speed[64];
-  std::snprintf(speed, sizeof speed, "%.1f s, %.0f pieces/s", seconds, rate);
   std::string text = join_text(before > 0 ? counted(before, "line") + " there before, " : "",
                                counted(facts.lines, "line"), before > 0 ? " translated, " : ", ",
                                counted(facts.source_tokens, "piece"), " in, ",
-                               with_separators(facts.target_tokens), " out, ", speed);
+                               with_separators(facts.target_tokens), " out, ",
+                               fixed_text(seconds, 1), " s, ", fixed_text(rate, 0), " pieces/s");
   if (facts.empty > 0) text += join_text(", ", counted(facts.empty, "line"), " empty");
   if (facts.copied > 0) text += join_text(", ", counted(facts.copied, "line"), " copied");
   if (facts.unknown > 0)
