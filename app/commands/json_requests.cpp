@@ -8,6 +8,7 @@
 #include "base/fields.h"
 #include "base/files.h"
 #include "base/formatted_text.h"
+#include "base/lines.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -393,13 +394,8 @@ std::int64_t failed_answers(const std::string& path) {
   if (path.empty()) return 0;
   const MappedFile file(path);
   std::int64_t failed = 0;
-  std::string_view rest = file.bytes();
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size() - 1);
-    const JsonMembers answer = members_of(rest.substr(0, end));
-    failed += find_member(answer.members, "error") != nullptr ? 1 : 0;
-    rest.remove_prefix(end + 1);
-  }
+  for (LineCursor lines(file.bytes()); !lines.at_end();)
+    failed += find_member(members_of(lines.next()).members, "error") != nullptr ? 1 : 0;
   return failed;
 }
 

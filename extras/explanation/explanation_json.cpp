@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/lines.h"
 #include "base/threads.h"
 #include "base/utf8.h"
 #include "inference/split.h"
@@ -408,9 +409,8 @@ std::vector<GivenSentence> sentences_of(std::string_view text, const ExplainedMo
   };
   std::vector<GivenSentence> sentences;
   std::int64_t pieces = 0;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  for (LineCursor lines(text); !lines.at_end();) {
+    const std::string_view line = lines.next();
     if (strip(line).empty()) continue;
     for (const LinePart& part : split_line(strip(line), cuts, most, encode))
       if (!part.tokens.empty()) {

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/lines.h"
 
 namespace dragoman {
 
@@ -103,10 +104,8 @@ const AttentionLine* RunHistory::last_attention() const {
 
 RunHistory read_history(std::string_view log) {
   RunHistory history;
-  while (!log.empty()) {
-    const std::size_t end = std::min(log.find('\n'), log.size());
-    const std::string_view line = log.substr(0, end);
-    log.remove_prefix(std::min(end + 1, log.size()));
+  for (LineCursor lines(log); !lines.at_end();) {
+    const std::string_view line = lines.next();
     if (line.empty()) continue;
     try {
       read_line(history, json::parse(line, check_json_depth<json>));
