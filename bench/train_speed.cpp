@@ -120,13 +120,7 @@ class Bench {
 
  private:
   StepResult step(const DeviceLoss& sums) {
-    const auto loss = sums.smoothed() / static_cast<double>(sums.target_tokens);
-    const StepResult result = model_.step({.target_tokens = sums.target_tokens,
-                                           .learning_rate = 1e-4,
-                                           .clip_norm = 1,
-                                           .max_gradient_norm = limits_.max_gradient_norm(loss)});
-    limits_.note(loss, result.gradient_norm, result.made);
-    return result;
+    return model_.step({.loss = sums, .learning_rate = 1e-4, .clip_norm = 1, .limits = &limits_});
   }
 
   Communicator& ranks_;

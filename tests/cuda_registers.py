@@ -15,8 +15,9 @@ SKIPPED = 77
 ARCHITECTURES = ("sm_80", "sm_90")  # A100; H100, H200
 MOST_REGISTERS = 32  # of 65,536 for 2,048 threads, the most of a multiprocessor
 OF_WARPS = {"step_attention": 64, "search_step": 96}  # whose blocks are single warps, at most 32 on a multiprocessor
-BY_LANE = ("stretch_sums", "best_tokens", "step_attention", "search_step")  # neighbouring threads take neighbouring numbers
 OF_ROWS = {"add_norm": 40, "add_norm_gradient": 64, "column_sums": 40, "embedding_gradient": 40}  # which hold a row or sums
+# Neighbouring threads take neighbouring numbers, or one thread takes some scalars.
+BY_LANE = ("stretch_sums", "best_tokens", "step_attention", "search_step", "decide")
 REPORT = re.compile(r"Compiling entry function '(\w+)' for '\w+'.*?(\d+) bytes stack frame, (\d+) bytes spill stores, "
                     r"(\d+) bytes spill loads.*?Used (\d+) registers", re.DOTALL)
 
@@ -60,7 +61,7 @@ def main():
         print("skipped: nvcc is missing")
         sys.exit(SKIPPED)
     root = pathlib.Path(sys.argv[1])
-    sources = sorted(root.glob("kernels/cuda/*.cu"))
+    sources = sorted([*root.glob("kernels/cuda/*.cu"), *root.glob("training/*.cu")])
     with tempfile.TemporaryDirectory() as folder:
         faults = [fault for source in sources for fault in faults_of(root, source, folder)]
     print("\n".join(faults) or f"{len(sources)} sources have their numbers in registers")

@@ -1,6 +1,6 @@
 // Decides when a run has diverged, and which checkpoints are sound: by pure functions of the losses
 // and gradient norms seen so far. The progress record keeps these, so a resumed run decides like
-// one that was never stopped. SpikeLimits (training/update.h) leaves single updates out.
+// one that was never stopped. SpikeLimits (training/step.h) leaves single updates out.
 #pragma once
 
 #include <cstdint>

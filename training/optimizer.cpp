@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "model/ops/kernel_call.h"
+
 namespace dragoman {
 
 double learning_rate(const Schedule& s, std::int64_t update) {
@@ -36,24 +38,25 @@ Adam::Adam(const AdamConfig& config, const torch::Tensor& parameters)
       first_moment(torch::zeros_like(parameters)),
       second_moment(torch::zeros_like(parameters)),
       steps(torch::zeros({}, parameters.options().dtype(torch::kFloat32))),
-      rate_(torch::zeros(
+      rate(torch::zeros(
           {}, steps.options().dtype(parameters.is_cpu() ? torch::kFloat64 : torch::kFloat32))),
-      left_out_(torch::zeros_like(steps)) {}
+      left_out(torch::zeros_like(steps)) {}
 
 void Adam::begin_step(const torch::Tensor& made, const torch::Tensor& learning_rate) {
   const torch::NoGradGuard no_grad;
   steps += made;
-  left_out_.copy_(made.logical_not());
-  rate_.copy_(learning_rate);
+  left_out.copy_(made.logical_not());
+  rate.copy_(learning_rate);
 }
 
-void Adam::step_block(std::int64_t begin, torch::Tensor parameters, const torch::Tensor& gradient) {
+void Adam::step_block(std::int64_t begin, torch::Tensor parameters, const torch::Tensor& gradient,
+                      const torch::Tensor& divisor) {
   const torch::NoGradGuard no_grad;
   const std::int64_t size = parameters.numel();
   at::_fused_adamw_({parameters}, {gradient}, {first_moment.narrow(0, begin, size)},
-                    {second_moment.narrow(0, begin, size)}, {}, {steps}, rate_, config.beta1,
+                    {second_moment.narrow(0, begin, size)}, {}, {steps}, rate, config.beta1,
                     config.beta2, config.weight_decay, config.epsilon,
-                    /*amsgrad=*/false, /*maximize=*/false, /*grad_scale=*/{}, left_out_);
+                    /*amsgrad=*/false, /*maximize=*/false, as_optional(divisor), left_out);
 }
 
 torch::Tensor average_decay(double decay, const torch::Tensor& update) {
@@ -61,11 +64,15 @@ torch::Tensor average_decay(double decay, const torch::Tensor& update) {
   return ((1 + u) / (10 + u)).clamp_max(decay);
 }
 
+torch::Tensor average_fraction(double decay, const torch::Tensor& update,
+                               const torch::Tensor& made) {
+  return ((1 - average_decay(decay, update)) * made).to(torch::kFloat32);
+}
+
 void MovingAverage::add(std::int64_t begin, const torch::Tensor& weights,
-                        const torch::Tensor& update, const torch::Tensor& made) {
+                        const torch::Tensor& fraction) {
   const torch::NoGradGuard no_grad;
-  const auto fraction = (1 - average_decay(decay, update)) * made;
-  values.narrow(0, begin, weights.numel()).lerp_(weights, fraction.to(torch::kFloat32));
+  values.narrow(0, begin, weights.numel()).lerp_(weights, fraction);
 }
 
 }  // namespace dragoman

@@ -39,19 +39,20 @@ struct AdamConfig {
 struct Adam {
   AdamConfig config;
   torch::Tensor first_moment, second_moment;  ///< [P] fp32
-  torch::Tensor steps;                        ///< scalar fp32: steps, without updates left out
+  // Scalars of the update under way, each at one address:
+  torch::Tensor steps;     ///< fp32: steps, without updates left out
+  torch::Tensor rate;      ///< fp64 on the CPU, fp32 elsewhere, as the fused step takes it
+  torch::Tensor left_out;  ///< fp32: 1 if the update is not made, else 0
 
   Adam(const AdamConfig& config, const torch::Tensor& parameters);
   /// Counts an update that is `made` (bool scalar) and sets its learning rate (fp64 scalar). Then
   /// comes step_block() for each block of the parameters. Neither waits for a device.
   void begin_step(const torch::Tensor& made, const torch::Tensor& learning_rate);
   /// Updates parameters [begin, begin + p) if the update is made. `parameters` and `gradient` are
-  /// that block, [p] fp32. Several threads may update different blocks at the same time.
-  void step_block(std::int64_t begin, torch::Tensor parameters, const torch::Tensor& gradient);
-
- private:
-  torch::Tensor rate_;      // scalar: fp64 on the CPU, fp32 elsewhere, as the fused step takes it
-  torch::Tensor left_out_;  // scalar fp32: 1 if the update is not made, else 0
+  /// that block, [p] fp32; the gradient is divided by `divisor` (scalar fp32) if that is defined.
+  /// Several threads may update different blocks at the same time.
+  void step_block(std::int64_t begin, torch::Tensor parameters, const torch::Tensor& gradient,
+                  const torch::Tensor& divisor = {});
 };
 
 /// The exponential moving average of the weights, with a warm-up: after update u (from 1)
@@ -61,13 +62,15 @@ struct MovingAverage {
   double decay;
   torch::Tensor values;  ///< [P] fp32, flat like the weights
 
-  /// Call it after each `update` (a scalar, from 1). If the update is `made` (bool scalar), adds
-  /// `weights` [p] fp32, the elements from `begin` on.
-  void add(std::int64_t begin, const torch::Tensor& weights, const torch::Tensor& update,
-           const torch::Tensor& made);
+  /// Call it after each update. Adds `weights` [p] fp32, the elements from `begin` on;
+  /// `fraction` is average_fraction() of the update.
+  void add(std::int64_t begin, const torch::Tensor& weights, const torch::Tensor& fraction);
 };
 
 /// The value of d after update 1, 2, ...: fp64, a scalar like `update`.
 torch::Tensor average_decay(double decay, const torch::Tensor& update);
+/// 1 - d after that update if it is `made` (bool scalar), else 0: a scalar fp32.
+torch::Tensor average_fraction(double decay, const torch::Tensor& update,
+                               const torch::Tensor& made);
 
 }  // namespace dragoman

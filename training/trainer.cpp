@@ -47,7 +47,8 @@ Trainer::Trainer(TrainingRun run, Communicator& ranks, TrainingObserver& observe
       log_(run_.folder, observer),
       checkpoints_(run_, model_, log_, observer),
       selection_(run_, model_, log_, observer),
-      batches_(run_, {.rank = ranks.rank(), .size = ranks.size()}) {
+      batches_(run_, {.rank = ranks.rank(), .size = ranks.size()}),
+      limits_(progress_.history, run_.config.spike_factor, run_.device) {
   if (ranks_.size() > 1)
     model_.hand_over_slices(slice_to_send(model_.layout().size()),
                             [this](const torch::Tensor& slice) { ranks_.begin_sum(slice); });
@@ -209,12 +210,10 @@ void Trainer::update() {
   const DeviceLoss own = compute_gradient(batches);
   ranks_.finish_sums();
   const DeviceLoss sums = sum_over_ranks(ranks_, own);
-  const auto loss = sums.smoothed() / static_cast<double>(sums.target_tokens);
-  const StepResult step = model_.step({.target_tokens = sums.target_tokens,
+  const StepResult step = model_.step({.loss = sums,
                                        .learning_rate = learning_rate_at(last_launched() + 1),
                                        .clip_norm = run_.config.clip_norm,
-                                       .max_gradient_norm = limits_->max_gradient_norm(loss)});
-  limits_->note(loss, step.gradient_norm, step.made);
+                                       .limits = &limits_});
   std::vector<std::int64_t> sentences;
   for (const PackedBatch& batch : batches)
     sentences.insert(sentences.end(), batch.sentences.begin(), batch.sentences.end());
@@ -323,7 +322,7 @@ void Trainer::roll_back() {
 
 void Trainer::continue_from_progress() {
   batches_.open(progress_);
-  limits_.emplace(progress_.history, run_.config.spike_factor, run_.device);
+  limits_.continue_from(progress_.history);
   interval_.begin(seconds(), batches_.waited_seconds());
 }
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <stop_token>
 #include <vector>
 
@@ -122,7 +121,7 @@ class Trainer {
   ModelSelection selection_;
   ProgressRecord progress_;  // without the launched updates
   UpdateBatches batches_;
-  std::optional<SpikeLimits> limits_;  // with the launched updates, like the weights
+  SpikeLimits limits_;  // with the launched updates, like the weights
   std::vector<LaunchedUpdate> launched_;
   double launch_began_ = 0;  // of the first of these, in seconds()
 

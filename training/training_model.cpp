@@ -5,6 +5,7 @@
 #include <torch/csrc/autograd/utils/lambda_post_hook.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/cpu.h"
@@ -105,7 +106,8 @@ TrainingModel::TrainingModel(const ModelConfig& config, const AdamConfig& adam, 
       gradient_(layout_.zeros(torch::kFloat32, device)),
       compute_weights_(precision == Precision::Bf16 ? layout_.zeros(torch::kBFloat16, device)
                                                     : weights_),
-      step_numbers_(torch::zeros({2}, weights_.options().dtype(torch::kFloat64))),
+      one_(torch::ones({}, weights_.options())),
+      step_numbers_(device),
       master_(config),
       adam_(adam, weights_) {
   layout_.bind_values(master_, weights_);
@@ -249,44 +251,42 @@ DeviceLoss TrainingModel::accumulate_share(Replica& replica, const BatchView& sh
   const auto sums = projected_cross_entropy(output.hidden, replica.model->output_weight(),
                                             replica.model->output_bias(), target.tokens, loss);
   auto objective = sums.objective;
-  std::vector<torch::Tensor> losses(LossIndex::kCount, torch::zeros_like(sums.smoothed));
-  losses[LossIndex::kSmoothed] = sums.smoothed;
-  losses[LossIndex::kNegativeLogLikelihood] = sums.negative_log_likelihood;
+  torch::Tensor losses = sums.values;
   if (output.alignment_loss.defined()) {
     objective = objective + output.alignment_loss * loss.alignment_weight;
-    losses[LossIndex::kAlignment] = output.alignment_loss.detach().to(torch::kFloat64);
-    losses[LossIndex::kLinkedTokens] = output.linked_tokens.detach().to(torch::kFloat64);
+    losses = torch::cat(
+        {losses,
+         torch::stack({output.alignment_loss, output.linked_tokens}).detach().to(torch::kFloat64)});
   }
-  objective.backward();
-  return {torch::stack(losses), share.source.size(), share.target.size()};
+  objective.backward(one_);
+  return {losses, share.source.size(), share.target.size()};
 }
 
 StepResult TrainingModel::step(const StepConfig& step) {
   const torch::NoGradGuard no_grad;
-  // Only these numbers of the host differ from step to step. They always stand at one address.
-  const std::vector<double> numbers = {1.0 / static_cast<double>(step.target_tokens),
-                                       step.learning_rate};
-  step_numbers_.copy_(to_device(numbers, device_));
-  const auto mean = step_numbers_.select(0, 0);
-  const auto norm = gradient_norm() * mean;
-  auto made = norm.isfinite();
-  if (step.max_gradient_norm.defined()) made = made & (norm <= step.max_gradient_norm);
-  auto scale = mean;
-  if (step.clip_norm > 0)
-    scale = torch::where(norm > step.clip_norm, mean * step.clip_norm / norm, scale);
-  adam_.begin_step(made, step_numbers_.select(0, 1));
+  step_numbers_.set(step.loss.target_tokens, step.learning_rate);
+  const Decision decision = decide({.numbers = step_numbers_,
+                                    .gradient_norm = gradient_norm(),
+                                    .losses = step.loss.values,
+                                    .clip_norm = step.clip_norm,
+                                    .limits = step.limits,
+                                    .average_decay = moving_average_ ? moving_average_->decay : 0},
+                                   adam_, weights_);
   in_blocks([&](std::int64_t begin, std::int64_t size) {
     const auto block = [&](const torch::Tensor& all) { return all.narrow(0, begin, size); };
-    adam_.step_block(begin, block(weights_), block(gradient_).mul_(scale));
-    if (moving_average_) moving_average_->add(begin, block(weights_), adam_.steps, made);
+    auto gradient = block(gradient_);
+    if (decision.factor.defined()) gradient.mul_(decision.factor);
+    adam_.step_block(begin, block(weights_), gradient, decision.divisor);
+    if (moving_average_) moving_average_->add(begin, block(weights_), decision.average_fraction);
     if (!compute_weights_.is_same(weights_)) block(compute_weights_).copy_(block(weights_));
-    block(gradient_).zero_();
+    gradient.zero_();
   });
   if (slices_) slices_->restart();
-  return {norm, made};
+  return decision.result;
 }
 
 torch::Tensor TrainingModel::gradient_norm() {
+  if (blocks() == 1 && !device_.is_cpu()) return gradient_.norm();
   auto squares = torch::empty({blocks()}, gradient_.options().dtype(torch::kFloat64));
   in_blocks([&](std::int64_t begin, std::int64_t size) {
     const auto norm = gradient_.narrow(0, begin, size).norm();
@@ -307,8 +307,7 @@ BatchLoss TrainingModel::evaluate(const BatchView& batch) {
   const auto hidden = master_->decode(target, master_->encode(source), source.layout);
   const auto sums = projected_cross_entropy(hidden, master_->output_weight(),
                                             master_->output_bias(), target.tokens, {});
-  return {sums.smoothed.item<double>(), sums.negative_log_likelihood.item<double>(),
-          batch.source.size(), batch.target.size()};
+  return DeviceLoss{sums.values, batch.source.size(), batch.target.size()}.read();
 }
 
 Precision resolve_precision(Precision precision, torch::Device device) {
@@ -339,7 +338,9 @@ DeviceLoss& DeviceLoss::operator+=(const DeviceLoss& other) {
 BatchLoss DeviceLoss::read() const {
   if (!values.defined()) return {.source_tokens = source_tokens, .target_tokens = target_tokens};
   const auto here = values.cpu().contiguous();
-  return batch_loss(*this, here.const_data_ptr<double>());
+  std::array<double, LossIndex::kCount> all{};
+  std::copy_n(here.const_data_ptr<double>(), here.numel(), all.begin());
+  return batch_loss(*this, all.data());
 }
 
 BatchLoss batch_loss(const DeviceLoss& loss, const double* values) {

@@ -19,6 +19,7 @@
 #include "training/flat_parameters.h"
 #include "training/loss/loss.h"
 #include "training/optimizer.h"
+#include "training/step.h"
 #include "training/train_config.h"
 
 namespace dragoman {
@@ -34,20 +35,13 @@ struct BatchLoss {
   BatchLoss& operator+=(const BatchLoss& other);
 };
 
-/// The place of each loss of BatchLoss in DeviceLoss::values.
-struct LossIndex {
-  static constexpr std::int64_t kSmoothed = 0, kNegativeLogLikelihood = 1, kAlignment = 2,
-                                kLinkedTokens = 3;
-  static constexpr std::int64_t kCount = 4;
-};
-
 /// A BatchLoss that the host has not read: it stands on the model's device. Sums of it, and an
 /// update that is made with it, wait for nothing.
 struct DeviceLoss {
-  torch::Tensor values;  ///< [LossIndex::kCount] fp64; undefined: all are 0
+  /// [LossIndex::kCount] fp64; without guided alignment the first two. Undefined: all are 0.
+  torch::Tensor values;
   std::int64_t source_tokens = 0, target_tokens = 0;
 
-  torch::Tensor smoothed() const { return values.select(0, LossIndex::kSmoothed); }  ///< scalar
   DeviceLoss& operator+=(const DeviceLoss& other);
   /// Waits for the device.
   BatchLoss read() const;
@@ -57,18 +51,12 @@ struct DeviceLoss {
 BatchLoss batch_loss(const DeviceLoss& loss, const double* values);
 
 struct StepConfig {
-  std::int64_t target_tokens;  ///< of the whole update
+  DeviceLoss loss;  ///< of the whole update; the values may be undefined if there are no limits
   double learning_rate;
   double clip_norm = 0;  ///< gradients with a larger norm are scaled down to it; 0: no clipping
-  /// An update whose gradient has a larger norm is left out, and always one whose gradient is not
-  /// finite. Scalar fp64 on the model's device; undefined: no limit.
-  torch::Tensor max_gradient_norm = {};
-};
-
-/// Scalars on the model's device.
-struct StepResult {
-  torch::Tensor gradient_norm;  ///< fp64, before clipping
-  torch::Tensor made;           ///< bool: whether the gradient was applied
+  /// An update outside them is left out; without them one whose gradient is not finite. They note
+  /// the update.
+  SpikeLimits* limits = nullptr;
 };
 
 class TrainingModel {
@@ -152,7 +140,8 @@ class TrainingModel {
   void in_blocks(const BlockWork& work);
   std::int64_t block_size() const;
   std::int64_t blocks() const;
-  torch::Tensor gradient_norm();  // scalar fp64
+  /// Scalar: fp64 on the CPU, else fp32.
+  torch::Tensor gradient_norm();
   void add_replicas(std::size_t count);
   void report_gradients(Replica& replica);
   /// Adds the replicas' gradients of elements [begin, end).
@@ -166,7 +155,8 @@ class TrainingModel {
   std::uint64_t seed_;
   torch::Tensor weights_, gradient_;  // [P] fp32
   torch::Tensor compute_weights_;     // [P] fp32 (the same) or bf16
-  torch::Tensor step_numbers_;        // [2] fp64: 1 / target tokens and learning rate of the step
+  torch::Tensor one_;                 // scalar fp32: the gradient of the objective
+  StepNumbers step_numbers_;
   Transformer master_;
   std::vector<Replica> replicas_;           // one for each thread that has had a share
   std::unique_ptr<GradientSlices> slices_;  // none: the gradient is not handed over

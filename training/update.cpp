@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -153,58 +152,18 @@ BatchLoss evaluate_in_parts(TrainingModel& model, std::span<const PackedBatch> b
   }
 }
 
-// ---- updates that are left out ------------------------------------------------------------------
-
-SpikeLimits::SpikeLimits(const LossHistory& history, double spike_factor, torch::Device device)
-    : spike_factor_(spike_factor) {
-  const auto scalar = [&](double value) {  // stays at one address
-    return torch::full({}, value, torch::TensorOptions(torch::kFloat64).device(device));
-  };
-  updates_ = scalar(static_cast<double>(history.updates));
-  loss_ = scalar(history.loss);
-  gradient_norm_ = scalar(history.gradient_norm);
-}
-
-torch::Tensor SpikeLimits::max_gradient_norm(const torch::Tensor& loss) const {
-  const auto unlimited = torch::full_like(loss, std::numeric_limits<double>::max());
-  const auto passes = [&](const torch::Tensor& is_trusted, const torch::Tensor& limit) {
-    return torch::where(is_trusted, limit, torch::zeros_like(limit));
-  };
-  if (spike_factor_ == 0) return passes(loss.isfinite(), unlimited);
-  const auto has_limits = updates_ >= static_cast<double>(kUpdatesOfMeans);
-  const auto within = [&](const torch::Tensor& mean) {
-    return torch::where(has_limits, mean * spike_factor_, unlimited);
-  };
-  return passes(loss.isfinite() & (loss <= within(loss_)), within(gradient_norm_));
-}
-
-void SpikeLimits::note(const torch::Tensor& loss, const torch::Tensor& gradient_norm,
-                       const torch::Tensor& made) {
-  updates_ += made;
-  const auto fraction = updates_.clamp_max(static_cast<double>(kUpdatesOfMeans)).reciprocal();
-  const auto follow = [&](torch::Tensor& mean, const torch::Tensor& value) {
-    mean.copy_(torch::where(made, mean + fraction * (value - mean), mean));
-  };
-  follow(loss_, loss);
-  follow(gradient_norm_, gradient_norm);
-}
-
 // ---- the result ---------------------------------------------------------------------------------
 
 std::vector<UpdateResult> read_results(const std::vector<LaunchedUpdate>& updates) {
   if (updates.empty()) return {};
-  std::vector<torch::Tensor> numbers;
-  for (const LaunchedUpdate& update : updates) {
-    const auto norm = update.step.gradient_norm;
-    numbers.push_back(torch::cat(
-        {update.loss.values, torch::stack({norm, update.step.made.to(norm.scalar_type())})}));
-  }
-  const auto here = torch::stack(numbers).cpu();  // [updates, LossIndex::kCount + 2]
+  std::vector<torch::Tensor> values;
+  for (const LaunchedUpdate& update : updates) values.push_back(update.step.values);
+  const auto here = torch::stack(values).cpu();  // [updates, StepResult::kCount]
   std::vector<UpdateResult> results;
   for (std::size_t i = 0; i < updates.size(); ++i) {
     const double* row = here.const_data_ptr<double>() + i * static_cast<std::size_t>(here.size(1));
-    results.push_back({batch_loss(updates[i].loss, row), row[LossIndex::kCount],
-                       row[LossIndex::kCount + 1] != 0});
+    results.push_back({batch_loss(updates[i].loss, row), row[StepResult::kGradientNorm],
+                       row[StepResult::kMade] != 0});
   }
   return results;
 }

@@ -1,7 +1,6 @@
 // An update from its batches to its result. UpdateBatches has the text; try_to_accumulate()
-// computes the gradient, in parts if memory does not suffice for whole batches; SpikeLimits leave
-// an update out, on the model's device; read_results() tells the host what became of it. The same
-// parts serve a validation.
+// computes the gradient, in parts if memory does not suffice for whole batches; read_results()
+// tells the host what became of it. The same parts serve a validation.
 #pragma once
 
 #include <torch/types.h>
@@ -13,7 +12,6 @@
 #include <vector>
 
 #include "data/batch_stream.h"
-#include "training/divergence.h"
 #include "training/progress_record.h"
 #include "training/training_model.h"
 #include "training/training_run.h"
@@ -79,29 +77,6 @@ void require_memory_to_evaluate(TrainingModel& model, std::span<const PackedBatc
 /// out. On the CPU each thread computes shares of its own.
 BatchLoss evaluate_in_parts(TrainingModel& model, std::span<const PackedBatch> batches);
 
-// ---- updates that are left out ------------------------------------------------------------------
-
-/// An update is left out if its loss is not finite or above `spike_factor` times the mean, or if
-/// its gradient's norm is above `spike_factor` times the mean norm. Before 50 updates, or if the
-/// factor is 0, only a loss that is not finite counts. An update is left out on the model's device,
-/// before the host knows of it. So this keeps the means of a LossHistory there: all tensors are
-/// scalars on the device, fp64 unless said otherwise.
-class SpikeLimits {
- public:
-  SpikeLimits(const LossHistory& history, double spike_factor, torch::Device device);
-
-  /// The largest norm that is let through. It is 0, which lets no gradient pass, if the loss is a
-  /// reason to leave the update out, and the largest double if there is no limit.
-  torch::Tensor max_gradient_norm(const torch::Tensor& loss) const;
-  /// As note_made(), if `made` (bool) is true.
-  void note(const torch::Tensor& loss, const torch::Tensor& gradient_norm,
-            const torch::Tensor& made);
-
- private:
-  double spike_factor_;
-  torch::Tensor updates_, loss_, gradient_norm_;
-};
-
 // ---- the result ---------------------------------------------------------------------------------
 //
 // The host gives a device several updates before it reads the result of the first, because each
@@ -109,7 +84,7 @@ class SpikeLimits {
 
 /// An update whose result the host has not read.
 struct LaunchedUpdate {
-  DeviceLoss loss;  ///< of all ranks
+  DeviceLoss loss;  ///< of all ranks; its values are those of the step
   StepResult step;
   std::vector<std::int64_t> sentences;  ///< of this rank
   DataPosition position;                ///< of the batch after it

@@ -9,6 +9,7 @@
 #include "kernels/cuda/loss.cu"
 #include "kernels/cuda/search_step.cu"
 #include "kernels/cuda/step_attention.cu"
+#include "training/step.cu"
 
 #include <cstdint>
 #include <functional>
@@ -39,7 +40,7 @@ class Memory {
   template <class T>
   void reads_and_writes(T*& address, double bytes) {
     writes(address, bytes);
-    read_ += bytes;
+    if (address != nullptr) read_ += bytes;
   }
   /// Some `bytes` of a longer stretch of memory.
   template <class T>
@@ -221,6 +222,18 @@ void use(DeviceSearchStep& a, Memory& memory) {
   memory.writes(a.must_begin_word, rows);
 }
 
+template <class T>
+void use(CudaDecision& a, Memory& memory) {
+  memory.reads(a.numbers, 3 * sizeof(double));
+  memory.reads(a.gradient_norm, sizeof(float));
+  memory.reads(a.losses, sizeof(double) * a.loss_count);
+  memory.reads_and_writes(a.means, 3 * sizeof(double));
+  memory.reads_and_writes(a.steps, sizeof(float));
+  for (float** address : {&a.learning_rate, &a.left_out, &a.divisor, &a.average_fraction})
+    memory.writes(*address, sizeof(float));
+  memory.writes(a.result, sizeof(double) * (a.all_losses + 2));
+}
+
 struct Dimensions {
   unsigned x, y, z;
 };
@@ -251,6 +264,7 @@ std::map<std::string, Kernel>& kernels() {
       kernel<std::uint16_t>("column_sums_bfloat16", &of::column_sums_bfloat16),
       kernel<float>("stretch_sums_float32", &of::stretch_sums_float32),
       kernel<std::uint16_t>("stretch_sums_bfloat16", &of::stretch_sums_bfloat16),
+      kernel<float>("decide_float32", &of::decide_float32),
       kernel<float>("dropout_float32", &of::dropout_float32),
       kernel<std::uint16_t>("dropout_bfloat16", &of::dropout_bfloat16),
       kernel<float>("best_tokens_float32", &of::best_tokens_float32),

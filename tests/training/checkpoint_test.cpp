@@ -29,7 +29,7 @@ TEST(Checkpoint, AResumedModelContinuesBitIdentically) {
   for (const Precision precision : {Precision::Fp32, Precision::Bf16}) {
     const auto update = [](TrainingModel& model, std::int64_t u) {
       const auto sums = accumulate(model, batch_of({u, u + 7}), {.label_smoothing = 0.1}, u);
-      model.step({.target_tokens = sums.target_tokens, .learning_rate = 1e-3, .clip_norm = 1});
+      model.step({.loss = sums, .learning_rate = 1e-3, .clip_norm = 1});
     };
     TrainingModel straight(small_config(0.2), {}, precision, test_device(), 1);
     straight.keep_moving_average(0.9);

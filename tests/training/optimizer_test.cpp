@@ -32,8 +32,9 @@ TEST(MovingAverage, TheAverageIsTheWeightedSumOfAllUpdatesThatWereMade) {
   MovingAverage average{decay, seen[0].clone()};
   for (int u = 1; u <= kUpdates; ++u) {
     seen.push_back(torch::randn({1000}));
-    average.add(0, seen.back(), torch::full({}, u, torch::kFloat32), kMade);
-    average.add(0, torch::ones({1000}), torch::full({}, u, torch::kFloat32), kMade.logical_not());
+    const auto update = torch::full({}, u, torch::kFloat32);
+    average.add(0, seen.back(), average_fraction(decay, update, kMade));
+    average.add(0, torch::ones({1000}), average_fraction(decay, update, kMade.logical_not()));
   }
   // The share of update k is (1 - d_k) d_{k+1} ... d_n; that of the start is d_1 ... d_n.
   auto expected = torch::zeros({1000}, torch::kFloat64);

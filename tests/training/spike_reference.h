@@ -1,4 +1,4 @@
-// SpikeLimits (training/update.h) on the host, in plain numbers.
+// SpikeLimits (training/step.h) on the host, in plain numbers.
 #pragma once
 
 #include <cmath>

@@ -30,10 +30,14 @@ TokenLosses cross_entropy_reference(torch::Tensor& logits, const torch::Tensor& 
   torch::addcmul_out(logits, counts_of_rows * -uniform, p, counts_of_rows);
   const auto of_targets = (p.gather(1, index) - (uniform + on_target)) * counts_of_rows;  // [N, 1]
   logits.scatter_(1, index, of_targets.to(logits.scalar_type()));
-  return {smoothed, likelihood};
+  return {torch::stack({smoothed, likelihood})};
 }
 
 namespace {
+
+TokenLosses losses_for(const torch::Tensor& rows) {
+  return {torch::empty({2, rows.size(0)}, rows.options().dtype(torch::kFloat32))};
+}
 
 void run_loss(const LossArguments& a, const torch::Tensor& logits) {
   constexpr std::int64_t kTokensPerTask = 8;  // rows that a task of the kernel takes
@@ -56,14 +60,13 @@ TokenLosses cross_entropy_in_place(torch::Tensor& logits, const torch::Tensor& t
                                    const LossConfig& config) {
   if (!has_kernel_for(logits) && !has_cuda_kernel_for(logits))
     return cross_entropy_reference(logits, targets, config);
-  const auto options = logits.options().dtype(torch::kFloat32);
-  const auto smoothed = torch::empty({logits.size(0)}, options);
-  const auto likelihood = torch::empty_like(smoothed);
+  const TokenLosses losses = losses_for(logits);
   run_loss({logits.mutable_data_ptr(), targets.const_data_ptr<std::int64_t>(),
-            smoothed.mutable_data_ptr<float>(), likelihood.mutable_data_ptr<float>(),
-            logits.size(1), static_cast<float>(config.label_smoothing)},
+            losses.smoothed().mutable_data_ptr<float>(),
+            losses.negative_log_likelihood().mutable_data_ptr<float>(), logits.size(1),
+            static_cast<float>(config.label_smoothing)},
            logits);
-  return {smoothed, likelihood};
+  return losses;
 }
 
 namespace {
@@ -119,23 +122,22 @@ class ExponentialLoss {
         exponentials_(exponentials),
         scaled_(torch::empty_like(hidden_)),
         inverses_(torch::empty({hidden.size(0)}, hidden.options().dtype(torch::kFloat32))),
-        floor_(config.label_smoothing / static_cast<double>(weight.weight.size(0))) {
-    losses_.smoothed = torch::empty_like(inverses_);
-    losses_.negative_log_likelihood = torch::empty_like(inverses_);
+        floor_(config.label_smoothing / static_cast<double>(weight.weight.size(0))),
+        losses_(losses_for(hidden)) {
     run_product(batch_kernels().projected_loss,
                 ProjectedLossArguments{
                     product_arguments(exponentials_, hidden_, weight_.packed, {}),
                     weight_.weight.const_data_ptr(), weight_.sum_of_rows.const_data_ptr<float>(),
                     targets.const_data_ptr<std::int64_t>(), inverses_.mutable_data_ptr<float>(),
-                    scaled_.mutable_data_ptr(), losses_.smoothed.mutable_data_ptr<float>(),
-                    losses_.negative_log_likelihood.mutable_data_ptr<float>(),
+                    scaled_.mutable_data_ptr(), losses_.smoothed().mutable_data_ptr<float>(),
+                    losses_.negative_log_likelihood().mutable_data_ptr<float>(),
                     static_cast<float>(config.label_smoothing)},
                 hidden_);
   }
 
   /// False if a row's total exceeds fp32, as in a model that has diverged. The other functions must
   /// not be called then.
-  bool succeeded() const { return !losses_.smoothed.isnan().any().item<bool>(); }
+  bool succeeded() const { return !losses_.smoothed().isnan().any().item<bool>(); }
 
   const TokenLosses& losses() const { return losses_; }
 
@@ -173,9 +175,11 @@ class ExponentialLoss {
 
 // ---- the loss in chunks -------------------------------------------------------------------------
 
-/// Does not read a GPU's scalar, because that would wait for the GPU.
-bool is_one(const torch::Tensor& scalar) {
-  return has_kernel_for(scalar) && scalar.item<float>() == 1;
+/// The sums of the values, [2] fp64.
+torch::Tensor sum_of(const TokenLosses& losses) {
+  if (!losses.values.is_cpu()) return losses.values.sum(1, /*keepdim=*/false, torch::kFloat64);
+  return torch::stack({losses.smoothed().sum(torch::kFloat64),
+                       losses.negative_log_likelihood().sum(torch::kFloat64)});
 }
 
 /// The arguments of projected_cross_entropy().
@@ -215,15 +219,14 @@ class ChunkedLoss {
       exponential_weight_.emplace(in_.weight);
   }
 
-  /// The sums of [smoothed cross-entropy, negative log-likelihood] over all tokens.
+  /// LossSums::values.
   torch::Tensor run() {
-    auto sums = torch::zeros({2}, in_.hidden.options().dtype(torch::kFloat64));
+    torch::Tensor sums;
     for (std::int64_t begin = 0; begin < tokens_; begin += chunk_) {
-      const TokenLosses losses = losses_of({begin, std::min(chunk_, tokens_ - begin)});
-      sums += torch::stack({losses.smoothed.sum(torch::kFloat64),
-                            losses.negative_log_likelihood.sum(torch::kFloat64)});
+      const auto of_chunk = sum_of(losses_of({begin, std::min(chunk_, tokens_ - begin)}));
+      sums = sums.defined() ? sums.add_(of_chunk) : of_chunk;
     }
-    return sums;
+    return sums.defined() ? sums : torch::zeros({2}, in_.hidden.options().dtype(torch::kFloat64));
   }
 
   struct Gradients {
@@ -298,8 +301,8 @@ class ChunkedLoss {
   Gradients gradients_;
 };
 
-/// Forward returns the sums of LossSums; only the first has a gradient. The gradients exist after
-/// the forward pass, and backward scales them.
+/// Forward returns LossSums; only the objective has a gradient. The gradients exist after the
+/// forward pass.
 struct ProjectedCrossEntropy : torch::autograd::Function<ProjectedCrossEntropy> {
   static variable_list forward(AutogradContext* context, const torch::Tensor& hidden,
                                const torch::Tensor& weight, const OptionalTensor& bias,
@@ -314,23 +317,23 @@ struct ProjectedCrossEntropy : torch::autograd::Function<ProjectedCrossEntropy> 
                                          {kWeight, gradients.weight},
                                          {kBias, gradients.bias}})
       if (gradient.defined()) context->saved_data[name] = gradient.to(hidden.scalar_type());
-    auto objective = sums[0].to(torch::kFloat32), smoothed = sums[0].clone(),
-         likelihood = sums[1].clone();
-    context->mark_non_differentiable({smoothed, likelihood});
-    return {objective, smoothed, likelihood};
+    context->mark_non_differentiable({sums});
+    return {sums[0].to(torch::kFloat32), sums};
   }
 
-  static variable_list backward(AutogradContext* context, variable_list gradients) {
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    // A GPU's number is not read, because that would wait for the GPU.
+    TORCH_CHECK(!gradients[0].is_cpu() || gradients[0].item<float>() == 1,
+                "the gradient of the objective is not 1");
     // Nobody else holds them: a parameter takes them for its gradient without a copy.
-    const auto scaled = [&](const char* name) {
+    const auto take = [&](const char* name) {
       const auto saved = context->saved_data.find(name);
       if (saved == context->saved_data.end()) return torch::Tensor();
       auto gradient = saved->second.toTensor();
       context->saved_data.erase(saved);
-      return is_one(gradients[0]) ? gradient
-                                  : gradient.mul_(gradients[0].to(gradient.scalar_type()));
+      return gradient;
     };
-    return {scaled(kHidden), scaled(kWeight), scaled(kBias), {}, {}, {}};
+    return {take(kHidden), take(kWeight), take(kBias), {}, {}, {}};
   }
 
   static constexpr const char *kHidden = "d_hidden", *kWeight = "d_weight", *kBias = "d_bias";
@@ -353,7 +356,7 @@ LossSums projected_cross_entropy(const torch::Tensor& hidden, const torch::Tenso
   const auto sums =
       ProjectedCrossEntropy::apply(hidden.contiguous(), weight, as_optional(bias), targets, config,
                                    torch::GradMode::is_enabled() && hidden.requires_grad());
-  return {sums[0], sums[1], sums[2]};
+  return {sums[0], sums[1]};
 }
 
 }  // namespace dragoman

@@ -15,10 +15,13 @@
 
 namespace dragoman {
 
-/// [N] each, fp32. A row without a target has zeros.
+/// The losses of N tokens. A row of the logits without a target has zeros.
 struct TokenLosses {
-  torch::Tensor smoothed;                 ///< cross-entropy with label smoothing
-  torch::Tensor negative_log_likelihood;  ///< cross-entropy without
+  torch::Tensor values;  ///< [2, N] fp32
+
+  /// [N]: cross-entropy with label smoothing, and without.
+  torch::Tensor smoothed() const { return values.select(0, 0); }
+  torch::Tensor negative_log_likelihood() const { return values.select(0, 1); }
 };
 
 /// The losses of logits [N, V]; the logits are replaced by the gradient of the loss. targets [N]
@@ -30,9 +33,13 @@ TokenLosses cross_entropy_reference(torch::Tensor& logits, const torch::Tensor& 
                                     const LossConfig& config);
 
 struct LossSums {
-  torch::Tensor objective;  ///< scalar fp32: the smoothed cross-entropy, with its gradient
-  torch::Tensor smoothed;   ///< scalar fp64: cross-entropy with smoothing, summed over tokens
-  torch::Tensor negative_log_likelihood;  ///< scalar fp64: the same without smoothing
+  /// Scalar fp32: the smoothed cross-entropy. A backward pass must begin from it, or from a sum
+  /// that it is added to: its gradient is 1.
+  torch::Tensor objective;
+  torch::Tensor values;  ///< [2] fp64: those of TokenLosses, summed over tokens
+
+  torch::Tensor smoothed() const { return values.select(0, 0); }  ///< scalar
+  torch::Tensor negative_log_likelihood() const { return values.select(0, 1); }
 };
 
 /// hidden [N, D], weight [V, D], bias [V] or undefined, targets [N] int64, -1 for rows without one.

@@ -178,7 +178,7 @@ TEST(GuidedAlignment, TrainingMovesTheAttentionToTheLinks) {
       const auto sums = accumulate(
           model, copies(numbers(u * 8, 8)),
           {.alignment_weight = weight, .alignment_layer = layer, .alignment_head = head}, u);
-      model.step({.target_tokens = sums.target_tokens, .learning_rate = 5e-3, .clip_norm = 1});
+      model.step({.loss = sums, .learning_rate = 5e-3, .clip_norm = 1});
     }
     return log_mass_on_links(model, unseen, {layer == 0 ? 1 : layer - 1, head})
         .exp()
@@ -205,7 +205,7 @@ TEST(GuidedAlignment, TheGradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
     TrainingModel model(small_config(0.2), {.beta1 = 0}, Precision::Fp32, test_device(), 1);
     for (const auto& sentences : batches)
       accumulate(model, copies(sentences), {.alignment_weight = 2}, 1);
-    model.step({.target_tokens = 1, .learning_rate = 0});
+    model.step({.loss = {.values = {}, .target_tokens = 1}, .learning_rate = 0});
     return model.adam().first_moment.clone();
   };
   const auto split = gradient({{6, 2}, {1, 5, 4}, {3}}), whole = gradient({{1, 2, 3, 4, 5, 6}});
