@@ -107,8 +107,12 @@ PackedBatch BatchPacker::pack(std::span<const std::uint32_t> pairs, Turn turn) c
     Tokens tokens;
     for (std::size_t i = 0; i < pairs.size(); ++i)
       tokens.add(fresh[i] ? lengths_of(*fresh[i]) : corpus_.lengths(pairs[i]));
+    const BatchCapacity& capacity = config_.capacity;
+    const bool mixed = capacity.sentences > 0;
+    const std::int64_t most_source = mixed ? capacity.source_tokens : config_.max_tokens,
+                       most_target = mixed ? capacity.target_tokens : config_.max_tokens;
     for (std::size_t i = pairs.size();
-         i-- > 0 && std::max(tokens.source, tokens.target) > config_.max_tokens;) {
+         i-- > 0 && (tokens.source > most_source || tokens.target > most_target);) {
       if (!fresh[i]) continue;
       tokens.remove(lengths_of(*fresh[i]));
       tokens.add(corpus_.lengths(pairs[i]));
@@ -116,6 +120,7 @@ PackedBatch BatchPacker::pack(std::span<const std::uint32_t> pairs, Turn turn) c
     }
   }
   PackedBatch batch;
+  batch.capacity = config_.capacity.shape;
   batch.sentences.assign(pairs.begin(), pairs.end());
   batch.source.starts.push_back(0);
   batch.target.starts.push_back(0);
@@ -236,11 +241,16 @@ struct BatchStream::Producer {
 BatchStream::BatchStream(const Corpus& corpus, const PlanConfig& config, EndIds ends,
                          DataPosition position, StreamOptions options) {
   if (corpus.pairs() == 0) throw Error("there is no pair to train on");
-  producer_ = std::make_unique<Producer>(
-      corpus,
-      BatchPacker(corpus, ends, {.max_tokens = config.max_tokens, .threads = config.threads},
-                  std::move(options.supplements)),
-      config);
+  producer_ =
+      std::make_unique<Producer>(corpus,
+                                 BatchPacker(corpus, ends,
+                                             {.max_tokens = config.max_tokens,
+                                              .threads = config.threads,
+                                              .capacity = config.lengths == BatchLengths::Mixed
+                                                              ? batch_capacity(corpus, config)
+                                                              : BatchCapacity{}},
+                                             std::move(options.supplements)),
+                                 config);
   producer_->config.max_tokens = producer_->packer.planned_tokens();
   producer_->share = options.share;
   producer_->thread =

@@ -32,6 +32,7 @@ struct PairSupplements {
 struct PackingConfig {
   std::int64_t max_tokens = 0;  ///< as in PlanConfig
   int threads = 0;              ///< of the training; a quarter of them encode; 0: all cores
+  BatchCapacity capacity = {};  ///< of batches of mixed lengths
 };
 
 /// Pairs that are encoded again have other lengths than in the corpus, but the plan knows only the

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -43,7 +44,7 @@ std::uint32_t permute_back(std::uint32_t x, std::uint64_t key) {
 }
 
 /// Gives each use of a seed its own random numbers.
-enum Purpose : std::uint64_t { kPairOrder = 1, kBatchOrder = 2, kFraction = 3 };
+enum Purpose : std::uint64_t { kPairOrder = 1, kBatchOrder = 2, kFraction = 3, kMixedOrder = 4 };
 
 /// The weights by range of pairs, with the end of the corpus as the last element.
 std::vector<WeightedPairs> weighted_ranges(const Corpus& corpus, const PlanConfig& config) {
@@ -103,8 +104,7 @@ class EpochPlan::Round {
 
   template <class PairOf>
   void cut_into(EpochPlan& plan, PairOf&& pair_of) const {
-    if (plan.order_.size() + keys_.size() > std::numeric_limits<std::uint32_t>::max())
-      throw Error("an epoch of more than four billion pairs: that is the limit");
+    plan.require_room_for(keys_.size());
     auto begin = static_cast<std::uint32_t>(plan.order_.size());
     std::int64_t source = 0, target = 0;
     const auto close = [&](std::uint32_t end) {
@@ -149,8 +149,104 @@ class EpochPlan::Round {
   std::vector<std::uint64_t> keys_;  ///< source length and rank, by target length
 };
 
+// ---- batches of mixed lengths -------------------------------------------------------------------
+
+namespace {
+
+/// An epoch, on average.
+struct EpochSize {
+  double pairs = 0, source_tokens = 0, target_tokens = 0;  // with a </s> for each sentence
+  std::int64_t longest_source = 0, longest_target = 0;
+};
+
+EpochSize size_of_epoch(const Corpus& corpus, const PlanConfig& config) {
+  EpochSize size;
+  const auto ranges = weighted_ranges(corpus, config);
+  for (std::size_t i = 0; i + 1 < ranges.size(); ++i)
+    for (std::int64_t pair = ranges[i].first_pair; pair < ranges[i + 1].first_pair; ++pair) {
+      const PairLengths lengths = corpus.lengths(pair);
+      size.pairs += ranges[i].weight;
+      size.source_tokens += ranges[i].weight * (lengths.source + 1);
+      size.target_tokens += ranges[i].weight * (lengths.target + 1);
+      size.longest_source = std::max<std::int64_t>(size.longest_source, lengths.source + 1);
+      size.longest_target = std::max<std::int64_t>(size.longest_target, lengths.target + 1);
+    }
+  return size;
+}
+
+std::int64_t multiple_of(std::int64_t unit, double at_least) {
+  return divide_up(static_cast<std::int64_t>(std::ceil(at_least)), unit) * unit;
+}
+
+}  // namespace
+
+BatchCapacity batch_capacity(const Corpus& corpus, const PlanConfig& config) {
+  constexpr std::int64_t kFewTokens = 8192, kFiller = 8, kFlashBlock = 128;
+  const EpochSize epoch = size_of_epoch(corpus, config);
+  const double batches = std::max(1.0, std::max(epoch.source_tokens, epoch.target_tokens) /
+                                           static_cast<double>(config.max_tokens));
+  BatchCapacity capacity;
+  const auto side = [&](double tokens, std::int64_t longest, std::int64_t& most) {
+    const SideShape shape{
+        .rows = multiple_of(config.max_tokens < kFewTokens ? 64 : 256, tokens / batches),
+        .longest = multiple_of(kFlashBlock, static_cast<double>(longest))};
+    most = std::clamp<std::int64_t>(shape.rows - kFiller, 1, config.max_tokens);
+    return shape;
+  };
+  capacity.shape.source = side(epoch.source_tokens, epoch.longest_source, capacity.source_tokens);
+  capacity.shape.target = side(epoch.target_tokens, epoch.longest_target, capacity.target_tokens);
+  // A batch has more sentences than usual if these happen to be short.
+  capacity.sentences = multiple_of(64, 1.25 * epoch.pairs / batches + 16);
+  if (config.max_sentences > 0)
+    capacity.sentences = std::min(capacity.sentences, config.max_sentences);
+  // The last batch of an epoch may be nearly all filler.
+  const auto filler_sentences = [](const SideShape& shape) {
+    return divide_up(shape.rows, std::max<std::int64_t>(shape.longest, 1));
+  };
+  capacity.shape.sentences = capacity.sentences + std::max(filler_sentences(capacity.shape.source),
+                                                           filler_sentences(capacity.shape.target));
+  return capacity;
+}
+
+void EpochPlan::require_room_for(std::size_t pairs) const {
+  if (order_.size() + pairs > std::numeric_limits<std::uint32_t>::max())
+    throw Error("an epoch of more than four billion pairs: that is the limit");
+}
+
+/// If the next pair does not fit, one of the pairs after it may.
+void EpochPlan::add_mixed(const Corpus& corpus, const BatchCapacity& capacity,
+                          std::vector<std::uint32_t> pairs, std::uint32_t round) {
+  constexpr std::size_t kLookedAt = 64;
+  require_room_for(pairs.size());
+  const std::size_t before = order_.size();
+  for (std::size_t at = 0; at < pairs.size();) {
+    const std::size_t begin = at;
+    std::int64_t source = 0, target = 0;
+    const auto has_room_for = [&](std::uint32_t pair) {
+      const PairLengths added = corpus.lengths(pair);
+      return source + added.source + 1 <= capacity.source_tokens &&
+             target + added.target + 1 <= capacity.target_tokens;
+    };
+    while (at < pairs.size() && static_cast<std::int64_t>(at - begin) < capacity.sentences) {
+      const auto next = pairs.begin() + static_cast<std::ptrdiff_t>(at);
+      const auto end = next + static_cast<std::ptrdiff_t>(std::min(kLookedAt, pairs.size() - at));
+      const auto fitting = std::find_if(next, end, has_room_for);
+      if (fitting == end && at > begin) break;
+      if (fitting != end) std::iter_swap(next, fitting);
+      source += corpus.lengths(*next).source + 1;
+      target += corpus.lengths(*next).target + 1;
+      ++at;
+    }
+    ranges_.push_back({static_cast<std::uint32_t>(before + begin),
+                       static_cast<std::uint32_t>(before + at), round});
+  }
+  order_.insert(order_.end(), pairs.begin(), pairs.end());
+}
+
 EpochPlan plan_epoch(const Corpus& corpus, const PlanConfig& config, std::int64_t epoch) {
   EpochPlan plan;
+  const bool mixed = config.lengths == BatchLengths::Mixed;
+  const BatchCapacity capacity = mixed ? batch_capacity(corpus, config) : BatchCapacity{};
   const auto ranges = weighted_ranges(corpus, config);
   double largest = 0;
   for (const WeightedPairs& range : ranges) largest = std::max(largest, range.weight);
@@ -163,6 +259,13 @@ EpochPlan plan_epoch(const Corpus& corpus, const PlanConfig& config, std::int64_
           if (times_seen(ranges[range].weight, config.seed, epoch, pair) > number)
             visit(static_cast<std::uint32_t>(pair));
     };
+    if (mixed) {
+      std::vector<std::uint32_t> pairs;
+      for_each_pair([&pairs](std::uint32_t pair) { pairs.push_back(pair); });
+      RandomStream(config.seed, kMixedOrder, epoch, number).shuffle(pairs);
+      plan.add_mixed(corpus, capacity, std::move(pairs), number);
+      continue;
+    }
     EpochPlan::Round round(corpus, config, number);
     round.sort(for_each_pair, [key](std::uint32_t pair) { return permute(pair, key); });
     round.cut_into(plan, [key](std::uint32_t rank) { return permute_back(rank, key); });

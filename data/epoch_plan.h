@@ -1,12 +1,15 @@
 // The pairs of each batch of an epoch: a pure function of lengths, weights, budget, seed and epoch,
-// the same on any machine.
+// the same on any machine. And the capacity of batches of mixed lengths, which all have one shape.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "data/corpus.h"
+#include "data/packed_batch.h"
 
 namespace dragoman {
 
@@ -19,9 +22,16 @@ struct WeightedPairs {
   bool operator==(const WeightedPairs&) const = default;
 };
 
+/// Similar: the sentences of a batch have about the same length. Padding then wastes little.
+/// Mixed: the pairs of a batch are drawn at random. All batches then have about the same number of
+/// tokens on each side, so that they fit into one capacity, whose shape a GPU meets in each update.
+enum class BatchLengths { Similar, Mixed };
+constexpr std::array<std::string_view, 2> names_of(BatchLengths) { return {"similar", "mixed"}; }
+
 struct PlanConfig {
   std::int64_t max_tokens = 4096;  ///< of source and target each, with a </s> for each sentence
   std::int64_t max_sentences = 0;  ///< 0: no limit
+  BatchLengths lengths = BatchLengths::Similar;
   std::uint64_t seed = 1;
   std::vector<WeightedPairs> weights = {};  ///< from pair 0 on; none: all pairs once
   int threads = 0;                          ///< of the sorting; 0: all cores
@@ -31,6 +41,18 @@ struct PlanConfig {
 /// seeds is `weight`. In the first E epochs, for any E, it is seen floor(E weight) or ceil(E
 /// weight) times.
 std::int64_t times_seen(double weight, std::uint64_t seed, std::int64_t epoch, std::int64_t pair);
+
+/// What a batch of mixed lengths has room for.
+struct BatchCapacity {
+  std::int64_t sentences = 0, source_tokens = 0, target_tokens = 0;  ///< of its pairs, at most
+  BatchShape shape = {};                                             ///< with filler
+};
+
+/// The side of the corpus with more tokens may have `max_tokens`, the other one so many that it is
+/// full at about the same time. Rows are a multiple of 256, of 64 below 8,192, and there is room
+/// for some filler sentences. `longest` is the corpus' longest sentence, rounded up to a multiple
+/// of 128.
+BatchCapacity batch_capacity(const Corpus& corpus, const PlanConfig& config);
 
 class EpochPlan {
  public:
@@ -45,6 +67,10 @@ class EpochPlan {
   friend EpochPlan plan_epoch(const Corpus&, const PlanConfig&, std::int64_t epoch);
   friend EpochPlan plan_in_length_order(const Corpus&, const PlanConfig&);
   class Round;
+  void require_room_for(std::size_t pairs) const;
+  /// The pairs in about this order, in batches that fit into the capacity.
+  void add_mixed(const Corpus& corpus, const BatchCapacity& capacity,
+                 std::vector<std::uint32_t> pairs, std::uint32_t round);
   struct Range {
     std::uint32_t begin, end;
     std::uint32_t round;
@@ -56,7 +82,8 @@ class EpochPlan {
 
 /// The pairs of an epoch, each as often as times_seen() says: sorted by target length, then source
 /// length, then at random by (seed, epoch), and cut into batches as full as the budget allows. The
-/// batches are shuffled by (seed, epoch). A pair longer than the budget is a batch of its own.
+/// batches are shuffled by (seed, epoch). Pairs of mixed lengths are not sorted, and batches keep
+/// to the batch_capacity(). A pair longer than the budget is a batch of its own.
 /// Pairs that are seen more than once are in further rounds, each sorted and cut by itself, so no
 /// batch has a pair twice. Takes 12 bytes for each pair while it works, 4 after.
 EpochPlan plan_epoch(const Corpus& corpus, const PlanConfig& config, std::int64_t epoch);

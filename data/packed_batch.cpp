@@ -67,25 +67,43 @@ std::int64_t rounded_sentences(std::int64_t sentences, ShapeUse use) {
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(sentences)));
 }
 
-SideShape shape_of(const SideView& side, std::int64_t filler_sentences, ShapeUse use,
-                   std::int64_t longest_allowed) {
+std::int64_t longest_of(const SideView& side) {
   std::int64_t longest = 0;
   for (std::size_t b = 1; b < side.starts.size(); ++b)
     longest = std::max<std::int64_t>(longest, side.starts[b] - side.starts[b - 1]);
+  return longest;
+}
+
+SideShape shape_of(const SideView& side, std::int64_t filler_sentences, ShapeUse use,
+                   std::int64_t longest_allowed) {
+  const std::int64_t longest = longest_of(side);
   const std::int64_t rounded =
       use == ShapeUse::Padded ? rounded_up(longest) : divide_up(longest, kFlashBlock) * kFlashBlock;
   return {.rows = rounded_up(side.size() + filler_sentences),
           .longest = std::max(longest, std::min(rounded, longest_allowed))};
 }
 
-/// Filler sentences of about the same length.
-PackedSide filled_side(const SideView& side, std::int64_t rows, std::int64_t filler_sentences) {
+struct FillerSentences {
+  std::int64_t all, used;  ///< the used ones have tokens, on both sides
+};
+
+FillerSentences filler_for(const BatchView& batch, const BatchShape& shape) {
+  const std::int64_t all = shape.sentences - std::ssize(batch.sentences);
+  return {all, std::min({all, shape.source.rows - batch.source.size(),
+                         shape.target.rows - batch.target.size()})};
+}
+
+/// Filler sentences of about the same length, then empty ones.
+PackedSide filled_side(const SideView& side, std::int64_t rows, const FillerSentences& sentences) {
   PackedSide result{.tokens = {side.tokens.begin(), side.tokens.end()}, .starts = {}};
   for (const std::int32_t start : side.starts) result.starts.push_back(start - side.starts[0]);
   result.tokens.resize(static_cast<std::size_t>(rows), -1);
   const std::int64_t filler = rows - side.size();
-  for (std::int64_t i = 1; i <= filler_sentences; ++i)
-    result.starts.push_back(static_cast<std::int32_t>(side.size() + filler * i / filler_sentences));
+  for (std::int64_t i = 1; i <= sentences.used; ++i)
+    result.starts.push_back(static_cast<std::int32_t>(side.size() + filler * i / sentences.used));
+  result.starts.resize(result.starts.size() + static_cast<std::size_t>(sentences.all) -
+                           static_cast<std::size_t>(sentences.used),
+                       static_cast<std::int32_t>(rows));
   return result;
 }
 
@@ -109,11 +127,23 @@ BatchShape shape_for(const BatchView& batch, ShapeUse use, std::int64_t longest_
   } while (true);
 }
 
+std::optional<BatchShape> capacity_for(const BatchView& batch, std::int64_t longest_allowed) {
+  BatchShape shape = batch.capacity;
+  if (shape.sentences == 0) return std::nullopt;
+  const std::int64_t used = filler_for(batch, shape).used;
+  const auto fits = [&](const SideView& side, SideShape& filled) {
+    filled.longest = std::min(filled.longest, longest_allowed);
+    return longest_of(side) <= filled.longest && filled.rows - side.size() <= used * filled.longest;
+  };
+  const bool source_fits = fits(batch.source, shape.source);
+  return fits(batch.target, shape.target) && source_fits && used >= 0 ? std::optional(shape)
+                                                                      : std::nullopt;
+}
+
 PackedBatch filled(const BatchView& batch, const BatchShape& shape) {
-  const auto sentences = std::ssize(batch.sentences);
-  const std::int64_t filler_sentences = shape.sentences - sentences;
-  PackedBatch result{.source = filled_side(batch.source, shape.source.rows, filler_sentences),
-                     .target = filled_side(batch.target, shape.target.rows, filler_sentences),
+  const FillerSentences filler = filler_for(batch, shape);
+  PackedBatch result{.source = filled_side(batch.source, shape.source.rows, filler),
+                     .target = filled_side(batch.target, shape.target.rows, filler),
                      .sentences = {batch.sentences.begin(), batch.sentences.end()},
                      .links = {batch.links.begin(), batch.links.end()}};
   result.sentences.resize(static_cast<std::size_t>(shape.sentences), -1);

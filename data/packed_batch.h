@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,11 +30,28 @@ struct PieceLink {
   float weight;
 };
 
+/// The size of one side of a batch.
+struct SideShape {
+  std::int64_t rows = 0;     ///< tokens
+  std::int64_t longest = 0;  ///< tokens of the longest sentence
+
+  bool operator==(const SideShape&) const = default;
+};
+
+struct BatchShape {
+  std::int64_t sentences = 0;
+  SideShape source = {}, target = {};
+
+  bool operator==(const BatchShape&) const = default;
+};
+
 struct PackedBatch {
   PackedSide source;  ///< each sentence ends with </s>, unless the model's sources have none
   PackedSide target;  ///< each sentence ends with </s>; the decoder's input is this shifted by one
   std::vector<std::int64_t> sentences;             ///< [B] numbers of the sentences in the corpus
   std::vector<std::vector<PieceLink>> links = {};  ///< [B] with --guided-alignment, else empty
+  /// The shape of all batches of the run (data/epoch_plan.h); of 0 sentences if they have none.
+  BatchShape capacity = {};
 };
 
 /// One side of some sentences of a batch, without a copy: B sentences, N tokens.
@@ -60,13 +78,15 @@ struct BatchView {
       : source(batch.source),
         target(batch.target),
         sentences(batch.sentences),
-        links(batch.links) {}
+        links(batch.links),
+        capacity(batch.capacity) {}
   /// The sentences [begin, end) of a view.
   BatchView(const BatchView& batch, std::size_t begin, std::size_t end)
       : source(batch.source, begin, end),
         target(batch.target, begin, end),
         sentences(batch.sentences.subspan(begin, end - begin)),
-        links(batch.links.empty() ? batch.links : batch.links.subspan(begin, end - begin)) {}
+        links(batch.links.empty() ? batch.links : batch.links.subspan(begin, end - begin)),
+        capacity(end - begin == batch.sentences.size() ? batch.capacity : BatchShape{}) {}
 
   /// The number of tokens of the larger side, which a budget bounds.
   std::int64_t largest_side() const { return std::max(source.size(), target.size()); }
@@ -74,6 +94,7 @@ struct BatchView {
   SideView source, target;
   std::span<const std::int64_t> sentences;        ///< [B]
   std::span<const std::vector<PieceLink>> links;  ///< [B] with --guided-alignment, else empty
+  BatchShape capacity = {};                       ///< a whole batch's, as in PackedBatch
 };
 
 /// A part of a batch that fits into memory, in shares for threads that work side by side.
@@ -94,21 +115,6 @@ struct PartitionConfig {
 /// are views: no token moves.
 std::vector<BatchPart> partition(const PackedBatch& batch, const PartitionConfig& config);
 
-/// The size of one side of a batch.
-struct SideShape {
-  std::int64_t rows = 0;     ///< tokens
-  std::int64_t longest = 0;  ///< tokens of the longest sentence
-
-  bool operator==(const SideShape&) const = default;
-};
-
-struct BatchShape {
-  std::int64_t sentences = 0;
-  SideShape source = {}, target = {};
-
-  bool operator==(const BatchShape&) const = default;
-};
-
 /// What `sentences` and `longest` of a shape cost.
 enum class ShapeUse {
   /// Attention pads each sentence to the longest one. Both numbers are rounded to one of eight
@@ -127,9 +133,13 @@ enum class ShapeUse {
 BatchShape shape_for(const BatchView& batch, ShapeUse use,
                      std::int64_t longest_allowed = std::numeric_limits<std::int64_t>::max());
 
+/// The batch's capacity, with sentences of at most `longest_allowed` tokens. Nothing if it has
+/// none, or if batch and filler sentences do not fit into it.
+std::optional<BatchShape> capacity_for(const BatchView& batch, std::int64_t longest_allowed);
+
 /// The batch, and after it filler sentences that make it as large as the shape. Their tokens are
 /// -1, which stands for the zero vector and for no target. So they add nothing to a loss or a
-/// gradient. Their number in the corpus is -1.
+/// gradient. Their number in the corpus is -1. Each has tokens on both sides, or on neither.
 PackedBatch filled(const BatchView& batch, const BatchShape& shape);
 
 /// Random sentences, to measure the time and memory of updates before there is any text.

@@ -41,6 +41,7 @@ void TrainConfig::apply_preset(Preset chosen) {
 PlanConfig TrainConfig::epoch_plan(std::vector<WeightedPairs> weights) const {
   return {.max_tokens = max_tokens,
           .max_sentences = max_sentences,
+          .lengths = batch_lengths,
           .seed = static_cast<std::uint64_t>(seed),
           .weights = std::move(weights),
           .threads = static_cast<int>(threads)};

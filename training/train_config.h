@@ -34,6 +34,7 @@ struct TrainConfig {
 
   std::int64_t max_tokens = 4096;
   std::int64_t max_sentences = 0;
+  BatchLengths batch_lengths = BatchLengths::Similar;
   std::int64_t update_freq = 1;
 
   double lr = 7e-4;
@@ -132,6 +133,9 @@ struct TrainConfig {
           {.aliases = "mini-batch-words"});
     field("max-sentences", max_sentences, "maximum number of pairs in a batch; 0: no limit",
           {.aliases = "mini-batch"});
+    field("batch-lengths", batch_lengths,
+          "sentences of a batch: similar lengths, or mixed, so that all batches have one shape; "
+          "if not given, mixed on a GPU that needs no padding, otherwise similar");
     field("update-freq", update_freq, "number of batches per rank in one update",
           {.aliases = "optimizer-delay,accumulate,accum-count"});
   }

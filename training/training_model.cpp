@@ -67,8 +67,10 @@ BatchShape shape_on(const torch::Tensor& weights, const BatchView& share,
   // Guided alignment pads the heads.
   const bool is_packed = config.attention_dropout == 0 && share.links.empty() &&
                          has_flash_attention(weights.scalar_type(), weights.device(), config.d_k());
-  return shape_for(share, is_packed ? ShapeUse::Packed : ShapeUse::Padded,
-                   config.longest_sentence());
+  const std::int64_t longest = config.longest_sentence();
+  if (!is_packed) return shape_for(share, ShapeUse::Padded, longest);
+  const std::optional<BatchShape> capacity = capacity_for(share, longest);
+  return capacity ? *capacity : shape_for(share, ShapeUse::Packed, longest);
 }
 
 struct ForwardPass {

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/random.h"
+#include "data/batch_stream.h"
 #include "tests/data/corpus_of.h"
 
 namespace dragoman {
@@ -200,6 +202,82 @@ TEST(EpochPlan, RoundsOfAWeightAreInDifferentOrders) {
   ASSERT_EQ(first.size(), second.size());
   for (const auto& batch : first)
     EXPECT_EQ(std::find(second.begin(), second.end(), batch), second.end());
+}
+
+// ---- batches of mixed lengths -------------------------------------------------------------------
+
+constexpr BatchLengths kMixed = BatchLengths::Mixed;
+
+/// Sources are a little shorter than targets; most are short, some long.
+Corpus usual_corpus(int pairs) {
+  RandomStream random(3, 1);
+  std::vector<TokenPair> all;
+  for (int i = 0; i < pairs; ++i) {
+    const std::size_t target =
+        3 + random.below(20) + random.below(20) + random.below(40) * random.below(2);
+    const std::size_t source = target * (70 + random.below(41)) / 100 + random.below(3);
+    all.emplace_back(std::vector<TokenId>(source, 7), std::vector<TokenId>(target, 7));
+  }
+  return corpus_of(all);
+}
+
+TEST(MixedBatches, EveryPairIsInABatchOnceAndBatchesKeepToTheCapacity) {
+  const Corpus corpus = corpus_of(random_pairs(3000, 40));
+  for (const std::int64_t budget : {1, 60, 500, 100'000})
+    for (const std::int64_t sentences : {0, 7}) {
+      const PlanConfig config{.max_tokens = budget, .max_sentences = sentences, .lengths = kMixed};
+      const BatchCapacity capacity = batch_capacity(corpus, config);
+      EXPECT_LE(std::max(capacity.source_tokens, capacity.target_tokens), budget);
+      std::vector<std::uint32_t> seen;
+      for (const auto& batch : batches_of(plan_epoch(corpus, config, 3))) {
+        ASSERT_FALSE(batch.empty());
+        EXPECT_LE(std::ssize(batch), sentences > 0 ? sentences : capacity.sentences);
+        const BatchTokens tokens = tokens_of(corpus, batch);
+        if (batch.size() > 1) {
+          EXPECT_LE(tokens.source, capacity.source_tokens);
+          EXPECT_LE(tokens.target, capacity.target_tokens);
+        }
+        seen.insert(seen.end(), batch.begin(), batch.end());
+      }
+      std::sort(seen.begin(), seen.end());
+      std::vector<std::uint32_t> all(3000);
+      std::iota(all.begin(), all.end(), 0);
+      EXPECT_EQ(seen, all);
+    }
+}
+
+TEST(MixedBatches, AllBatchesOfAnEpochHaveOneShapeAndLittleFiller) {
+  const Corpus corpus = usual_corpus(60'000);
+  for (const std::int64_t budget : {2048, 4096, 25'000}) {
+    const PlanConfig config{.max_tokens = budget, .lengths = kMixed};
+    const BatchShape shape = batch_capacity(corpus, config).shape;
+    std::int64_t tokens = 0, rows = 0;
+    for (const auto& pairs : batches_of(plan_epoch(corpus, config, 0))) {
+      PackedBatch batch = pack_batch(corpus, pairs, {});
+      batch.capacity = shape;
+      EXPECT_EQ(capacity_for(batch, 1000), shape);
+      tokens += batch.source.size() + batch.target.size();
+      rows += shape.source.rows + shape.target.rows;
+    }
+    EXPECT_LT(static_cast<double>(rows - tokens), 0.03 * static_cast<double>(rows)) << budget;
+  }
+}
+
+TEST(MixedBatches, APlanIsAFunctionOfSeedAndEpoch) {
+  const Corpus corpus = usual_corpus(2000);
+  const auto plan = [&corpus](std::uint64_t seed, std::int64_t epoch) {
+    return batches_of(
+        plan_epoch(corpus, {.max_tokens = 400, .lengths = kMixed, .seed = seed}, epoch));
+  };
+  EXPECT_EQ(plan(1, 2), plan(1, 2));
+  EXPECT_NE(plan(1, 2), plan(1, 3));
+  EXPECT_NE(plan(1, 2), plan(2, 2));
+}
+
+TEST(MixedBatches, ASmallCorpusHasASmallCapacity) {
+  const Corpus corpus = corpus_of(random_pairs(20, 10));
+  const BatchShape shape = batch_capacity(corpus, {.max_tokens = 25'000, .lengths = kMixed}).shape;
+  EXPECT_LE(std::max(shape.source.rows, shape.target.rows), 256);
 }
 
 }  // namespace

@@ -165,6 +165,40 @@ TEST(BatchShape, NoSentenceIsLongerThanAModelAllows) {
   }
 }
 
+TEST(BatchShape, ABatchIsFilledUpToItsCapacityByFewSentencesAndEmptyOnes) {
+  PackedBatch batch = batch_of(40, 30, 3);
+  EXPECT_FALSE(capacity_for(batch, 1000)) << "it has none";
+  batch.capacity = {.sentences = 60,
+                    .source = {.rows = batch.source.size() + 3, .longest = 128},
+                    .target = {.rows = batch.target.size() + 90, .longest = 128}};
+  ASSERT_EQ(capacity_for(batch, 1000), batch.capacity);
+  EXPECT_EQ(capacity_for(batch, 97)->target.longest, 97);
+  EXPECT_FALSE(capacity_for(batch, 29)) << "three filler sentences have room for 87";
+  EXPECT_FALSE(capacity_for(BatchView(BatchView(batch), 0, 20), 1000)) << "a part of it";
+  const PackedBatch whole = filled(batch, batch.capacity);
+  ASSERT_EQ(whole.source.sentences(), 60);
+  ASSERT_EQ(whole.target.sentences(), 60);
+  for (std::size_t b = 40; b < 60; ++b) {
+    EXPECT_EQ(whole.source.starts[b + 1] - whole.source.starts[b], b < 43 ? 1 : 0);
+    EXPECT_EQ(whole.target.starts[b + 1] - whole.target.starts[b], b < 43 ? 30 : 0);
+  }
+}
+
+TEST(BatchShape, ALargerBatchThanTheCapacityHasNone) {
+  PackedBatch batch = batch_of(40, 30, 3);
+  batch.capacity = shape_for(batch, ShapeUse::Packed);
+  EXPECT_TRUE(capacity_for(batch, 1000));
+  PackedBatch of_more_sentences = batch;
+  of_more_sentences.capacity.sentences = 39;
+  EXPECT_FALSE(capacity_for(of_more_sentences, 1000));
+  for (SideShape BatchShape::*side : {&BatchShape::source, &BatchShape::target})
+    for (std::int64_t SideShape::*field : {&SideShape::rows, &SideShape::longest}) {
+      PackedBatch larger = batch;
+      larger.capacity.*side.*field = 5;
+      EXPECT_FALSE(capacity_for(larger, 1000));
+    }
+}
+
 TEST(BatchShape, LinksOfFillerSentencesAreNone) {
   PackedBatch batch = batch_of(3, 5, 1);
   batch.links = {{{0, 0, 1}}, {}, {{0, 0, 1}}};

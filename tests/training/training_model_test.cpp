@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "data/packed_batch.h"
@@ -204,6 +205,33 @@ TEST(TrainingModel, FillerSentencesChangeNeitherTheLossNorTheGradient) {
               1e-6 * loss.smoothed);
   EXPECT_LT((gradient - same_gradient).norm().item<double>(),
             1e-6 * gradient.norm().item<double>());
+}
+
+TEST(TrainingModel, ABatchFilledUpToItsCapacityLearnsAsTheBatchItself) {
+  ModelConfig config = small_config(0.2);
+  config.attention_dropout = 0;
+  config.heads = 4;  // of 8 elements: packed on a GPU
+  const auto run = [&config](PackedBatch batch, const BatchShape& capacity) {
+    TrainingModel model(config, {}, Precision::Bf16, test_device(), 1);
+    batch.capacity = capacity;
+    const StandInCounts counts;
+    const DeviceLoss loss = accumulate(model, batch, {.label_smoothing = 0.1}, 1);
+    return std::tuple(
+        loss.read(), model.gradient().clone(),
+        StandInCounts::is_there() ? counts.report()["bytes_written"].get<double>() : 0);
+  };
+  const PackedBatch batch = batch_of({1, 2, 3, 4, 5});
+  const SideShape side{.rows = 256, .longest = 128};
+  const auto [loss, gradient, bytes] = run(batch, {});
+  const auto [same, same_gradient, more_bytes] =
+      run(batch, {.sentences = 16, .source = side, .target = side});
+  EXPECT_EQ(same.source_tokens, loss.source_tokens);
+  EXPECT_EQ(same.target_tokens, loss.target_tokens);
+  EXPECT_NEAR(same.smoothed, loss.smoothed, 2e-3 * loss.smoothed);
+  EXPECT_NEAR(same.negative_log_likelihood, loss.negative_log_likelihood, 2e-3 * loss.smoothed);
+  EXPECT_LT((gradient - same_gradient).norm().item<double>(),
+            1e-2 * gradient.norm().item<double>());
+  if (StandInCounts::is_there()) EXPECT_GT(more_bytes, bytes) << "not filled up";
 }
 
 /// An update as the trainer makes it.

@@ -15,11 +15,13 @@ namespace {
 
 constexpr const char* kNotExact = "the run continues, but not bit-identically";
 
-/// Earlier versions had other rules about pairs. This makes the settings of their runs say so.
+/// Earlier versions had other rules about pairs and batches. This makes the settings of their runs
+/// say so.
 StartRecord with_earlier_rules(StartRecord remembered) {
   if (remembered.values.empty()) return remembered;
   remembered.values.try_emplace("pair-identity", name_of(PairIdentity::Bytes));
   remembered.values.try_emplace("valid-overlap", name_of(ValidOverlap::Ignored));
+  remembered.values.try_emplace("batch-lengths", name_of(BatchLengths::Similar));
   return remembered;
 }
 

@@ -122,7 +122,12 @@ void choose_by_models(SettledRun& run, const StartFacts& known) {
 /// On a GPU no attention weights are dropped, as in the paper: flash attention, the fast path
 /// there, cannot drop them (model/ops/attention.h).
 void choose_for_gpu(RunSettings& settings) {
-  settings.choose("attention-dropout", "0", "on a GPU");
+  const std::string reason = "on a GPU";
+  settings.choose("attention-dropout", "0", reason);
+  const bool pads = settings.model.attention_dropout > 0 ||
+                    settings.train.precision == Precision::Fp32 ||
+                    !settings.data.guided_alignment.empty();
+  if (!pads) settings.choose("batch-lengths", "mixed", reason);
 }
 
 /// Chooses the size of the model, and the settings that are needed before the text is encoded. A

@@ -137,6 +137,18 @@ TEST_F(RunStart, OnAGpuNoAttentionWeightsAreDroppedUnlessTheRunHasAValue) {
   EXPECT_EQ(settled().settings.model.attention_dropout, 0.2) << "asked for";
 }
 
+TEST_F(RunStart, OnAGpuThatNeedsNoPaddingBatchesHaveMixedLengths) {
+  EXPECT_EQ(settled().settings.train.batch_lengths, BatchLengths::Similar) << "on the CPU";
+  known.on_gpu = true;
+  SettledRun run = settled();
+  EXPECT_EQ(run.settings.train.batch_lengths, BatchLengths::Mixed);
+  EXPECT_EQ(reason(run, "batch-lengths"), "on a GPU");
+  ask("precision", "fp32");
+  EXPECT_EQ(settled().settings.train.batch_lengths, BatchLengths::Similar) << "attention pads";
+  ask("batch-lengths", "mixed");
+  EXPECT_EQ(settled().settings.train.batch_lengths, BatchLengths::Mixed) << "asked for";
+}
+
 TEST_F(RunStart, ARunThatDroppedAttentionWeightsDoesSoOnAGpu) {
   begin();
   known.on_gpu = true;
