@@ -254,6 +254,7 @@ void Start::begin(const std::optional<FoundCheckpoint>& found, const RankInfo& i
   settle();
   device = chosen_device(settled.settings.train.device, info.local_rank);
   known.on_gpu = device.is_cuda();
+  known.ranks = size;
   threads = use_threads(settled.settings.train.threads, info.local_size);
 }
 

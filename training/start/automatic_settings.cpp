@@ -88,6 +88,12 @@ FieldTexts text_settings(Preset preset, const TextSize& text) {
   return settings;
 }
 
+FieldTexts gpu_batch_settings(const TextSize& text, int gpus) {
+  constexpr std::int64_t kTokens = 25'000, kUpdatesOfPass = 1000;
+  if (estimated_size(text).target_tokens < kUpdatesOfPass * kTokens * gpus) return {};
+  return {{"max-tokens", text_of(kTokens)}, {"update-freq", "1"}};
+}
+
 std::int64_t target_tokens_to_see(const CorpusSize& corpus, Preset preset) {
   constexpr double kTokens = 430'000, kTinyToSee = 23e6, kSmallToSee = 18e6;
   constexpr double kPassesOfThePaper = 21;

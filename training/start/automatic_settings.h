@@ -58,6 +58,11 @@ std::int64_t vocabulary_for(const TextSize& text);
 /// batch, rate, dropout, subword sampling, joined pairs.
 FieldTexts text_settings(Preset preset, const TextSize& text);
 
+/// The batches of a run on `gpus` GPUs: --max-tokens and --update-freq. A GPU is only fast with
+/// large batches, so they have 25,000 pieces each, if a pass over the text still has 1,000 updates.
+/// Nothing if it has fewer: then the batches are those of the CPU.
+FieldTexts gpu_batch_settings(const TextSize& text, int gpus);
+
 /// Target pieces that a run should see in all. For a text of 430,000 (29,000 short pairs) tiny sees
 /// 23 million, which is 53 passes, and small sees 18 million. A text four times as long is seen for
 /// twice as many pieces. base and big make 21 passes, as the paper's models do (section 5.3:

@@ -132,8 +132,9 @@ void choose_for_gpu(RunSettings& settings) {
 
 /// Chooses the size of the model, and the settings that are needed before the text is encoded. A
 /// preset that was asked for decides only the size.
-void choose_by_text(SettledRun& run, const TextSize& text,
-                    const std::optional<ChosenPreset>& chosen) {
+void choose_by_text(SettledRun& run, const StartFacts& known) {
+  const TextSize& text = *known.text;
+  const std::optional<ChosenPreset>& chosen = known.preset;
   RunSettings& settings = run.settings;
   std::string reason = counted(text.pairs, "pair");
   if (chosen && settings.is_open("preset")) {
@@ -148,6 +149,11 @@ void choose_by_text(SettledRun& run, const TextSize& text,
   const Preset preset = settings.train.preset;
   if (preset == Preset::Tiny && settings.model.norm == NormPosition::After)
     settings.choose("lr", "0.002", "--norm after");
+  // If one of the two was asked for, the other one is not for it.
+  if (known.on_gpu && !settings.asks_value("max-tokens") && !settings.asks_value("update-freq") &&
+      !settings.asks_auto("max-tokens"))
+    for (const auto& [name, value] : gpu_batch_settings(text, known.ranks))
+      settings.choose(name, value, reason + ", on a GPU");
   for (const auto& [name, value] : text_settings(preset, text)) {
     if (name == "vocab-size" && !settings.tokenizer.trains()) continue;
     if (name == "max-tokens" && settings.asks_auto("max-tokens")) continue;  // measured
@@ -240,7 +246,7 @@ SettledRun settle(const RunSettings& asked, const StartFacts& known) {
   choose_by_models(run, known);
   if (known.model) settings.check();  // again: its architecture is the model's
   if (known.on_gpu) choose_for_gpu(settings);
-  if (known.text) choose_by_text(run, *known.text, known.preset);
+  if (known.text) choose_by_text(run, known);
   if (known.tokenizers) choose_by_tokenizers(run, *known.tokenizers, known.model);
   if (known.max_tokens)
     settings.choose("max-tokens", text_of(*known.max_tokens),

@@ -50,6 +50,7 @@ struct StartFacts {
   /// The record of the checkpoint from which the run is resumed; on rank 0.
   std::optional<ProgressRecord> begun = {};
   bool on_gpu = false;                ///< whether this rank computes on a GPU
+  int ranks = 1;                      ///< that train together
   std::string initial_checksum = {};  ///< of the model that it was started from, if known
   /// The checkpoint; in a new run the model of --init-from.
   std::optional<GivenModel> model = {};

@@ -149,6 +149,31 @@ TEST_F(RunStart, OnAGpuThatNeedsNoPaddingBatchesHaveMixedLengths) {
   EXPECT_EQ(settled().settings.train.batch_lengths, BatchLengths::Mixed) << "asked for";
 }
 
+TEST_F(RunStart, OnAGpuALargeTextIsReadInLargeBatches) {
+  known.text = TextSize{.pairs = 4'500'000, .target_characters = 550'000'000};
+  known.preset = ChosenPreset{Preset::Base, "4,500,000 pairs"};
+  EXPECT_EQ(settled().settings.train.max_tokens, 4096) << "on the CPU";
+  known.on_gpu = true;
+  const SettledRun run = settled();
+  EXPECT_EQ(run.settings.train.max_tokens, 25'000);
+  EXPECT_EQ(run.settings.train.update_freq, 1) << "an update of base is as large as on the CPU";
+  EXPECT_EQ(reason(run, "max-tokens"), "4,500,000 pairs, on a GPU");
+  EXPECT_EQ(run.settings.record().values.at("max-tokens"), "25000");
+  known.ranks = 8;
+  EXPECT_EQ(settled().settings.train.max_tokens, 4096) << "a pass has fewer than 1,000 updates";
+  known.ranks = 1;
+  ask("update-freq", "2");
+  EXPECT_EQ(settled().settings.train.max_tokens, 4096);
+  ask("max-tokens", "9000");
+  EXPECT_EQ(settled().settings.train.max_tokens, 9000);
+}
+
+TEST_F(RunStart, OnAGpuASmallTextIsReadInTheBatchesOfTheCpu) {
+  known.on_gpu = true;
+  read_text();
+  EXPECT_EQ(settled().settings.train.max_tokens, 2048);
+}
+
 TEST_F(RunStart, ARunThatDroppedAttentionWeightsDoesSoOnAGpu) {
   begin();
   known.on_gpu = true;
