@@ -74,6 +74,7 @@ struct TrainConfig {
 
   Precision precision = Precision::Auto;
   std::string device = "auto";
+  bool device_graph = false;
   std::int64_t threads = 0;
   double rank_timeout = 30;
 
@@ -241,6 +242,11 @@ struct TrainConfig {
           {.on_resume = kAllowed});
     field("device", device, "device to compute on: auto, cpu, cuda or cuda:N",
           {.on_resume = kNotExact});
+    field(
+        "device-graph", device_graph,
+        "on one GPU: record the work of an update once, then launch it as a whole (a CUDA graph); "
+        "with --batch-lengths mixed; not yet run on a GPU",
+        {.on_resume = kAllowed});
     field("threads", threads,
           "threads on the CPU; 0: all cores that this process may use, divided among the "
           "ranks of a machine",

@@ -49,6 +49,8 @@ Trainer::Trainer(TrainingRun run, Communicator& ranks, TrainingObserver& observe
       selection_(run_, model_, log_, observer),
       batches_(run_, {.rank = ranks.rank(), .size = ranks.size()}),
       limits_(progress_.history, run_.config.spike_factor, run_.device) {
+  if (run_.config.device_graph && !DeviceGraph::is_available(run_.device))
+    throw UsageError("--device-graph: only on a GPU, with LibTorch 2.12 or CUDA's headers");
   if (ranks_.size() > 1)
     model_.hand_over_slices(slice_to_send(model_.layout().size()),
                             [this](const torch::Tensor& slice) { ranks_.begin_sum(slice); });
@@ -207,17 +209,28 @@ bool Trainer::average_checkpoints(const std::stop_token& stop) {
 void Trainer::update() {
   if (launched_.empty()) launch_began_ = seconds();
   const std::vector<PackedBatch> batches = batches_.next();
-  const DeviceLoss own = compute_gradient(batches);
-  ranks_.finish_sums();
-  const DeviceLoss sums = sum_over_ranks(ranks_, own);
-  const StepResult step = model_.step({.loss = sums,
-                                       .learning_rate = learning_rate_at(last_launched() + 1),
-                                       .clip_norm = run_.config.clip_norm,
-                                       .limits = &limits_});
+  const auto step_for = [this](const DeviceLoss& loss) {
+    return StepConfig{.loss = loss,
+                      .learning_rate = learning_rate_at(last_launched() + 1),
+                      .clip_norm = run_.config.clip_norm,
+                      .limits = &limits_};
+  };
+  DeviceLoss loss;
+  std::optional<StepResult> result;
+  if (run_.config.device_graph && progress_.part_tokens == 0) {
+    for (const PackedBatch& batch : batches) loss += {{}, batch.source.size(), batch.target.size()};
+    result = model_.step_by_graph(batches, run_.config.loss(), last_launched() + 1, step_for(loss));
+  }
+  if (!result) {
+    const DeviceLoss own = compute_gradient(batches);
+    ranks_.finish_sums();
+    loss = sum_over_ranks(ranks_, own);
+    result = model_.step(step_for(loss));
+  }
   std::vector<std::int64_t> sentences;
   for (const PackedBatch& batch : batches)
     sentences.insert(sentences.end(), batch.sentences.begin(), batch.sentences.end());
-  launched_.push_back({sums, step, std::move(sentences), batches_.position()});
+  launched_.push_back({loss, *result, std::move(sentences), batches_.position()});
 }
 
 std::int64_t Trainer::last_launched() const {

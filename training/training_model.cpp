@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/cpu.h"
+#include "base/machine.h"
 #include "base/random.h"
 #include "base/threads.h"
 #include "data/packed_batch.h"
@@ -49,9 +50,8 @@ constexpr std::int64_t kRowMultiple = 128;
 /// fits into a core's cache.
 constexpr std::int64_t kBlock = 32 * 1024;
 
-/// One side of a batch, on the device and in the number type of `weights`. For a device other than
-/// the CPU accumulate_share() has filled() the batch, up to a shape whose longest sentence has
-/// `longest` tokens.
+/// One side of a batch, on the device and in the number type of `weights`. If the batch is filled()
+/// up to a shape, the longest sentence of that has `longest` tokens.
 PackedTokens tokens_on_device(const SideView& side, std::int64_t heads,
                               const torch::Tensor& weights, std::int64_t longest = 0) {
   const bool any_shape = has_own_products(weights.scalar_type(), weights.device()) ||
@@ -60,15 +60,18 @@ PackedTokens tokens_on_device(const SideView& side, std::int64_t heads,
                        any_shape ? 1 : kRowMultiple, longest);
 }
 
+/// Whether attention needs no padding. Guided alignment pads the heads.
+bool is_packed(const torch::Tensor& weights, const BatchView& share, const ModelConfig& config) {
+  return config.attention_dropout == 0 && share.links.empty() &&
+         has_flash_attention(weights.scalar_type(), weights.device(), config.d_k());
+}
+
 /// The shape that a share is filled up to; none on the CPU.
 BatchShape shape_on(const torch::Tensor& weights, const BatchView& share,
                     const ModelConfig& config) {
   if (runs_kernels_on(weights.device())) return {};
-  // Guided alignment pads the heads.
-  const bool is_packed = config.attention_dropout == 0 && share.links.empty() &&
-                         has_flash_attention(weights.scalar_type(), weights.device(), config.d_k());
   const std::int64_t longest = config.longest_sentence();
-  if (!is_packed) return shape_for(share, ShapeUse::Padded, longest);
+  if (!is_packed(weights, share, config)) return shape_for(share, ShapeUse::Padded, longest);
   const std::optional<BatchShape> capacity = capacity_for(share, longest);
   return capacity ? *capacity : shape_for(share, ShapeUse::Packed, longest);
 }
@@ -232,26 +235,39 @@ DeviceLoss TrainingModel::accumulate(std::span<const BatchView> shares, const Lo
   return sums;
 }
 
+BatchInput TrainingModel::input_of(const BatchView& batch, const BatchShape& shape,
+                                   std::int64_t update) const {
+  RowKeys keys;
+  if (any_dropout(config()))
+    keys = {row_keys(batch.source, batch.sentences, seed_, update, Side::Source),
+            row_keys(batch.target, batch.sentences, seed_, update, Side::Target)};
+  const std::int64_t heads = config().heads;
+  if (device_.is_cuda()) return input_on_gpu(batch, shape, keys, heads, device_);
+  BatchInput input{{},
+                   tokens_on_device(batch.source, heads, compute_weights_, shape.source.longest),
+                   tokens_on_device(batch.target, heads, compute_weights_, shape.target.longest)};
+  if (!keys.source.empty()) input.source.layout.set_row_keys(keys.source);
+  if (!keys.target.empty()) input.target.layout.set_row_keys(keys.target);
+  return input;
+}
+
 DeviceLoss TrainingModel::accumulate_share(Replica& replica, const BatchView& share,
                                            const LossConfig& loss, std::int64_t update) {
   const BatchShape shape = shape_on(compute_weights_, share, config());
   std::optional<PackedBatch> filled_share;
   if (shape.sentences > 0) filled_share = filled(share, shape);
-  const BatchView input = filled_share ? BatchView(*filled_share) : share;
-  const auto on_device = [&](const SideView& side, const SideShape& filled_up) {
-    return tokens_on_device(side, config().heads, compute_weights_, filled_up.longest);
-  };
-  auto source = on_device(input.source, shape.source);
-  auto target = on_device(input.target, shape.target);
-  if (any_dropout(config())) {
-    source.layout.set_row_keys(
-        row_keys(input.source, input.sentences, seed_, update, Side::Source));
-    target.layout.set_row_keys(
-        row_keys(input.target, input.sentences, seed_, update, Side::Target));
-  }
-  const ForwardPass output = forward_pass(replica.model, source, target, input.links, loss);
-  const auto sums = projected_cross_entropy(output.hidden, replica.model->output_weight(),
-                                            replica.model->output_bias(), target.tokens, loss);
+  const BatchView whole = filled_share ? BatchView(*filled_share) : share;
+  const BatchInput input = input_of(whole, shape, update);
+  return {pass(replica, input, whole.links, loss), share.source.size(), share.target.size()};
+}
+
+torch::Tensor TrainingModel::pass(Replica& replica, const BatchInput& input,
+                                  std::span<const std::vector<PieceLink>> links,
+                                  const LossConfig& loss) {
+  const ForwardPass output = forward_pass(replica.model, input.source, input.target, links, loss);
+  const auto sums =
+      projected_cross_entropy(output.hidden, replica.model->output_weight(),
+                              replica.model->output_bias(), input.target.tokens, loss);
   auto objective = sums.objective;
   torch::Tensor losses = sums.values;
   if (output.alignment_loss.defined()) {
@@ -261,15 +277,19 @@ DeviceLoss TrainingModel::accumulate_share(Replica& replica, const BatchView& sh
          torch::stack({output.alignment_loss, output.linked_tokens}).detach().to(torch::kFloat64)});
   }
   objective.backward(one_);
-  return {losses, share.source.size(), share.target.size()};
+  return losses;
 }
 
 StepResult TrainingModel::step(const StepConfig& step) {
-  const torch::NoGradGuard no_grad;
   step_numbers_.set(step.loss.target_tokens, step.learning_rate);
+  return make_step(step.loss.values, step);
+}
+
+StepResult TrainingModel::make_step(const torch::Tensor& losses, const StepConfig& step) {
+  const torch::NoGradGuard no_grad;
   const Decision decision = decide({.numbers = step_numbers_,
                                     .gradient_norm = gradient_norm(),
-                                    .losses = step.loss.values,
+                                    .losses = losses,
                                     .clip_norm = step.clip_norm,
                                     .limits = step.limits,
                                     .average_decay = moving_average_ ? moving_average_->decay : 0},
@@ -285,6 +305,65 @@ StepResult TrainingModel::step(const StepConfig& step) {
   });
   if (slices_) slices_->restart();
   return decision.result;
+}
+
+std::optional<StepResult> TrainingModel::step_by_graph(std::span<const PackedBatch> batches,
+                                                       const LossConfig& loss, std::int64_t update,
+                                                       const StepConfig& step) {
+  const std::vector<BatchShape> shapes = shapes_to_record(batches);
+  if (shapes.empty()) return std::nullopt;
+  if (recorded_.shapes != shapes) {
+    if (recorded_.shapes.empty()) recorded_.shapes = shapes;  // the next update is recorded
+    return std::nullopt;
+  }
+  std::vector<BatchInput> inputs;
+  for (std::size_t i = 0; i < batches.size(); ++i)
+    inputs.push_back(input_of(filled(batches[i], shapes[i]), shapes[i], update));
+  step_numbers_.set(step.loss.target_tokens, step.learning_rate);
+  if (!recorded_.graph && !record_update(inputs, loss, step)) return std::nullopt;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    recorded_.inputs[i].numbers.copy_(inputs[i].numbers);
+  recorded_.graph->launch();
+  return StepResult{recorded_.result.values.clone()};
+}
+
+std::vector<BatchShape> TrainingModel::shapes_to_record(
+    std::span<const PackedBatch> batches) const {
+  if (!records_ || slices_ || !DeviceGraph::is_available(device_)) return {};
+  std::vector<BatchShape> shapes;
+  for (const PackedBatch& batch : batches) {
+    const auto capacity = capacity_for(batch, config().longest_sentence());
+    if (!capacity || !is_packed(compute_weights_, batch, config())) return {};
+    shapes.push_back(*capacity);
+  }
+  return shapes;
+}
+
+bool TrainingModel::record_update(const std::vector<BatchInput>& inputs, const LossConfig& loss,
+                                  const StepConfig& step) {
+  try {
+    for (const BatchInput& input : inputs) recorded_.inputs.push_back(copy_of(input));
+    recorded_.graph = std::make_unique<DeviceGraph>(device_);
+    recorded_.graph->record([&] {
+      Replica& replica = replicas_.front();
+      DeviceLoss sums;
+      for (const BatchInput& input : recorded_.inputs) {
+        sums += {pass(replica, input, {}, loss), 0, 0};
+        const torch::NoGradGuard no_grad;
+        add_gradients(0, gradient_.numel());
+        replica.clear_gradients();
+      }
+      recorded_.result = make_step(sums.values, step);
+    });
+    return true;
+  } catch (const std::exception& problem) {
+    if (!is_out_of_memory(problem)) throw;
+  }
+  records_ = false;
+  recorded_ = {};
+  replicas_.front().clear_gradients();
+  give_back_freed_memory();
+  return false;
 }
 
 torch::Tensor TrainingModel::gradient_norm() {

@@ -16,6 +16,8 @@
 #include "base/threads.h"
 #include "data/packed_batch.h"
 #include "model/transformer.h"
+#include "training/batch_input.h"
+#include "training/device_graph.h"
 #include "training/flat_parameters.h"
 #include "training/loss/loss.h"
 #include "training/optimizer.h"
@@ -91,6 +93,14 @@ class TrainingModel {
   /// for a GPU.
   StepResult step(const StepConfig& step);
 
+  /// accumulate() of each batch and step(), with the work of a GPU recorded once and then launched
+  /// as a whole. `loss`, and `step` but for its rate and tokens, must always be the same, and the
+  /// limits must stay. Does nothing, and returns nothing, if a batch has no capacity, if batches
+  /// have other shapes than those before, or if memory does not suffice.
+  std::optional<StepResult> step_by_graph(std::span<const PackedBatch> batches,
+                                          const LossConfig& loss, std::int64_t update,
+                                          const StepConfig& step);
+
   /// Clears the gradient, and what an accumulate() that threw has left in the replicas. Slices that
   /// were handed over are complete, and stay.
   void forget_gradient();
@@ -147,6 +157,18 @@ class TrainingModel {
   /// Adds the replicas' gradients of elements [begin, end).
   void add_gradients(std::int64_t begin, std::int64_t end);
   std::int64_t elements_left() const;  // of gradient() that are not handed over
+  /// `batch` is filled up to the shape; that is of 0 sentences if no shape is needed.
+  BatchInput input_of(const BatchView& batch, const BatchShape& shape, std::int64_t update) const;
+  /// Forward and backward pass: DeviceLoss::values. The gradient is the replica's.
+  torch::Tensor pass(Replica& replica, const BatchInput& input,
+                     std::span<const std::vector<PieceLink>> links, const LossConfig& loss);
+  /// The shapes of the batches, if an update of them can be recorded.
+  std::vector<BatchShape> shapes_to_record(std::span<const PackedBatch> batches) const;
+  /// Returns false if memory does not suffice.
+  bool record_update(const std::vector<BatchInput>& inputs, const LossConfig& loss,
+                     const StepConfig& step);
+  /// Makes the step that step_numbers_ are set for. `losses` as DeviceLoss::values.
+  StepResult make_step(const torch::Tensor& losses, const StepConfig& step);
   DeviceLoss accumulate_share(Replica& replica, const BatchView& share, const LossConfig& loss,
                               std::int64_t update);
 
@@ -163,6 +185,16 @@ class TrainingModel {
   std::unique_ptr<ThreadTeam> team_ = std::make_unique<ThreadTeam>();
   Adam adam_;
   std::optional<MovingAverage> moving_average_;
+
+  /// An update that is recorded.
+  struct RecordedUpdate {
+    std::vector<BatchShape> shapes;  // of its batches
+    std::vector<BatchInput> inputs;
+    std::unique_ptr<DeviceGraph> graph;
+    StepResult result;
+  };
+  RecordedUpdate recorded_;
+  bool records_ = true;  // false: memory has run out
 };
 
 /// While this object lives, master() computes with `weights` (flat, like model.weights()) in place

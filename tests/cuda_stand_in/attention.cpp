@@ -37,7 +37,7 @@ double bytes_of(std::initializer_list<Tensor> tensors) {
 
 /// Sentences of queries and keys, one beside the other, in q [N, H, K] and k, v [M, H, K].
 struct Packed {
-  const Tensor &query_starts, &key_starts;  // int32 [B + 1]
+  const Tensor query_starts, key_starts;  // int32 [B + 1]
   std::int64_t longest_queries, longest_keys;
   bool causal;
   double scale;
@@ -100,7 +100,6 @@ FlashResults flash_forward(const Tensor& q, const Tensor& k, const Tensor& v,
                            std::optional<double> scale) {
   TORCH_CHECK(query_starts && key_starts, "flash attention of a padded batch is not here");
   TORCH_CHECK(dropout == 0, "flash attention with dropout is not here");
-  catch_up();
   const Packed packed{
       *query_starts, *key_starts,       longest_queries.expect_int(), longest_keys.expect_int(),
       causal,        scale_of(q, scale)};
@@ -108,13 +107,18 @@ FlashResults flash_forward(const Tensor& q, const Tensor& k, const Tensor& v,
   const at::AutoDispatchBelowADInplaceOrView below;
   const Tensor output = at::empty(q.sizes(), q.options());
   const Tensor log_sums = at::empty({q.size(1), q.size(0)}, q.options().dtype(at::kFloat));
-  packed.for_each([&](std::int64_t q0, std::int64_t queries, std::int64_t k0, std::int64_t keys) {
-    const Tensor scores = packed.scores(rows(q, q0, queries), rows(k, k0, keys));
-    seen_by_kernels(log_sums).narrow(1, q0, queries).copy_(scores.logsumexp(2));
-    const Tensor attended = at::matmul(scores.softmax(2), rows(v, k0, keys).transpose(0, 1));
-    seen_by_kernels(output).narrow(0, q0, queries).copy_(attended.transpose(0, 1));
+  perform([=] {
+    catch_up();
+    const at::AutoDispatchBelowADInplaceOrView below;
+    packed.for_each([&](std::int64_t q0, std::int64_t queries, std::int64_t k0, std::int64_t keys) {
+      const Tensor scores = packed.scores(rows(q, q0, queries), rows(k, k0, keys));
+      seen_by_kernels(log_sums).narrow(1, q0, queries).copy_(scores.logsumexp(2));
+      const Tensor attended = at::matmul(scores.softmax(2), rows(v, k0, keys).transpose(0, 1));
+      seen_by_kernels(output).narrow(0, q0, queries).copy_(attended.transpose(0, 1));
+    });
+    count_launch("aten::_flash_attention_forward", bytes_of({q, k, v}),
+                 bytes_of({output, log_sums}));
   });
-  count_launch("aten::_flash_attention_forward", bytes_of({q, k, v}), bytes_of({output, log_sums}));
   const auto random = q.options().dtype(at::kLong);
   return {output, log_sums, at::empty({2}, random), at::empty({}, random), Tensor()};
 }
@@ -147,7 +151,6 @@ std::tuple<Tensor, Tensor, Tensor> flash_backward(
     c10::SymInt longest_queries, c10::SymInt longest_keys, double, bool causal, const Tensor&,
     const Tensor&, std::optional<double> scale, std::optional<c10::SymInt>,
     std::optional<c10::SymInt>) {
-  catch_up();
   const Packed packed{
       query_starts, key_starts,        longest_queries.expect_int(), longest_keys.expect_int(),
       causal,       scale_of(q, scale)};
@@ -159,26 +162,30 @@ std::tuple<Tensor, Tensor, Tensor> flash_backward(
   // The gradient of queries is summed by atomics unless one order is asked for.
   const bool in_order = at::globalContext().deterministicAlgorithms() &&
                         !at::globalContext().deterministicAlgorithmsWarnOnly();
-  packed.for_each([&](std::int64_t q0, std::int64_t queries, std::int64_t k0, std::int64_t keys) {
-    const Tensor Q = rows(q, q0, queries), K = rows(k, k0, keys), V = rows(v, k0, keys),
-                 dO = rows(d_output, q0, queries), O = rows(output, q0, queries);
-    const Tensor of_rows = seen_by_kernels(log_sums).narrow(1, q0, queries).unsqueeze(2);
-    const Tensor P = (packed.scores(Q, K) - of_rows).exp();  // [H, T, S]
-    const Tensor dP = at::matmul(dO.transpose(0, 1), V.permute({1, 2, 0}));
-    const Tensor inner = (dO * O).sum(2).transpose(0, 1).unsqueeze(2);  // [H, T, 1]
-    const Tensor dS = P * (dP - inner) * packed.scale;
-    Tensor dQ = at::matmul(dS, K.transpose(0, 1)).transpose(0, 1);
-    if (!in_order) dQ = dQ * (1 + (at::rand(dQ.sizes()) - 0.5) * 0.01);
-    seen_by_kernels(d_q).narrow(0, q0, queries).copy_(dQ);
-    seen_by_kernels(d_k)
-        .narrow(0, k0, keys)
-        .copy_(at::matmul(dS.transpose(1, 2), Q.transpose(0, 1)).transpose(0, 1));
-    seen_by_kernels(d_v)
-        .narrow(0, k0, keys)
-        .copy_(at::matmul(P.transpose(1, 2), dO.transpose(0, 1)).transpose(0, 1));
+  perform([=] {
+    catch_up();
+    const at::AutoDispatchBelowADInplaceOrView below;
+    packed.for_each([&](std::int64_t q0, std::int64_t queries, std::int64_t k0, std::int64_t keys) {
+      const Tensor Q = rows(q, q0, queries), K = rows(k, k0, keys), V = rows(v, k0, keys),
+                   dO = rows(d_output, q0, queries), O = rows(output, q0, queries);
+      const Tensor of_rows = seen_by_kernels(log_sums).narrow(1, q0, queries).unsqueeze(2);
+      const Tensor P = (packed.scores(Q, K) - of_rows).exp();  // [H, T, S]
+      const Tensor dP = at::matmul(dO.transpose(0, 1), V.permute({1, 2, 0}));
+      const Tensor inner = (dO * O).sum(2).transpose(0, 1).unsqueeze(2);  // [H, T, 1]
+      const Tensor dS = P * (dP - inner) * packed.scale;
+      Tensor dQ = at::matmul(dS, K.transpose(0, 1)).transpose(0, 1);
+      if (!in_order) dQ = dQ * (1 + (at::rand(dQ.sizes()) - 0.5) * 0.01);
+      seen_by_kernels(d_q).narrow(0, q0, queries).copy_(dQ);
+      seen_by_kernels(d_k)
+          .narrow(0, k0, keys)
+          .copy_(at::matmul(dS.transpose(1, 2), Q.transpose(0, 1)).transpose(0, 1));
+      seen_by_kernels(d_v)
+          .narrow(0, k0, keys)
+          .copy_(at::matmul(P.transpose(1, 2), dO.transpose(0, 1)).transpose(0, 1));
+    });
+    count_launch("aten::_flash_attention_backward", bytes_of({d_output, q, k, v, output, log_sums}),
+                 bytes_of({d_q, d_k, d_v}));
   });
-  count_launch("aten::_flash_attention_backward", bytes_of({d_output, q, k, v, output, log_sums}),
-               bytes_of({d_q, d_k, d_v}));
   return {d_q, d_k, d_v};
 }
 

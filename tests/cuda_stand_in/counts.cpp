@@ -74,6 +74,7 @@ void count_launch(const std::string& name, double bytes_read, double bytes_writt
 }
 
 void count_wait(const std::string& name) {
+  refuse_to_record(name);
   bool first = false;
   {
     const std::lock_guard lock(counts().mutex);

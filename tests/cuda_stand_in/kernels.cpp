@@ -240,17 +240,24 @@ struct Dimensions {
 
 struct Kernel {
   std::string name;
-  std::function<void(const void* arguments, Memory& memory, unsigned blocks, unsigned threads)> run;
+  /// The work of a launch. It keeps a copy of the arguments.
+  std::function<std::function<void()>(const void* arguments, unsigned blocks, unsigned threads)>
+      launch;
 };
 
 template <class T, class Arguments>
 std::pair<const std::string, Kernel> kernel(const std::string& name, void (*function)(Arguments)) {
-  return {name,
-          {name, [function](const void* given, Memory& memory, unsigned blocks, unsigned threads) {
-             Arguments arguments = *static_cast<const Arguments*>(given);
-             use<T>(arguments, memory);
-             cuda_on_cpu::run(blocks, threads, [&] { function(arguments); });
-           }}};
+  return {name, {name, [name, function](const void* given, unsigned blocks, unsigned threads) {
+                   return [name, function, kept = *static_cast<const Arguments*>(given), blocks,
+                           threads] {
+                     catch_up();
+                     Memory memory(name);
+                     Arguments arguments = kept;
+                     use<T>(arguments, memory);
+                     cuda_on_cpu::run(blocks, threads, [&] { function(arguments); });
+                     memory.count();
+                   };
+                 }}};
 }
 
 std::map<std::string, Kernel>& kernels() {
@@ -305,11 +312,7 @@ int cudaLaunchKernel(const void* kernel, Dimensions grid, Dimensions block, void
   if (grid.y * grid.z * block.y * block.z != 1 || block.x > 1024 || shared_memory != 0 ||
       stream != reinterpret_cast<void*>(current_stream()))
     return kInvalidValue;
-  catch_up();
-  const Kernel& called = *static_cast<const Kernel*>(kernel);
-  Memory memory(called.name);
-  called.run(arguments[0], memory, grid.x, block.x);
-  memory.count();
+  perform(static_cast<const Kernel*>(kernel)->launch(arguments[0], grid.x, block.x));
   return 0;
 }
 

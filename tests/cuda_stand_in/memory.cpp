@@ -67,7 +67,7 @@ class DeviceMemory {
       address = free.back();
       free.pop_back();
     }
-    taken_[address] = {.size = size, .users = {current_stream()}};
+    taken_[address] = {.size = size, .users = {is_recording() ? kAllStreams : current_stream()}};
     std::memset(seen_by_kernels(address), 0xFF, size);  // not a number, in each type
     return address;
   }
@@ -80,6 +80,7 @@ class DeviceMemory {
       std::fputs("stand-in for CUDA: memory is freed twice\n", stderr);
       std::abort();
     }
+    if (block->second.users.contains(kAllStreams)) return;  // it stays a graph's
     const std::size_t size = block->second.size;
     in_use_ -= size;
     if (size > kSmall) madvise(seen_by_kernels(address), size, MADV_DONTNEED);
@@ -96,8 +97,27 @@ class DeviceMemory {
     const bool is_taken =
         block != taken_.begin() && begin + bytes <= (--block)->first + block->second.size;
     TORCH_CHECK(is_taken, "stand-in for CUDA: ", operation, " uses freed memory, or not its own");
-    TORCH_CHECK(block->second.users.contains(stream), "stand-in for CUDA: ", operation,
+    const std::set<std::int64_t>& users = block->second.users;
+    TORCH_CHECK(is_recording() || users.contains(stream) || users.contains(kAllStreams),
+                "stand-in for CUDA: ", operation,
                 " uses memory of another stream, which nobody has recorded");
+  }
+  void begin_recording() {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [address, block] : taken_)
+      before_[address].assign(static_cast<char*>(seen_by_kernels(address)), block.size);
+  }
+  void end_recording() {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [address, block] : taken_) {
+      void* seen = seen_by_kernels(address);
+      const auto content = before_.find(address);
+      if (content != before_.end() && content->second.size() == block.size)
+        std::memcpy(seen, content->second.data(), block.size);
+      else
+        std::memset(seen, 0xFF, block.size);
+    }
+    before_.clear();
   }
   void allow_use(const void* address, std::int64_t stream) {
     const std::lock_guard lock(mutex_);
@@ -110,6 +130,7 @@ class DeviceMemory {
     std::size_t size;
     std::set<std::int64_t> users;  // streams
   };
+  static constexpr std::int64_t kAllStreams = -1;
 
   char* const begin_ = reserve(PROT_NONE);
   char* const seen_ = reserve(PROT_READ | PROT_WRITE);
@@ -117,6 +138,7 @@ class DeviceMemory {
   std::mutex mutex_;
   std::map<std::size_t, std::vector<char*>> free_;  // by size
   std::map<char*, Block> taken_;
+  std::map<char*, std::string> before_;  // what they had when a recording began
   std::size_t used_ = 0, in_use_ = 0;
 };
 
@@ -235,5 +257,8 @@ void check_use(const void* address, std::size_t bytes, const std::string& operat
 }
 
 void allow_use(const void* address, std::int64_t stream) { memory().allow_use(address, stream); }
+
+void begin_recording_memory() { memory().begin_recording(); }
+void end_recording_memory() { memory().end_recording(); }
 
 }  // namespace dragoman::cuda_stand_in

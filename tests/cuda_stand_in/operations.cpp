@@ -71,14 +71,29 @@ double bytes_of(const Tensor& tensor) {
   return bytes;
 }
 
+/// The same memory, with the shape that it has now.
+Tensor alias_of(const Tensor& tensor) {
+  if (!tensor.defined()) return tensor;
+  return Tensor(tensor.unsafeGetTensorImpl()->shallow_copy_and_detach(
+      c10::VariableVersion(0), /*allow_tensor_metadata_change=*/true));
+}
+
 Tensor& copy(Tensor& self, const Tensor& source, bool non_blocking) {
   if (self.numel() == 0) return self;
   const Tensor from = source.sizes() == self.sizes() ? source : source.expand_as(self);
   for (const Tensor& tensor : {std::as_const(self), from})
     if (tensor.is_cuda()) check_use(tensor, "aten::copy_");
   if (self.is_cuda() && from.is_cuda()) {
-    count_launch("aten::copy_", bytes_of(from), bytes_of(self));
+    perform([to = alias_of(self), from = alias_of(from)] {
+      catch_up();
+      const at::AutoDispatchBelowADInplaceOrView below;
+      Tensor seen = seen_by_kernels(to);
+      seen.copy_(seen_by_kernels(from));
+      count_launch("aten::copy_", bytes_of(from), bytes_of(to));
+    });
+    return self;
   } else {
+    refuse_to_record("a copy between host and device");
     const Tensor& host = self.is_cuda() ? source : self;
     const char* name = self.is_cuda() ? "copy to the device" : "copy to the host";
     if (non_blocking && is_locked(host.const_data_ptr())) {
@@ -184,6 +199,23 @@ class Call {
     }
   }
 
+  /// The same for results that were there before.
+  void write_again(const torch::jit::Stack& stack, const torch::jit::Stack& results) {
+    const auto write = [this](const Tensor& there, const Tensor& here) {
+      if (!there.defined() || there.numel() == 0) return;
+      has_elements_ = true;
+      fresh_ += bytes_of(there);
+      seen_by_kernels(there).copy_(here);
+    };
+    for (std::size_t r = 0; r < results.size(); ++r) {
+      if (schema_.returns()[r].alias_info() != nullptr) continue;
+      if (results[r].isTensor()) write(results[r].toTensor(), stack[r].toTensor());
+      if (!results[r].isTensorList()) continue;
+      const auto there = results[r].toTensorVector(), here = stack[r].toTensorVector();
+      for (std::size_t i = 0; i < there.size(); ++i) write(there[i], here[i]);
+    }
+  }
+
   void count() const {
     if (kWaits.contains(schema_.name()) || (kTakesHostIndices.contains(schema_.name()) && by_mask_))
       count_wait(schema_.name());
@@ -201,6 +233,8 @@ class Call {
   Tensor on_cpu(const Tensor& tensor, bool writes, bool may_grow) {
     if (!tensor.defined()) return tensor;
     if (!tensor.is_cuda()) {
+      if (!tensor.unsafeGetTensorImpl()->is_wrapped_number())
+        refuse_to_record(name_ + ": a number of the host");
       TORCH_CHECK(tensor.dim() == 0 || kTakesHostIndices.contains(schema_.name()),
                   "stand-in for CUDA: ", name_,
                   ": Expected all tensors to be on the same device, "
@@ -275,17 +309,48 @@ void shuffle_rows(torch::jit::Stack& stack, std::size_t first) {
   stack[first + 3] = source.index_select(dim, order);
 }
 
-void run_on_cpu(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
+c10::IValue alias_of(const c10::IValue& value) {
+  if (value.isTensor()) return alias_of(value.toTensor());
+  if (!value.isTensorList()) return value;
+  c10::List<Tensor> list;
+  for (const Tensor& tensor : value.toTensorVector()) list.push_back(alias_of(tensor));
+  return list;
+}
+
+torch::jit::Stack last_of(const torch::jit::Stack& stack, std::size_t count) {
+  torch::jit::Stack last;
+  for (std::size_t i = stack.size() - count; i < stack.size(); ++i)
+    last.push_back(alias_of(stack[i]));
+  return last;
+}
+
+void call_on_cpu(const c10::OperatorHandle& operation, Call& call, torch::jit::Stack& stack) {
   catch_up();
   const c10::FunctionSchema& schema = operation.schema();
-  Call call(schema, *stack);
-  call.give_to_cpu(*stack);
-  const at::AutoDispatchBelowADInplaceOrView below;
+  call.give_to_cpu(stack);
   if (schema.name() == "aten::index_add")
-    shuffle_rows(*stack, stack->size() - schema.arguments().size());
-  operation.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
+    shuffle_rows(stack, stack.size() - schema.arguments().size());
+  operation.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), &stack);
+}
+
+void run_on_cpu(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
+  const c10::FunctionSchema& schema = operation.schema();
+  const torch::jit::Stack given =
+      is_recording() ? last_of(*stack, schema.arguments().size()) : torch::jit::Stack();
+  Call call(schema, *stack);
+  const at::AutoDispatchBelowADInplaceOrView below;
+  call_on_cpu(operation, call, *stack);
   call.take_from_cpu(*stack);
   call.count();
+  if (!is_recording()) return;
+  record([operation, given, results = last_of(*stack, schema.returns().size())] {
+    torch::jit::Stack again = given;
+    Call call(operation.schema(), again);
+    const at::AutoDispatchBelowADInplaceOrView below;
+    call_on_cpu(operation, call, again);
+    call.write_again(again, results);
+    call.count();
+  });
 }
 
 /// mm.dtype, which the CPU lacks: the product of two matrices in half precision, summed up and
@@ -297,15 +362,18 @@ Tensor product_in(const Tensor& a, const Tensor& b, c10::ScalarType type) {
     check_use(x, "mm.dtype");
   }
   TORCH_CHECK(type == at::kFloat, "mm.dtype: only to fp32");
-  catch_up();
   const at::AutoDispatchBelowADInplaceOrView below;
   const Tensor y = at::empty({a.size(0), b.size(1)}, a.options().dtype(type));
-  const auto widened = [](const Tensor& x) { return seen_by_kernels(x).to(at::kFloat); };
-  seen_by_kernels(y).copy_(at::mm(widened(a), widened(b)));
-  const auto bytes = [](const Tensor& x) {
-    return static_cast<double>(x.numel() * x.element_size());
-  };
-  count_launch("aten::mm.dtype", bytes(a) + bytes(b), bytes(y));
+  perform([a = alias_of(a), b = alias_of(b), y] {
+    catch_up();
+    const at::AutoDispatchBelowADInplaceOrView below;
+    const auto widened = [](const Tensor& x) { return seen_by_kernels(x).to(at::kFloat); };
+    seen_by_kernels(y).copy_(at::mm(widened(a), widened(b)));
+    const auto bytes = [](const Tensor& x) {
+      return static_cast<double>(x.numel() * x.element_size());
+    };
+    count_launch("aten::mm.dtype", bytes(a) + bytes(b), bytes(y));
+  });
   return y;
 }
 

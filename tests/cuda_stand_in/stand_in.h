@@ -16,6 +16,9 @@
 //   as far as they use it.
 // - Copies from and to page-locked memory are made as late as streams and events allow.
 // - Sums that CUDA makes by atomics come in random order.
+// - A graph records operations and our kernels, and does them again on the same memory. What was
+//   done while it was recorded is undone. Recording throws if the host waits, or gives an operation
+//   a number of its own memory.
 // - Launches, bytes that they read and write, and waits of the host are counted by name.
 //
 // What it does not show: kernels that CUDA lacks for a type, races between blocks, speed. A launch
@@ -36,6 +39,7 @@
 #include <c10/core/Allocator.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace dragoman::cuda_stand_in {
@@ -53,6 +57,10 @@ at::Tensor seen_by_kernels(const at::Tensor& tensor);
 /// the device.
 void check_use(const at::Tensor& tensor, const std::string& operation);
 void check_use(const void* address, std::size_t bytes, const std::string& operation);
+/// A graph is being recorded: new memory is the graph's, which all streams may use. In the end the
+/// memory of others has again what it had at the beginning, and the graph's has NaN.
+void begin_recording_memory();
+void end_recording_memory();
 /// record_stream
 void allow_use(const void* address, std::int64_t stream);
 
@@ -63,6 +71,16 @@ std::int64_t current_stream();
 void catch_up();
 /// `to` becomes `from`, as late as is allowed; both have the same shape.
 void copy_later(const at::Tensor& to, const at::Tensor& from);
+
+// graph.cpp
+
+bool is_recording();
+/// Does the work. If a graph is being recorded, it does the work again when it is launched.
+void perform(const std::function<void()>& work);
+/// The same for work that has been done.
+void record(std::function<void()> work);
+/// Throws if a graph is being recorded.
+void refuse_to_record(const std::string& what);
 
 // counts.cpp
 
