@@ -155,24 +155,6 @@ std::size_t begin_of_signs(std::string_view document, const std::vector<MarkupTo
   return std::max(begin, earliest);
 }
 
-/// The text without tags.
-std::string plain_line(std::string_view line) {
-  std::string plain;
-  for (const MarkupToken& token : text_tokens(line, AlsoKept::Positions)) plain += token.text;
-  return std::string(strip(plain));
-}
-
-/// Whether a sentence that `line` leaves open continues in `next`.
-bool goes_on(std::string_view line, std::string_view next) {
-  const std::string text = plain_line(line), rest = plain_line(next);
-  if (!has_letter_or_digit(text) || !has_letter_or_digit(rest)) return false;
-  for (const std::string_view stop :
-       {".", "!", "?", "\u2026", ":", ")", "]", "\"", "\u201D", "\u201C", "\u00BB", "\u3002",
-        "\uFF01", "\uFF1F", "\u266A", "\u266B", "\u266C"})
-    if (text.ends_with(stop)) return false;
-  return sign_length(rest) == 0 && !rest.starts_with('(') && !rest.starts_with('[');
-}
-
 /// The characters that references mean (&amp;).
 std::string with_references_read(std::string_view text) {
   constexpr std::size_t kLongest = 40;
@@ -189,6 +171,36 @@ std::string with_references_read(std::string_view text) {
   return read;
 }
 
+/// The tokens of a line, whose first byte is byte `begin` of the document.
+std::vector<MarkupToken> line_tokens(std::string_view line, std::size_t begin, Writing writing) {
+  std::vector<MarkupToken> tokens = text_tokens(line, AlsoKept::Positions);
+  for (MarkupToken& token : tokens) {
+    token.source.begin += begin;
+    token.source.end += begin;
+    if (writing == Writing::VttText) token.text = with_references_read(token.text);
+  }
+  return tokens;
+}
+
+/// The text without tags.
+std::string plain_line(std::string_view line, Writing writing) {
+  std::string plain;
+  for (const MarkupToken& token : line_tokens(line, 0, writing))
+    if (token.kind == Kind::Text) plain += token.text;
+  return std::string(strip(plain));
+}
+
+/// Whether a sentence that `line` leaves open continues in `next`.
+bool goes_on(std::string_view line, std::string_view next, Writing writing) {
+  const std::string text = plain_line(line, writing), rest = plain_line(next, writing);
+  if (!has_letter_or_digit(text) || !has_letter_or_digit(rest)) return false;
+  for (const std::string_view stop :
+       {".", "!", "?", "\u2026", ":", ")", "]", "\"", "\u201D", "\u201C", "\u00BB", "\u3002",
+        "\uFF01", "\uFF1F", "\u266A", "\u266B", "\u266C"})
+    if (text.ends_with(stop)) return false;
+  return sign_length(rest) == 0 && !rest.starts_with('(') && !rest.starts_with('[');
+}
+
 // ---- sentences ----------------------------------------------------------------------------------
 
 /// The tokens of a document, sentence by sentence.
@@ -200,9 +212,9 @@ class CaptionTokens {
   void add(const CaptionLine& line) {
     const bool continues = !sentence_.empty() && sentence_.size() < kMostJoined &&
                            line.caption <= last_.caption + 1 &&
-                           goes_on(last_.place.of(document_), line.place.of(document_));
+                           goes_on(last_.place.of(document_), line.place.of(document_), writing_);
     if (!continues) end_sentence();
-    sentence_.push_back(tokens_of(line.place));
+    sentence_.push_back(line_tokens(line.place.of(document_), line.place.begin, writing_));
     last_ = line;
   }
 
@@ -214,16 +226,6 @@ class CaptionTokens {
 
  private:
   using Line = std::vector<MarkupToken>;
-
-  Line tokens_of(const ByteRange& place) const {
-    Line line = text_tokens(place.of(document_), AlsoKept::Positions);
-    for (MarkupToken& token : line) {
-      token.source.begin += place.begin;
-      token.source.end += place.begin;
-      if (writing_ == Writing::VttText) token.text = with_references_read(token.text);
-    }
-    return line;
-  }
 
   /// All up to a place stays, and ends a sentence.
   void split(std::size_t end) {

@@ -153,6 +153,15 @@ TEST(Vtt, OnlyTheTextsOfCuesAreTranslated) {
             head + "- two. one" + next + "four three");
 }
 
+TEST(Vtt, ALineWithoutWordsContinuesNoSentence) {
+  const std::string vtt =
+      "WEBVTT\n\n00:01.000 --> 00:02.000\nA man\n&emsp;\n\n"
+      "00:02.000 --> 00:03.000\nwalks.\n";
+  const MarkupDocument document = parse_vtt(vtt);
+  EXPECT_EQ(translated(document, in_order), vtt);
+  EXPECT_EQ(document.passages.size(), 2u);
+}
+
 TEST(Vtt, TagsAndReferencesAreThoseOfWebVtt) {
   const std::string cue = "WEBVTT\n\n00:01.000 --> 00:02.500\n";
   const auto turned = [&](const std::string& text) {
