@@ -180,6 +180,23 @@ TEST_F(RunStart, ARunThatDroppedAttentionWeightsDoesSoOnAGpu) {
   EXPECT_EQ(settled().settings.model.attention_dropout, ModelConfig().attention_dropout);
 }
 
+TEST_F(RunStart, ARunBegunOnTheCpuKeepsItsBatchesOnAGpu) {
+  ask("train-src", "a.en");
+  ask("train-tgt", "a.de");
+  known.text = TextSize{.pairs = 4'500'000, .target_characters = 550'000'000};
+  known.preset = ChosenPreset{Preset::Base, "4,500,000 pairs"};
+  const SettledRun before = settled();
+  begin();
+  known.on_gpu = true;
+  const SettledRun after = settled();
+  EXPECT_EQ(after.settings.train.max_tokens, before.settings.train.max_tokens);
+  EXPECT_EQ(after.settings.train.update_freq, before.settings.train.update_freq);
+  EXPECT_EQ(after.settings.train.batch_lengths, BatchLengths::Similar);
+  for (auto* record : {&*known.remembered, &known.begun->start})
+    record->values.erase("batch-lengths");  // as in a run of an earlier version
+  EXPECT_EQ(settled().settings.train.batch_lengths, BatchLengths::Similar);
+}
+
 TEST_F(RunStart, NormalisationAfterTheSubLayersLearnsAtALowerRate) {
   read_text();
   const double before = settled().settings.train.lr;
