@@ -261,7 +261,7 @@ void check_type(const ForeignOptions& options) {
                   "layers with the same weights are not known");
 }
 
-MarianTying tying_of(const ForeignOptions& options) {
+MarianTying marian_tying_of(const ForeignOptions& options) {
   if (options.flag("tied-embeddings-all", false)) return MarianTying::All;
   const bool source = options.flag("tied-embeddings-src", false),
              output = options.flag("tied-embeddings", false);
@@ -366,7 +366,7 @@ ForeignModel read_marian(const fs::path& path) {
   const ForeignOptions options =
       yaml_options(name + " (" + kConfigName + ")", text_in(npz.read(kConfigName), name));
   check_type(options);
-  const MarianTying tying = tying_of(options);
+  const MarianTying tying = marian_tying_of(options);
   ForeignModel model;
   model.kind = "Marian";
   model.columns = ColumnOrder::Halves;
