@@ -48,10 +48,10 @@ struct BatchCapacity {
   BatchShape shape = {};                                             ///< with filler
 };
 
-/// The side of the corpus with more tokens may have `max_tokens`, the other one so many that it is
-/// full at about the same time. Rows are a multiple of 256, of 64 below 8,192, and there is room
-/// for some filler sentences. `longest` is the corpus' longest sentence, rounded up to a multiple
-/// of 128.
+/// The side of the corpus with more tokens has room for `max_tokens`. The other side has room for
+/// as many as fill it at about the same time. Both numbers are multiples of 256, or of 64 below
+/// 8,192. Some filler sentences fit, too. The capacity's `longest` is the length of the corpus'
+/// longest sentence, rounded up to a multiple of 128.
 BatchCapacity batch_capacity(const Corpus& corpus, const PlanConfig& config);
 
 class EpochPlan {

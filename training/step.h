@@ -84,8 +84,8 @@ struct DecisionInput {
 
 struct Decision {
   StepResult result;
-  /// What the gradient is multiplied by (scalar fp64), or what it is divided by (scalar fp32). One
-  /// of them is defined.
+  /// The gradient is either multiplied by `factor` (scalar fp64) or divided by `divisor` (scalar
+  /// fp32). The other one is undefined.
   torch::Tensor factor = {}, divisor = {};
   torch::Tensor average_fraction = {};  ///< as MovingAverage::add() takes it; undefined without
 };

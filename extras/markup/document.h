@@ -175,7 +175,8 @@ using ElementTexts = std::map<LostElement, std::string>;
 
 struct TranslatedDocument {
   std::string bytes;
-  /// Of MarkupDocument::checked, and passages whose translation would change the structure.
+  /// How many of MarkupDocument::checked were not translated, and how many passages kept their text
+  /// because their translation would have changed the structure.
   std::size_t untranslated = 0;
 };
 

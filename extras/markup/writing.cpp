@@ -480,13 +480,13 @@ bool may_precede_link(std::string_view before, std::string_view link) {
   return is_one_of(last, " \t\r\n*_~(") || (link.starts_with("http") && is_one_of(last, "'\""));
 }
 
-bool continues_link(std::string_view behind, std::string_view link) {
+bool continues_link(std::string_view after, std::string_view link) {
   if (is_address_of_mail(link)) {
-    const std::size_t end = std::min(behind.find_first_not_of("._-"), behind.size());
-    return end < behind.size() && (is_word(behind[end]) || behind[end] == '@');
+    const std::size_t end = std::min(after.find_first_not_of("._-"), after.size());
+    return end < after.size() && (is_word(after[end]) || after[end] == '@');
   }
-  const std::size_t end = std::min(behind.find_first_not_of(".,:;!?'\""), behind.size());
-  return end < behind.size() && behind[end] != ' ';
+  const std::size_t end = std::min(after.find_first_not_of(".,:;!?'\""), after.size());
+  return end < after.size() && after[end] != ' ';
 }
 
 bool are_read_as_one(const MarkupDocument& document, const Passage& passage, std::size_t first,

@@ -55,12 +55,12 @@ constexpr bool is_markdown_text(Writing writing) {
 std::vector<PlacedTag> readable_marks(const MarkupDocument& document, const Passage& passage,
                                       std::string_view text, const std::vector<PlacedTag>& tags);
 
-/// Whether a tag is a link without brackets (https://a.b, me@a.org). It begins after some signs
-/// only, and goes on up to a blank. A blank is needed if it may not follow `before`, or if `behind`
-/// would be read as its part.
+/// Whether a tag is a link without brackets (https://a.b, me@a.org). Such a link can only begin
+/// after certain signs, and it ends at a blank. The writer adds a blank if the link may not follow
+/// `before`, or if a parser would read `after` as a part of the link.
 bool is_bare_link(std::string_view tag);
 bool may_precede_link(std::string_view before, std::string_view link);
-bool continues_link(std::string_view behind, std::string_view link);
+bool continues_link(std::string_view after, std::string_view link);
 
 /// Whether two tags of a passage (their numbers) would be read as one if the second now touches
 /// the first: code after code, emphasis after emphasis of the same sign, or any after a bare link.

@@ -9,8 +9,9 @@ namespace dragoman {
 inline constexpr unsigned kCudaMostParts = 64;
 
 /// Matrices [rows, columns] side by side as one, [rows, part_count * columns], and sums of its
-/// columns over each `rows_per_sum` rows. With `kept` (CudaDropout) it is one matrix, the gradient
-/// of dropout(relu(x)): elements that were not kept become 0, the others are multiplied by `scale`.
+/// columns over each `rows_per_sum` rows. With `kept` (CudaDropout) there is one matrix, the
+/// gradient of dropout(relu(x)): the kernel sets elements that were not kept to 0, and multiplies
+/// the others by `scale`.
 /// On the GPU. The kernel has cuda_blocks_of_row() blocks of kCudaColumnSumsThreads for each sum.
 struct CudaColumnSums {
   const void* parts[kCudaMostParts];

@@ -408,7 +408,8 @@ struct AddNormFunction : torch::autograd::Function<AddNormFunction> {
     auto d_x = mask.drops() ? torch::empty_like(sum) : d_sum;
     const std::int64_t rows_per_sum = sum.is_cpu() ? kRowsPerTask : kCudaRowsOfSum;
     const std::int64_t parts = divide_up(rows, rows_per_sum);
-    // Of gain and bias, and on a GPU of the bias of the linear layer whose output x is.
+    // The gradients of gain and bias, and on a GPU that of the bias of the linear layer that wrote
+    // x.
     auto d_parameters = torch::empty({sum.is_cpu() ? 2 : 3, parts, columns}, statistics.options());
     if (sum.is_cpu()) d_parameters.zero_();
     float* d_gain = d_parameters.mutable_data_ptr<float>();

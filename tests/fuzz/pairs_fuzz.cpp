@@ -1,5 +1,5 @@
 // Files with both sides of a parallel text: TMX, XLIFF, tables, JSON lines, zip archives. The size
-// of the input chooses the languages and columns that are asked for.
+// of the input decides which languages and columns the fuzzer asks for.
 #include <array>
 #include <cstddef>
 #include <cstdint>

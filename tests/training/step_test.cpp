@@ -25,7 +25,7 @@ struct Steps {
   Adam adam = Adam({}, parameters);
   StepNumbers numbers = StepNumbers(test_device());
 
-  /// Of an update with 4 target tokens, whose loss and norm these are.
+  /// Decides about an update with 4 target tokens that has this loss and gradient norm.
   Decision decide(double loss, double norm, SpikeLimits* limits, double clip_norm = 0,
                   double average_decay = 0) {
     numbers.set(4, 0.25);
