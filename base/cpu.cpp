@@ -36,10 +36,18 @@ std::string processor_model() {
 
 namespace {
 
-/// Half floats; clang's builtin does not know their name.
+// Clang's builtin does not know the names of the next two.
+
+/// Half floats.
 bool has_f16c() {
   unsigned eax, ebx, ecx, edx = 0;
   return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx & bit_F16C);
+}
+
+/// Dot products of bytes in vectors of 256 bits, without AVX-512.
+bool has_avx_vnni() {
+  unsigned eax, ebx, ecx, edx = 0;
+  return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) && (eax >> 4 & 1);
 }
 
 struct Amx {
@@ -75,6 +83,7 @@ bool cpu_supports(std::string_view instructions) {
       {"f16c", has_f16c()},
       {"bmi", __builtin_cpu_supports("bmi")},
       {"bmi2", __builtin_cpu_supports("bmi2")},
+      {"avxvnni", has_avx_vnni() && __builtin_cpu_supports("avx2")},
       {"avx512f", __builtin_cpu_supports("avx512f")},
       {"avx512bw", __builtin_cpu_supports("avx512bw")},
       {"avx512dq", __builtin_cpu_supports("avx512dq")},
@@ -97,6 +106,7 @@ CpuFeatures features_found() {
   cpu.instructions = text_of({{"AVX2", avx2},
                               {"AVX-512", avx512},
                               {"VNNI", avx512 && cpu_supports("avx512vnni")},
+                              {"AVX-VNNI", avx2 && cpu_supports("avxvnni")},
                               {"BF16", bf16},
                               {"AMX-INT8", amx.int8},
                               {"AMX-BF16", amx.bf16}});

@@ -18,6 +18,7 @@
   set(avx512_bf16)                     \
   set(avx512_vnni)                     \
   set(avx512)                          \
+  set(avx_vnni)                        \
   set(avx2)                            \
   set(sse2)                            \
   set(portable)

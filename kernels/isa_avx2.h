@@ -3,9 +3,11 @@
 
 #include <immintrin.h>
 
+#ifndef DRAGOMAN_ISA  // else a set that has more includes this header
 #define DRAGOMAN_ISA avx2
 #define DRAGOMAN_ISA_OPTIONS "avx2,fma,f16c,bmi,bmi2"
 #define DRAGOMAN_ISA_STRUCT Avx2
+#endif
 
 #include "kernels/isa.h"
 

@@ -59,6 +59,7 @@ TEST(Cpu, TheFeaturesAreThoseThatTheSystemLists) {
                                                     {"f16c", "f16c"},
                                                     {"bmi", "bmi1"},
                                                     {"bmi2", "bmi2"},
+                                                    {"avxvnni", "avx_vnni"},
                                                     {"avx512f", "avx512f"},
                                                     {"avx512bw", "avx512bw"},
                                                     {"avx512dq", "avx512dq"},
