@@ -1,0 +1,66 @@
+"""scripts/setup names all packages that are missing in one command, if it may not install them itself.
+
+Usage: setup.py SOURCES FOLDER
+"""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+
+COMMAND = "apt-get install --no-install-recommends "
+
+
+class Machine:
+    """A PATH on which Debian's programs are stand-ins: nothing is installed, and apt-get cannot install anything."""
+
+    def __init__(self, sources, folder):
+        self.sources, self.folder = sources, folder
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        for program in ("bash", "cat", "dirname", "env", "grep", "mktemp", "python3", "rm", "sed", "tail"):
+            (folder / program).symlink_to(shutil.which(program))
+        self.has("id", "echo 1000")
+        self.has("dpkg-query", "exit 1")
+        self.has("apt-cache", "exit 0")
+        self.has("apt-get", f"echo called >>{folder}/apt-get.log; exit 100")
+
+    def has(self, program, script):
+        (self.folder / program).write_text(f"#!{shutil.which('bash')}\n{script}\n", encoding="utf-8")
+        (self.folder / program).chmod(0o755)
+
+    def setup(self, *flags):
+        """The packages that it asks for."""
+        (self.folder / "apt-get.log").unlink(missing_ok=True)
+        done = subprocess.run([self.sources / "scripts/setup", "--lite", *flags], capture_output=True, text=True, env={"PATH": str(self.folder)})
+        assert done.returncode == 1, (done.returncode, done.stderr)
+        last = done.stderr.splitlines()[-1]
+        assert "as root" in last and COMMAND in last, done.stderr
+        return last.split(COMMAND)[1].split()
+
+    def called_apt_get(self):
+        return (self.folder / "apt-get.log").exists()
+
+
+def main():
+    machine = Machine(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
+    wanted = {"g++", "cmake", "ninja-build", "libsentencepiece-dev", "zlib1g-dev"}
+    packages = machine.setup()
+    assert wanted <= set(packages), packages
+    assert len(packages) == len(set(packages)), packages
+    assert not machine.called_apt_get()
+    more = set(machine.setup("--release", "--shells", "--fuzz", "--bench")) - set(packages)
+    assert more == {"dpkg-dev", "file", "lintian", "fish", "man-db", "zsh", "clang-16", "libclang-rt-16-dev", "libomp-16-dev", "wrk"}, more
+
+    machine.has("ninja", "exit 0")
+    assert set(packages) - set(machine.setup()) == {"ninja-build"}
+
+    # A user who is not allowed to.
+    machine.has("sudo", "echo sorry >&2; exit 1")
+    assert wanted - {"ninja-build"} <= set(machine.setup())
+    assert not machine.called_apt_get()
+    shutil.rmtree(machine.folder)
+
+
+if __name__ == "__main__":
+    main()
