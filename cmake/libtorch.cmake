@@ -73,8 +73,9 @@ unset(CMAKE_TRY_COMPILE_TARGET_TYPE)
 dragoman_precompiled(torch_headers LINKS dragoman_torch
   HEADERS <ATen/Parallel.h> <torch/nn/module.h> <torch/nn/pimpl.h> <torch/types.h>)
 
-# Gradients on CUDA go over NCCL where the headers are there that LibTorch's own for it includes; else by
-# way of the CPU. They come with LibTorch's wheel (scripts/setup --cuda) or the CUDA toolkit.
+# Gradients on CUDA go over NCCL if the headers are there that LibTorch's own for it includes; else by
+# way of the CPU. LibTorch's header of graphs includes CUDA's alone. All come with LibTorch's wheel (scripts/setup --cuda)
+# or the CUDA toolkit.
 if(LIBTORCH_HAS_CUDA)
   file(GLOB NVIDIA_INCLUDE_DIRS ${LIBTORCH_INCLUDE_DIR}/../../nvidia/*/include)
   find_path(NCCL_INCLUDE_DIR nccl.h HINTS ${NVIDIA_INCLUDE_DIRS})
@@ -83,8 +84,11 @@ if(LIBTORCH_HAS_CUDA)
     find_path(CUDA_${NAME} ${HEADER}
       HINTS ${NVIDIA_INCLUDE_DIRS} PATHS /usr/local/cuda/include PATH_SUFFIXES cccl)
   endforeach()
-  if(NCCL_INCLUDE_DIR AND CUDA_cuda_runtime_api_h AND CUDA_crt_host_config_h AND CUDA_nv_target)
-    set(NCCL_INCLUDE_DIRS ${NCCL_INCLUDE_DIR} ${CUDA_cuda_runtime_api_h} ${CUDA_nv_target})
+  if(CUDA_cuda_runtime_api_h AND CUDA_crt_host_config_h)
+    set(CUDA_INCLUDE_DIRS ${CUDA_cuda_runtime_api_h})
   endif()
-  message(STATUS "NCCL: ${NCCL_INCLUDE_DIRS}")
+  if(NCCL_INCLUDE_DIR AND CUDA_INCLUDE_DIRS AND CUDA_nv_target)
+    set(NCCL_INCLUDE_DIRS ${NCCL_INCLUDE_DIR} ${CUDA_INCLUDE_DIRS} ${CUDA_nv_target})
+  endif()
+  message(STATUS "CUDA's headers: ${CUDA_INCLUDE_DIRS}; NCCL: ${NCCL_INCLUDE_DIRS}")
 endif()

@@ -28,11 +28,13 @@ def fetch(*wheels):
 
 
 def fetch_libtorch():
-    """LibTorch for CUDA, two of NVIDIA's libraries with which its part for the CPU can be loaded here, and NVRTC for our kernels."""
+    """LibTorch for CUDA, two of NVIDIA's libraries with which its part for the CPU can be loaded here, NVRTC for our kernels,
+    and headers for LibTorch's graphs."""
     if (LIBTORCH / "complete").exists():
         return
     shutil.rmtree(LIBTORCH, ignore_errors=True)
-    fetch("torch==2.11.0", "nvidia-cuda-runtime==13.0.*", "nvidia-cuda-cupti==13.0.*", "nvidia-cuda-nvrtc==13.0.*")
+    fetch("torch==2.11.0", "nvidia-cuda-runtime==13.0.*", "nvidia-cuda-cupti==13.0.*", "nvidia-cuda-nvrtc==13.0.*",
+          "nvidia-cuda-crt==13.0.*")
     for path in LIBTORCH.iterdir():
         if path.name not in ("torch", "nvidia"):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -40,10 +42,11 @@ def fetch_libtorch():
 
 
 def loadable_libtorch():
-    """Folders with a LibTorch that can be loaded here: a libtorch.so that does without the part for CUDA."""
+    """Folders with a LibTorch that can be loaded here: its part for CUDA is empty, and libtorch.so does without it."""
     folder = FOLDER / "without_cuda"
     folder.mkdir(exist_ok=True)
-    call("g++", "-shared", "-x", "c++", "/dev/null", "-o", folder / "libtorch.so", "-Wl,-soname,libtorch.so")
+    for name in ("libtorch.so", "libtorch_cuda.so", "libc10_cuda.so"):
+        call("g++", "-shared", "-x", "c++", "/dev/null", "-o", folder / name, f"-Wl,-soname,{name}")
     return f"{folder}:{LIBTORCH / 'torch/lib'}:{LIBTORCH / 'nvidia/cu13/lib'}"
 
 
@@ -91,7 +94,7 @@ def prove(torch):
     call("tar", "-xJf", ARCHIVE, "-C", proof / "programs")
     stand_in, include = proof / "libcuda_stand_in.so", LIBTORCH / "torch/include"
     call("nice", "g++", "-std=c++20", "-O1", "-shared", "-fPIC", "-I", ROOT, "-isystem", include, "-isystem",
-         include / "torch/csrc/api/include", *sorted(ROOT.glob("tests/cuda_stand_in/*.cpp")), "-o", stand_in)
+         include / "torch/csrc/api/include", "-isystem", LIBTORCH / "nvidia/cu13/include", *sorted(ROOT.glob("tests/cuda_stand_in/*.cpp")), "-o", stand_in)
     return call("scripts/check_gpu", "run", "--programs", proof / "programs", "--work", proof / "work", "--torch-libraries", torch,
                 "--stand-in", stand_in, "--seconds", 3600, "--patience", 10, check=False).returncode == 0
 

@@ -1,9 +1,14 @@
-// Graphs of the device, as LibTorch (2.12 or newer) asks for them.
+// Graphs of the device, as LibTorch asks for them: 2.12 and newer by an interface for any
+// device, 2.11 by a class of CUDA's part, whose header needs CUDA's headers.
 #if __has_include(<ATen/core/GraphImplInterface.h>)
 #include <ATen/core/GraphImplInterface.h>
+#elif __has_include(<cuda_runtime_api.h>)
+#include <ATen/cuda/CUDAGeneratorImpl.h>
+#include <ATen/cuda/CUDAGraph.h>
 #endif
 
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -38,8 +43,6 @@ void refuse_to_record(const std::string& what) {
   TORCH_CHECK(!is_recording(), "stand-in for CUDA: ", what, " while a graph is recorded");
 }
 
-#if __has_include(<ATen/core/GraphImplInterface.h>)
-
 namespace {
 
 void set_recorded(Works* works) {
@@ -48,37 +51,54 @@ void set_recorded(Works* works) {
   recording = works != nullptr;
 }
 
-class Graph final : public at::GraphImplInterface {
+class Recording {
  public:
-  explicit Graph(const at::GraphImplArgs&) {}
-
-  void capture_begin(at::MempoolId_t, at::GraphCaptureMode) override {
+  void begin() {
     TORCH_CHECK(current_stream() != 0, "CUDA graphs must be captured on a non-default stream");
     catch_up();
     begin_recording_memory();
     set_recorded(&works_);
   }
-  void capture_end() override {
+  void end() {
     set_recorded(nullptr);
     end_recording_memory();
   }
-  void instantiate() override {}
-  void replay() override {
+  void replay() const {
     catch_up();
     for (const auto& work : works_) work();
   }
-  void reset() override { works_.clear(); }
-  at::MempoolId_t pool() const override { return {0, 0}; }
-  void enable_debug_mode() override {}
-  void debug_dump(const std::string&) override {}
 
  private:
   Works works_;
 };
 
-}  // namespace
+#if __has_include(<ATen/core/GraphImplInterface.h>)
+
+class Graph final : public at::GraphImplInterface {
+ public:
+  explicit Graph(const at::GraphImplArgs&) {}
+
+  void capture_begin(at::MempoolId_t, at::GraphCaptureMode) override { recording_.begin(); }
+  void capture_end() override { recording_.end(); }
+  void instantiate() override {}
+  void replay() override { recording_.replay(); }
+  void reset() override { recording_ = {}; }
+  at::MempoolId_t pool() const override { return {0, 0}; }
+  void enable_debug_mode() override {}
+  void debug_dump(const std::string&) override {}
+
+ private:
+  Recording recording_;
+};
+
+#elif __has_include(<cuda_runtime_api.h>)
+
+// CUDA's class has no member for it.
+std::map<const at::cuda::CUDAGraph*, Recording> recordings;
 
 #endif
+
+}  // namespace
 
 }  // namespace dragoman::cuda_stand_in
 
@@ -87,4 +107,14 @@ namespace at {
 using StandInGraph = dragoman::cuda_stand_in::Graph;
 REGISTER_GRAPH_IMPL(CUDA, StandInGraph)
 }  // namespace at
+#elif __has_include(<cuda_runtime_api.h>)
+namespace at::cuda {
+using dragoman::cuda_stand_in::recordings;
+CUDAGraph::CUDAGraph(bool)
+    : capture_stream_(CUDAStream::UNCHECKED, c10::Stream(c10::Stream::DEFAULT, {c10::kCUDA, 0})) {}
+CUDAGraph::~CUDAGraph() { recordings.erase(this); }
+void CUDAGraph::capture_begin(MempoolId_t, cudaStreamCaptureMode) { recordings[this].begin(); }
+void CUDAGraph::capture_end() { recordings.at(this).end(); }
+void CUDAGraph::replay() { recordings.at(this).replay(); }
+}  // namespace at::cuda
 #endif
