@@ -4,7 +4,7 @@ file(GLOB FILES RELATIVE ${FOLDER} ${FOLDER}/*)
 set(ENTRIES "")
 foreach(NAME ${FILES})
   file(READ ${FOLDER}/${NAME} TEXT)
-  string(APPEND ENTRIES "    {\"${NAME}\", R\"page(${TEXT})page\"},\n")
+  string(APPEND ENTRIES "    {\"${NAME}\", R\"page(${TEXT})page\"sv},\n")
 endforeach()
 file(WRITE ${OUTPUT} "// Made of ${FOLDER} by cmake/embed.cmake.
 #include \"${HEADER}\"
@@ -16,6 +16,7 @@ file(WRITE ${OUTPUT} "// Made of ${FOLDER} by cmake/embed.cmake.
 namespace dragoman {
 
 std::string_view ${FUNCTION}(std::string_view name) {
+  using std::operator\"\"sv;  // knows the length, which the compiler would else count, up to a limit
   static constexpr auto kFiles = std::to_array<std::pair<std::string_view, std::string_view>>({
 ${ENTRIES}  });
   for (const auto& [file, text] : kFiles)
