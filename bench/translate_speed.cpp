@@ -34,7 +34,7 @@
 #include "inference/workers.h"
 #ifdef DRAGOMAN_TORCH
 #include "bench/device_times.h"
-#include "inference/torch/torch_engine.h"
+#include "inference/torch/torch_device_model.h"
 #include "model/device.h"
 #include "model/transformer.h"
 #endif
@@ -148,10 +148,10 @@ struct Options {
 
 /// The engine on a GPU, and what is measured there.
 #ifdef DRAGOMAN_TORCH
-std::unique_ptr<Engine> device_engine(const Options& options, const ModelFileReader& file,
-                                      const std::vector<TokenId>& never_emitted) {
-  return std::make_unique<TorchEngine>(
-      load_transformer(file, parse_device(options.device), type_on_gpu(options.type())),
+std::unique_ptr<Engine> engine_on_device(const Options& options, const ModelFileReader& file,
+                                         const std::vector<TokenId>& never_emitted) {
+  return device_engine(
+      {load_transformer(file, parse_device(options.device), type_on_gpu(options.type()))},
       never_emitted);
 }
 nlohmann::ordered_json device_results(const Options& options, const std::function<void()>& work) {
@@ -161,8 +161,8 @@ nlohmann::ordered_json device_results(const Options& options, const std::functio
   return results;
 }
 #else
-std::unique_ptr<Engine> device_engine(const Options& options, const ModelFileReader&,
-                                      const std::vector<TokenId>&) {
+std::unique_ptr<Engine> engine_on_device(const Options& options, const ModelFileReader&,
+                                         const std::vector<TokenId>&) {
   throw UsageError("--device ", options.device, ": this program was built without LibTorch");
 }
 nlohmann::ordered_json device_results(const Options&, const std::function<void()>&) { return {}; }
@@ -176,7 +176,7 @@ std::vector<std::unique_ptr<Engine>> make_engines(const Options& options,
                                                   EngineTimes& times) {
   std::vector<std::unique_ptr<Engine>> engines;
   if (!options.on_cpu()) {
-    engines.push_back(device_engine(options, file, never_emitted));
+    engines.push_back(engine_on_device(options, file, never_emitted));
     return engines;
   }
   const auto weights = std::make_shared<CpuModel>(file, options.type());

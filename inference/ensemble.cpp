@@ -4,8 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "inference/scheduler.h"
-
 namespace dragoman {
 
 void Ensemble::LogSums::start(std::size_t count) {
@@ -28,7 +26,7 @@ float Ensemble::LogSums::log_of(std::size_t i, float factor) const {
   return largest[i] + std::log(sums[i] * factor);
 }
 
-Ensemble::Ensemble(std::vector<std::unique_ptr<Engine>> members) {
+Ensemble::Ensemble(std::vector<std::unique_ptr<HostEngine>> members) {
   for (auto& engine : members) members_.push_back({std::move(engine), {}, {}});
 }
 
@@ -69,21 +67,6 @@ void Ensemble::release(std::span<const std::int32_t> slots) {
       member.engine->release({&member.slots[static_cast<std::size_t>(slot)], 1});
     free_slots_.push_back(slot);
   }
-}
-
-/// The slots that its Scheduler gives back stay valid: they are mere numbers, and each gets new
-/// slots of the members when it is taken again.
-std::shared_ptr<SentenceScheduler> Ensemble::own_scheduler(std::int64_t rows) {
-  std::vector<ResettableEngine*> members;
-  for (const Member& member : members_) {
-    members.push_back(dynamic_cast<ResettableEngine*>(member.engine.get()));
-    if (members.back() == nullptr) return nullptr;
-  }
-  const auto make = [this, members](std::int64_t of_step) -> std::shared_ptr<SentenceScheduler> {
-    if (auto on_device = members.front()->ensemble_scheduler(members, of_step)) return on_device;
-    return std::make_shared<Scheduler>(*this, of_step);
-  };
-  return std::make_shared<HalvingScheduler>(members, make, rows > 0 ? rows : preferred_rows());
 }
 
 void Ensemble::step(const StepRequest& step) {
@@ -139,12 +122,12 @@ void Ensemble::adjust_and_rank(const StepRequest& step) {
   }
 }
 
-std::vector<std::unique_ptr<Engine>> ensembles_of(
-    std::vector<std::vector<std::unique_ptr<Engine>>> models) {
+std::vector<std::unique_ptr<HostEngine>> ensembles_of(
+    std::vector<std::vector<std::unique_ptr<HostEngine>>> models) {
   if (models.size() == 1) return std::move(models.front());
-  std::vector<std::unique_ptr<Engine>> ensembles;
+  std::vector<std::unique_ptr<HostEngine>> ensembles;
   for (std::size_t thread = 0; thread < models.front().size(); ++thread) {
-    std::vector<std::unique_ptr<Engine>> together;
+    std::vector<std::unique_ptr<HostEngine>> together;
     for (auto& engines : models) together.push_back(std::move(engines[thread]));
     ensembles.push_back(std::make_unique<Ensemble>(std::move(together)));
   }

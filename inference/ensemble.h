@@ -10,10 +10,10 @@
 
 namespace dragoman {
 
-class Ensemble : public Engine {
+class Ensemble : public HostEngine {
  public:
   /// At least one engine; all have the same vocabularies.
-  explicit Ensemble(std::vector<std::unique_ptr<Engine>> members);
+  explicit Ensemble(std::vector<std::unique_ptr<HostEngine>> members);
 
   std::int64_t vocabulary() const override { return members_.front().engine->vocabulary(); }
   std::int64_t max_positions() const override;
@@ -25,12 +25,9 @@ class Ensemble : public Engine {
   /// The attention is the mean of the members' attention.
   void step(const StepRequest& step) override;
 
-  /// A HalvingScheduler if all members are ResettableEngines.
-  std::shared_ptr<SentenceScheduler> own_scheduler(std::int64_t rows) override;
-
  private:
   struct Member {
-    std::unique_ptr<Engine> engine;
+    std::unique_ptr<HostEngine> engine;
     std::vector<std::int32_t> slots;  // [our slot]: the slot of this engine
     std::vector<RowOrigin> rows;      // of the step, with this engine's slots
   };
@@ -60,7 +57,7 @@ class Ensemble : public Engine {
 
 /// Makes one engine for each thread of the engines [models][threads] of several models. The engines
 /// of a single model stay as they are.
-std::vector<std::unique_ptr<Engine>> ensembles_of(
-    std::vector<std::vector<std::unique_ptr<Engine>>> models);
+std::vector<std::unique_ptr<HostEngine>> ensembles_of(
+    std::vector<std::vector<std::unique_ptr<HostEngine>>> models);
 
 }  // namespace dragoman

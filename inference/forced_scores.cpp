@@ -49,7 +49,7 @@ class PairQueue {
 /// The work of one engine. Each engine writes the scores of other pairs.
 class ForcedDecoding {
  public:
-  ForcedDecoding(Engine& engine, std::span<const SentencePair> pairs, PairQueue& queue,
+  ForcedDecoding(HostEngine& engine, std::span<const SentencePair> pairs, PairQueue& queue,
                  std::int64_t max_tokens, std::vector<std::vector<float>>& scores)
       : engine_(engine), pairs_(pairs), queue_(queue), max_tokens_(max_tokens), scores_(scores) {}
   ForcedDecoding(const ForcedDecoding&) = delete;
@@ -138,7 +138,7 @@ class ForcedDecoding {
     if (!finished.empty()) engine_.release(finished);
   }
 
-  Engine& engine_;
+  HostEngine& engine_;
   const std::span<const SentencePair> pairs_;
   PairQueue& queue_;
   const std::int64_t max_tokens_;  // 0: no limit
@@ -150,7 +150,7 @@ class ForcedDecoding {
 
 }  // namespace
 
-std::vector<std::vector<float>> forced_scores(std::span<Engine* const> engines,
+std::vector<std::vector<float>> forced_scores(std::span<HostEngine* const> engines,
                                               std::span<const SentencePair> pairs,
                                               const ForcedBatches& batches,
                                               const std::stop_token& stop) {

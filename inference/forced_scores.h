@@ -40,10 +40,10 @@ struct ForcedBatches {
 
 /// The log-probability, to base e, of each target token given those before it and the source: one
 /// list per pair, as long as its target. The engines are of the same model, and each works on a
-/// thread of its own, on up to Engine::preferred_rows() pairs at a time. They must hold no other
-/// sentence. After a stop the lists of the pairs that were not finished are empty. Throws Error for
-/// a side that is longer than Engine::max_positions().
-std::vector<std::vector<float>> forced_scores(std::span<Engine* const> engines,
+/// thread of its own, on up to HostEngine::preferred_rows() pairs at a time. They must hold no
+/// other sentence. After a stop the lists of the pairs that were not finished are empty. Throws
+/// Error for a side that is longer than HostEngine::max_positions().
+std::vector<std::vector<float>> forced_scores(std::span<HostEngine* const> engines,
                                               std::span<const SentencePair> pairs,
                                               const ForcedBatches& batches = {},
                                               const std::stop_token& stop = {});

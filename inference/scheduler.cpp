@@ -31,7 +31,7 @@ std::uint64_t random_key_of(const SourceSentence& sentence) {
 
 // ---- the search on the host --------------------------------------------------------------------
 
-Scheduler::Scheduler(Engine& engine, std::int64_t rows)
+Scheduler::Scheduler(HostEngine& engine, std::int64_t rows)
     : engine_(engine), rows_(rows > 0 ? rows : engine.preferred_rows()), step_(engine) {}
 
 Scheduler::~Scheduler() {
@@ -144,6 +144,11 @@ std::vector<SourceSentence> Scheduler::advance() {
   return finished;
 }
 
+std::shared_ptr<SentenceScheduler> scheduler_of(Engine& engine, std::int64_t rows) {
+  if (auto own = engine.own_scheduler(rows)) return own;
+  return std::make_shared<Scheduler>(dynamic_cast<HostEngine&>(engine), rows);
+}
+
 // ---- fewer rows when memory runs out -----------------------------------------------------------
 
 namespace {
@@ -152,9 +157,11 @@ bool is_given_up(const SourceSentence& sentence) { return sentence.stop.stop_req
 
 }  // namespace
 
-HalvingScheduler::HalvingScheduler(std::vector<ResettableEngine*> engines, Make make,
-                                   std::int64_t rows)
-    : engines_(std::move(engines)), make_(std::move(make)), rows_(rows), scheduler_(make_(rows)) {}
+HalvingScheduler::HalvingScheduler(Make make, std::int64_t rows, OnFewerRows on_fewer_rows)
+    : make_(std::move(make)),
+      on_fewer_rows_(std::move(on_fewer_rows)),
+      rows_(rows),
+      scheduler_(make_(rows)) {}
 
 std::int64_t HalvingScheduler::capacity(const DecodeConfig& config) const {
   return std::max<std::int64_t>(1, rows_ / SentenceSearch::width(config));
@@ -171,14 +178,13 @@ bool HalvingScheduler::try_to(const std::function<void()>& work) {
   } catch (const std::exception& problem) {
     if (!is_out_of_memory(problem) || rows_ == 1) throw;
   }
-  scheduler_.reset();  // gives its slots back to the engine
-  for (ResettableEngine* engine : engines_) engine->reset();
+  scheduler_.reset();
   rows_ = rows_ / 2;
   scheduler_ = make_(rows_);
   again_.insert(again_.begin(), std::make_move_iterator(under_way_.begin()),
                 std::make_move_iterator(under_way_.end()));
   under_way_.clear();
-  engines_.front()->tell_fewer_rows(rows_);
+  if (on_fewer_rows_) on_fewer_rows_(rows_);
   return false;
 }
 

@@ -1,8 +1,8 @@
 // A sentence on its way through the search, and the schedulers that keep an engine's rows full.
 //
 // A worker gives sentences to a SentenceScheduler, as there is room for them, and gets them back
-// translated. Scheduler searches on the host, for any Engine. HalvingScheduler drives another one
-// on a device whose memory may run out.
+// translated. Scheduler searches on the host, for any HostEngine. HalvingScheduler drives another
+// one, on a device whose memory may run out.
 #pragma once
 
 #include <atomic>
@@ -96,8 +96,8 @@ class SentenceScheduler {
 class Scheduler : public SentenceScheduler {
  public:
   /// The engine must outlive the scheduler. A step has about `rows` rows; 0:
-  /// Engine::preferred_rows().
-  explicit Scheduler(Engine& engine, std::int64_t rows = 0);
+  /// HostEngine::preferred_rows().
+  explicit Scheduler(HostEngine& engine, std::int64_t rows = 0);
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
   ~Scheduler() override;
@@ -125,39 +125,27 @@ class Scheduler : public SentenceScheduler {
   void start(SourceSentence& sentence, std::int32_t slot);
   std::vector<SourceSentence> advance();
 
-  Engine& engine_;
+  HostEngine& engine_;
   std::int64_t rows_;
   std::vector<Active> active_;
   SearchStep step_;
 };
 
-/// The other interface of an engine on a device whose memory may run out.
-class ResettableEngine {
- public:
-  virtual ~ResettableEngine() = default;
-  /// Frees all slots and rows with their memory, also after an exception from admit() or step().
-  /// The engine may have no scheduler any more.
-  virtual void reset() = 0;
-  /// Learns how many rows are left, on the thread that translates.
-  virtual void tell_fewer_rows(std::int64_t rows) = 0;
-  /// A scheduler of `rows` rows that searches on the device with the ensemble of `members`, of
-  /// which this engine is the first. Null: Scheduler searches on the host.
-  virtual std::shared_ptr<SentenceScheduler> ensemble_scheduler(
-      [[maybe_unused]] std::span<ResettableEngine* const> members,
-      [[maybe_unused]] std::int64_t rows) {
-    return nullptr;
-  }
-};
+/// The scheduler of an engine: its own, or a Scheduler with about `rows` rows in a step.
+std::shared_ptr<SentenceScheduler> scheduler_of(Engine& engine, std::int64_t rows);
 
 /// If its device's memory runs out, it halves the rows, and the sentences that were under way begin
 /// again. Their translations do not depend on the rows.
 class HalvingScheduler : public SentenceScheduler {
  public:
-  /// Makes a scheduler of `rows` rows on the engine.
+  /// Makes a scheduler of `rows` rows on the device, whose memory it frees first. The last
+  /// scheduler is there no more, and may have ended with an exception.
   using Make = std::function<std::shared_ptr<SentenceScheduler>(std::int64_t rows)>;
+  /// Learns how many rows are left, on the thread that translates.
+  using OnFewerRows = std::function<void(std::int64_t rows)>;
 
-  /// The engines must outlive the scheduler. It begins with `rows` rows.
-  HalvingScheduler(std::vector<ResettableEngine*> engines, Make make, std::int64_t rows);
+  /// It begins with `rows` rows.
+  HalvingScheduler(Make make, std::int64_t rows, OnFewerRows on_fewer_rows = {});
 
   std::int64_t capacity(const DecodeConfig& config) const override;
   bool idle() const override { return again_.empty() && scheduler_->idle(); }
@@ -175,8 +163,8 @@ class HalvingScheduler : public SentenceScheduler {
   bool try_to(const std::function<void()>& work);
   void admit_again();
 
-  const std::vector<ResettableEngine*> engines_;
   const Make make_;
+  const OnFewerRows on_fewer_rows_;
   std::atomic<std::int64_t> rows_;  // any thread asks for the capacity
   std::shared_ptr<SentenceScheduler> scheduler_;
   std::vector<SourceSentence> under_way_;  // as they came, in their order

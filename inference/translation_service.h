@@ -10,9 +10,9 @@
 //   repair, split, tokenize        LinePreparer::prepare, split_line                  caller
 //   look up                        SentenceCache::find                                caller
 //   wait                           Workers::add, Workers::take                        -
-//   encode; get a slot             Scheduler::admit, Engine::admit                    worker
+//   encode; get a slot             Scheduler::admit, HostEngine::admit                worker
 //   step: requests to the engine   SearchStep::add, SentenceSearch::prepare_step      worker
-//   step: candidates               SearchStep::take, Engine::step                     worker
+//   step: candidates               SearchStep::take, HostEngine::step                 worker
 //   step: new hypotheses           Scheduler::advance, SentenceSearch::advance        worker
 //   hand over                      Workers::deliver, TranslationJob::finish           worker
 //   keep, or search again          RequiredTextSearch::keep_or_search_again           worker

@@ -15,11 +15,6 @@ constexpr std::int64_t kOfATurn = 8;
 
 bool is_cancelled(const SourceSentence& sentence) { return sentence.stop.stop_requested(); }
 
-std::shared_ptr<SentenceScheduler> scheduler_of(Engine& engine, std::int64_t rows) {
-  if (auto own = engine.own_scheduler(rows)) return own;
-  return std::make_shared<Scheduler>(engine, rows);
-}
-
 }  // namespace
 
 Workers::Workers(std::span<Engine* const> engines, const Limits& limits)

@@ -34,7 +34,7 @@ enum class QueueOrder {
 class Workers {
  public:
   struct Limits {
-    std::int64_t rows = 0;          ///< of each engine's step; 0: Engine::preferred_rows()
+    std::int64_t rows = 0;          ///< of each engine's step; 0: as many as keep it busy
     std::int64_t waiting = 65'536;  ///< if this many sentences wait, add() refuses more
     QueueOrder order = QueueOrder::Arrival;
   };

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <memory>
+#include <utility>
 
 #include "base/machine.h"
 #include "evaluation/evaluate.h"
 #include "inference/cpu/cpu_engine.h"
-#include "inference/torch/torch_engine.h"
+#include "inference/scheduler.h"
+#include "inference/torch/torch_device_model.h"
 #include "inference/translate_text.h"
 #include "training/update.h"
 
@@ -95,22 +98,23 @@ RecordedAttention AttentionRecorder::record(Engine& engine) const {
   RecordedAttention recorded{.source = source_, .target = target_};
   const auto longest = static_cast<std::int64_t>(std::max(source_.size(), target_.size()));
   if (longest == 0 || longest > engine.max_positions()) return recorded;
-  const std::int32_t slot = engine.admit({&source_tokens_, 1}).front();
-  TokenId previous = 0;
-  for (std::size_t t = 0; t < target_tokens_.size(); ++t) {
-    const RowOrigin origin{.parent = t == 0 ? -1 : 0, .slot = slot};
-    std::vector<float> row;
-    Candidate best;
-    engine.step({.rows = {&origin, 1},
-                 .previous = {&previous, 1},
-                 .adjustments = {},
-                 .candidates_per_row = 1,
-                 .candidates = {&best, 1},
-                 .attention = &row});
-    recorded.weights.insert(recorded.weights.end(), row.begin(), row.end());
-    previous = target_tokens_[t];
-  }
-  engine.release({&slot, 1});
+  // The search must begin with the target. Its last token, </s>, gives way to another one: what a
+  // position attends to depends on the tokens before it alone.
+  RequiredPrefix read{.tokens = target_tokens_};
+  read.tokens.back() = read.tokens.front();
+  SourceSentence sentence{.line = 0, .part = 0, .tokens = source_tokens_};
+  sentence.settings = std::make_shared<const SearchSettings>(
+      SearchSettings{.config = {.beam_size = 1, .max_length = std::ssize(target_)},
+                     .tokens = {.eos = target_tokens_.back()}});
+  sentence.needs_attention = true;
+  sentence.required.prefix = std::move(read);
+  const auto scheduler = scheduler_of(engine, 1);
+  scheduler->admit({&sentence, 1});
+  std::vector<SourceSentence> finished;
+  while (finished.empty()) finished = scheduler->step();
+  if (finished.front().error) std::rethrow_exception(finished.front().error);
+  recorded.weights = std::move(finished.front().hypotheses.front().attention);
+  recorded.weights.resize(source_.size() * target_.size());
   return recorded;
 }
 
@@ -123,20 +127,21 @@ constexpr std::int64_t kBootstrapSamples = 200;
 constexpr double kErrorsInInterval = 1.96;
 
 /// Engines with these weights. On the CPU there is one for each thread, in fp32 like the module
-/// tree. On other devices the module tree is the engine, and `fewer_rows` becomes the number of
+/// tree. On other devices there is one of the module tree, and `fewer_rows` becomes the number of
 /// rows that are left if memory runs out.
 std::vector<std::unique_ptr<Engine>> engines_of(TrainingModel& model, const torch::Tensor& weights,
                                                 const std::vector<TokenId>& never_emitted,
                                                 std::int64_t& fewer_rows) {
+  std::vector<std::unique_ptr<Engine>> engines;
   if (weights.is_cpu()) {
     const ParametersInMemory parameters(model.config(), model.layout().tensors(weights));
-    return cpu_engines(std::make_shared<CpuModel>(parameters, ComputeType::Float32), never_emitted,
-                       at::get_num_threads());
+    for (auto& engine : cpu_engines(std::make_shared<CpuModel>(parameters, ComputeType::Float32),
+                                    never_emitted, at::get_num_threads()))
+      engines.push_back(std::move(engine));
+    return engines;
   }
-  std::vector<std::unique_ptr<Engine>> engines;
-  engines.push_back(
-      std::make_unique<TorchEngine>(model.master(), never_emitted, SearchPlace::Auto,
-                                    [&fewer_rows](std::int64_t rows) { fewer_rows = rows; }));
+  engines.push_back(device_engine({model.master()}, never_emitted,
+                                  [&fewer_rows](std::int64_t rows) { fewer_rows = rows; }));
   return engines;
 }
 

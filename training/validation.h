@@ -107,7 +107,7 @@ class AttentionRecorder {
                     const std::vector<std::string>& target);
 
   /// The model's attention while it reads the pair's target; nothing if it has too few positions.
-  /// The engine holds no other sentence.
+  /// The engine serves no scheduler.
   RecordedAttention record(Engine& engine) const;
 
  private:

@@ -25,7 +25,8 @@ std::string run_of(const ModelFileReader& file) {
 
 }  // namespace
 
-std::unique_ptr<Engine> no_device_engine(const EngineChoice& choice, const ModelFileReader&,
+std::unique_ptr<Engine> no_device_engine(const EngineChoice& choice,
+                                         std::span<const ModelFileReader>,
                                          const std::vector<TokenId>&) {
   const std::string& device = choice.device;
   if (device == "auto" || device == "cpu") return nullptr;
@@ -38,13 +39,12 @@ std::unique_ptr<Engine> no_device_engine(const EngineChoice& choice, const Model
 OpenedTranslator open_translator(const std::vector<std::string>& models, const EngineChoice& choice,
                                  const MakeDeviceEngine& make_device_engine) {
   OpenedTranslator opened;
-  std::vector<std::vector<std::unique_ptr<Engine>>> engines;  // of each model
+  std::vector<ModelFileReader> files;
   for (const std::string& model : models) {
     // The engines read every tensor, and that checks it.
-    const ModelFileReader file(resolve_model_path(model), Verify::Header);
+    const ModelFileReader& file = files.emplace_back(resolve_model_path(model), Verify::Header);
     const TokenizerPair tokenizers = load_tokenizers(file);
-    const std::vector<TokenId> never_emitted = tokenizers.target->never_emitted();
-    if (engines.empty()) {
+    if (files.size() == 1) {
       opened.tokenizers = tokenizers;
       opened.checksum = file.checksum();
       opened.decode_defaults = file.decode_defaults();
@@ -54,13 +54,14 @@ OpenedTranslator open_translator(const std::vector<std::string>& models, const E
     }
     require_same(opened.tokenizers, tokenizers, models.front(), model);
     opened.record = common_record(opened.record, file.provenance());
-    std::vector<std::unique_ptr<Engine>>& its_engines = engines.emplace_back();
-    if (auto engine = make_device_engine(choice, file, never_emitted)) {
-      its_engines.push_back(std::move(engine));
-    } else {
-      opened.weights = std::make_shared<const CpuModel>(file, choice.compute_type);
-      its_engines = cpu_engines(opened.weights, never_emitted, threads_to_use(choice.threads));
-    }
+  }
+  const std::vector<TokenId> never_emitted = opened.tokenizers.target->never_emitted();
+  opened.device_engine = make_device_engine(choice, files, never_emitted);
+  if (opened.device_engine) return opened;
+  std::vector<std::vector<std::unique_ptr<HostEngine>>> engines;  // of each model
+  for (const ModelFileReader& file : files) {
+    opened.weights = std::make_shared<const CpuModel>(file, choice.compute_type);
+    engines.push_back(cpu_engines(opened.weights, never_emitted, threads_to_use(choice.threads)));
   }
   if (models.size() > 1) opened.weights = nullptr;
   opened.engines = ensembles_of(std::move(engines));
@@ -77,7 +78,7 @@ DecodeConfig search_with(DecodeConfig flags, const Origins& origins,
 
 TranslationService OpenedTranslator::service(const Workers::Limits& limits,
                                              std::int64_t cache_bytes) const {
-  return {pointers_to(engines),
+  return {device_engine ? std::vector<Engine*>{device_engine.get()} : pointers_to(engines),
           tokenizers,
           {.limits = limits, .record = record, .cache_bytes = cache_bytes}};
 }
@@ -94,7 +95,7 @@ OpenedScorer open_cpu_scorer(const ScorerChoice& choice) {
       .max_positions = opened->engines.front()->max_positions(),
       .threads = static_cast<int>(opened->engines.size()),
       .score = [opened, batches](std::span<const SentencePair> pairs, const std::stop_token& stop) {
-        return forced_scores(pointers_to(opened->engines), pairs, batches, stop);
+        return forced_scores(pointers_to<HostEngine>(opened->engines), pairs, batches, stop);
       }};
 }
 

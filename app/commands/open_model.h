@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,11 +53,11 @@ struct EngineChoice : HardwareChoice {
 DecodeConfig search_with(DecodeConfig flags, const Origins& origins,
                          const DecodeDefaults& defaults);
 
-/// A model as translation needs it: on the CPU an engine for each thread, on a GPU one. What is
-/// said of its file is that of an ensemble's first model.
+/// A model as translation needs it. What is said of its file is that of an ensemble's first model.
 struct OpenedTranslator {
   TokenizerPair tokenizers;
-  std::vector<std::unique_ptr<Engine>> engines;
+  std::vector<std::unique_ptr<HostEngine>> engines;  ///< on the CPU: one for each thread
+  std::unique_ptr<Engine> device_engine;             ///< on a GPU, in their place
   std::shared_ptr<const CpuModel> weights;  ///< of the engines; null on a GPU and of an ensemble
   DecodeDefaults decode_defaults;
   std::string checksum;      ///< of its file
@@ -75,15 +76,16 @@ struct OpenedTranslator {
                              std::int64_t cache_bytes = 0) const;
 };
 
-/// Makes a model's engine on the device that `choice` names; null if that is the CPU. Each program
-/// has its own. Throws UsageError for other texts and for a number type that the device lacks, and
-/// Error for a device that is missing in this machine or this program.
-using MakeDeviceEngine =
-    std::function<std::unique_ptr<Engine>(const EngineChoice& choice, const ModelFileReader& file,
-                                          const std::vector<TokenId>& never_emitted)>;
+/// Makes the engine of a model or of an ensemble on the device that `choice` names; null if that is
+/// the CPU. Each program has its own. Throws UsageError for other texts and for a number type that
+/// the device lacks, and Error for a device that is missing in this machine or this program.
+using MakeDeviceEngine = std::function<std::unique_ptr<Engine>(
+    const EngineChoice& choice, std::span<const ModelFileReader> files,
+    const std::vector<TokenId>& never_emitted)>;
 
 /// The MakeDeviceEngine of a program that knows the CPU alone.
-std::unique_ptr<Engine> no_device_engine(const EngineChoice& choice, const ModelFileReader& file,
+std::unique_ptr<Engine> no_device_engine(const EngineChoice& choice,
+                                         std::span<const ModelFileReader> files,
                                          const std::vector<TokenId>& never_emitted);
 
 /// Opens one model, or several as an ensemble. Throws Error if a file is damaged or the models'

@@ -19,7 +19,7 @@
 #include "base/formatted_text.h"
 #include "inference/model_settings.h"
 #include "inference/torch/scorer.h"
-#include "inference/torch/torch_engine.h"
+#include "inference/torch/torch_device_model.h"
 #include "model/device.h"
 #include "model/transformer.h"
 
@@ -66,17 +66,19 @@ std::string cuda_text() {
 
 std::string libraries() { return join_text("LibTorch ", TORCH_VERSION, " (", cuda_text(), ")\n"); }
 
-std::unique_ptr<Engine> make_torch_engine(const EngineChoice& choice, const ModelFileReader& file,
-                                          const std::vector<TokenId>& never_emitted) {
+std::unique_ptr<Engine> make_device_engine(const EngineChoice& choice,
+                                           std::span<const ModelFileReader> files,
+                                           const std::vector<TokenId>& never_emitted) {
   const torch::Device chosen = chosen_device(choice.device);
   if (chosen.is_cpu()) return nullptr;
   const auto warn = [](std::int64_t rows) {
     log_warning(join_text("the GPU's memory has run out; sentences begin again with ",
                           counted(rows, "row"), " (--batch-size ", rows, ")"));
   };
-  return std::make_unique<TorchEngine>(
-      load_transformer(file, chosen, type_on_gpu(choice.compute_type)), never_emitted,
-      SearchPlace::Auto, warn);
+  std::vector<Transformer> models;
+  for (const ModelFileReader& file : files)
+    models.push_back(load_transformer(file, chosen, type_on_gpu(choice.compute_type)));
+  return device_engine(models, never_emitted, warn);
 }
 
 /// An OpenScorer for the devices of LibTorch.
@@ -96,7 +98,7 @@ OpenedScorer open_torch_scorer(const ScorerChoice& choice) {
 
 std::vector<Command> commands() {
   std::vector<Command> all =
-      common_commands(make_torch_engine, open_torch_scorer, built_extras(make_torch_engine));
+      common_commands(make_device_engine, open_torch_scorer, built_extras(make_device_engine));
   all.insert(all.begin(), train_command());
   return all;
 }

@@ -128,7 +128,7 @@ std::vector<ExplainedToken> explained(const std::vector<TokenId>& tokens,
 }
 
 /// The best hypothesis of each sentence. Their line numbers are 0, 1, ...
-std::vector<Hypothesis> search_all(Engine& engine, std::deque<SourceSentence> waiting) {
+std::vector<Hypothesis> search_all(HostEngine& engine, std::deque<SourceSentence> waiting) {
   std::vector<Hypothesis> best(waiting.size());
   Scheduler scheduler(engine);
   while (!waiting.empty() || !scheduler.idle()) {

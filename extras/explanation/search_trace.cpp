@@ -13,7 +13,7 @@ namespace {
 
 class TracedSearch {
  public:
-  TracedSearch(Engine& engine, const SourceSentence& sentence)
+  TracedSearch(HostEngine& engine, const SourceSentence& sentence)
       : engine_(engine),
         settings_(*sentence.settings),
         step_(engine),
@@ -116,7 +116,7 @@ class TracedSearch {
     return at;
   }
 
-  Engine& engine_;
+  HostEngine& engine_;
   const SearchSettings& settings_;
   SearchStep step_;
   EngineSearch rows_;
@@ -127,7 +127,7 @@ class TracedSearch {
 
 }  // namespace
 
-SearchTrace trace_search(Engine& engine, const SourceSentence& sentence) {
+SearchTrace trace_search(HostEngine& engine, const SourceSentence& sentence) {
   return TracedSearch(engine, sentence).run();
 }
 

@@ -137,8 +137,8 @@ TranslationService& CpuTranslator::service() const {
   return *service_;
 }
 
-std::vector<std::unique_ptr<Engine>> CpuTranslator::make_engines() const {
-  std::vector<std::vector<std::unique_ptr<Engine>>> of_members;
+std::vector<std::unique_ptr<HostEngine>> CpuTranslator::make_engines() const {
+  std::vector<std::vector<std::unique_ptr<HostEngine>>> of_members;
   for (const auto& member : members_)
     of_members.push_back(cpu_engines(member, tokenizers_.target->never_emitted(), threads_));
   return ensembles_of(std::move(of_members));
@@ -178,8 +178,8 @@ std::vector<std::vector<float>> CpuTranslator::score(const std::vector<std::stri
                                                      const std::stop_token& stop) const {
   if (sources.size() != targets.size())
     throw UsageError("--sources: has ", sources.size(), " lines, but targets has ", targets.size());
-  std::vector<std::unique_ptr<Engine>> engines = make_engines();
-  const std::vector<Engine*> workers = pointers_to(engines);
+  std::vector<std::unique_ptr<HostEngine>> engines = make_engines();
+  const auto workers = pointers_to<HostEngine>(engines);
   const PairScorer scorer = [&](std::span<const SentencePair> pairs, const std::stop_token& token) {
     return forced_scores(workers, pairs, {}, token);
   };

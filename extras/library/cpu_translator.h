@@ -65,7 +65,7 @@ class CpuTranslator {
  private:
   /// Throws Error in a process that was forked after the model was opened.
   TranslationService& service() const;
-  std::vector<std::unique_ptr<Engine>> make_engines() const;
+  std::vector<std::unique_ptr<HostEngine>> make_engines() const;
 
   int threads_ = 0;
   const pid_t process_;
@@ -73,7 +73,7 @@ class CpuTranslator {
   DecodeDefaults decode_defaults_;
   TextRecord record_;
   std::vector<std::shared_ptr<const CpuModel>> members_;
-  std::vector<std::unique_ptr<Engine>> engines_;
+  std::vector<std::unique_ptr<HostEngine>> engines_;
   std::unique_ptr<TranslationService> service_;  ///< last: its threads use all above
 };
 

@@ -174,11 +174,11 @@ void CpuEngine::embed(std::span<const TokenId> tokens, std::span<const std::int6
   }
 }
 
-std::vector<std::unique_ptr<Engine>> cpu_engines(const std::shared_ptr<const CpuModel>& model,
-                                                 const std::vector<TokenId>& never_emitted,
-                                                 int count) {
+std::vector<std::unique_ptr<HostEngine>> cpu_engines(const std::shared_ptr<const CpuModel>& model,
+                                                     const std::vector<TokenId>& never_emitted,
+                                                     int count) {
   const auto team = std::make_shared<EngineTeam>(static_cast<std::size_t>(count));
-  std::vector<std::unique_ptr<Engine>> engines;
+  std::vector<std::unique_ptr<HostEngine>> engines;
   for (int i = 0; i < count; ++i)
     engines.push_back(std::make_unique<CpuEngine>(model, never_emitted, team));
   return engines;

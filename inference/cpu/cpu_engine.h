@@ -123,7 +123,7 @@ class TeamMember {
   std::int64_t held_ = 0;  // sentences
 };
 
-class CpuEngine : public Engine {
+class CpuEngine : public HostEngine {
  public:
   /// Several engines may share a model. `never_emitted`: tokens that no row produces
   /// (Tokenizer::never_emitted of the target side).
@@ -237,8 +237,8 @@ class CpuEngine : public Engine {
 };
 
 /// `count` engines that share one model, each for a thread of its own.
-std::vector<std::unique_ptr<Engine>> cpu_engines(const std::shared_ptr<const CpuModel>& model,
-                                                 const std::vector<TokenId>& never_emitted,
-                                                 int count);
+std::vector<std::unique_ptr<HostEngine>> cpu_engines(const std::shared_ptr<const CpuModel>& model,
+                                                     const std::vector<TokenId>& never_emitted,
+                                                     int count);
 
 }  // namespace dragoman

@@ -10,33 +10,32 @@ namespace dragoman {
 
 std::int64_t DeviceEnsemble::max_positions() const {
   std::int64_t positions = members_.front()->max_positions();
-  for (const DeviceModel* member : members_)
-    positions = std::min(positions, member->max_positions());
+  for (const auto& member : members_) positions = std::min(positions, member->max_positions());
   return positions;
 }
 
 std::int64_t DeviceEnsemble::preferred_rows() const {
   std::int64_t rows = members_.front()->preferred_rows();
-  for (const DeviceModel* member : members_) rows = std::min(rows, member->preferred_rows());
+  for (const auto& member : members_) rows = std::min(rows, member->preferred_rows());
   return rows;
 }
 
 void DeviceEnsemble::check(const AttentionHeads& heads) const {
-  for (const DeviceModel* member : members_) member->check(heads);
+  for (const auto& member : members_) member->check(heads);
 }
 
 void DeviceEnsemble::shape(std::int64_t groups, std::int64_t rows_per_group) {
-  for (DeviceModel* member : members_) member->shape(groups, rows_per_group);
+  for (const auto& member : members_) member->shape(groups, rows_per_group);
 }
 
 void DeviceEnsemble::admit(std::span<const std::vector<TokenId>> sentences,
                            std::span<const std::int64_t> groups) {
-  for (DeviceModel* member : members_) member->admit(sentences, groups);
+  for (const auto& member : members_) member->admit(sentences, groups);
 }
 
 DeviceStepResults DeviceEnsemble::step(const DeviceStep& step) {
   std::vector<torch::Tensor> log_probabilities, attention;
-  for (DeviceModel* member : members_) {
+  for (const auto& member : members_) {
     const DeviceStepResults results = member->step(step);
     log_probabilities.push_back(results.are_normalized ? results.logits
                                                        : results.logits.log_softmax(1));

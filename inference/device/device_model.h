@@ -1,6 +1,6 @@
-// The interface between the search on a device and a model. It is to DeviceSearch what Engine is to
-// SentenceSearch, but every step has the same shapes, all that it takes and returns are tensors on
-// the device, and the host waits for none of them.
+// The interface between the search on a device and a model. It is to DeviceSearch what HostEngine
+// is to SentenceSearch, but every step has the same shapes, all that it takes and returns are
+// tensors on the device, and the host waits for none of them.
 //
 // G groups of B rows each, R = G * B. A group holds one sentence; row g * B + b is its hypothesis
 // b.
@@ -9,6 +9,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -42,7 +43,7 @@ class DeviceModel {
   virtual torch::Device device() const = 0;
   virtual std::int64_t vocabulary() const = 0;
   virtual std::int64_t max_positions() const = 0;   ///< as Engine's
-  virtual std::int64_t preferred_rows() const = 0;  ///< as Engine's
+  virtual std::int64_t preferred_rows() const = 0;  ///< that keep the device busy
   /// Throws UsageError if the model has no such layer or head.
   virtual void check(const AttentionHeads& heads) const = 0;
 
@@ -59,8 +60,9 @@ class DeviceModel {
 /// Several models as one: its probabilities and its attention are the mean of theirs.
 class DeviceEnsemble : public DeviceModel {
  public:
-  /// At least one, on one device, with the same vocabularies. They must outlive the ensemble.
-  explicit DeviceEnsemble(std::vector<DeviceModel*> members) : members_(std::move(members)) {}
+  /// At least one, on one device, with the same vocabularies.
+  explicit DeviceEnsemble(std::vector<std::unique_ptr<DeviceModel>> members)
+      : members_(std::move(members)) {}
 
   torch::Device device() const override { return members_.front()->device(); }
   std::int64_t vocabulary() const override { return members_.front()->vocabulary(); }
@@ -74,7 +76,7 @@ class DeviceEnsemble : public DeviceModel {
   DeviceStepResults step(const DeviceStep& step) override;
 
  private:
-  std::vector<DeviceModel*> members_;
+  std::vector<std::unique_ptr<DeviceModel>> members_;
 };
 
 }  // namespace dragoman

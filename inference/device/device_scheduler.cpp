@@ -153,4 +153,16 @@ std::vector<SourceSentence> DeviceScheduler::take_ended() {
   return finished;
 }
 
+std::shared_ptr<SentenceScheduler> DeviceEngine::own_scheduler(std::int64_t rows) {
+  constexpr std::int64_t kStepsPerPoll = 8;
+  const auto make = [this](std::int64_t of_step) {
+    model_->shape(0, 1);  // frees its memory
+    return std::make_shared<DeviceScheduler>(
+        *model_, never_emitted_,
+        DeviceScheduler::Options{.rows = of_step, .steps_per_poll = kStepsPerPoll});
+  };
+  return std::make_shared<HalvingScheduler>(make, rows > 0 ? rows : model_->preferred_rows(),
+                                            on_fewer_rows_);
+}
+
 }  // namespace dragoman

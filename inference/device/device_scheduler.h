@@ -1,8 +1,8 @@
-// Scheduler's work if the search runs on the device: keeps the groups of a DeviceModel full. The
-// host asks only every few steps which searches have ended, and then refills their groups; no shape
-// changes while sentences are under way. A step costs the same whether its groups are full or not,
-// so a search has as many groups as sentences wait when it begins, rounded up to a power of two. If
-// more come than are free, the search ends before one with more groups begins.
+// The engine of a search on a device, and its scheduler, which keeps the groups of a DeviceModel
+// full. The host asks only every few steps which searches have ended, and then refills their
+// groups; no shape changes while sentences are under way. A step costs the same whether its groups
+// are full or not, so a search has as many groups as sentences wait when it begins, rounded up to a
+// power of two. If more come than are free, the search ends before one with more groups begins.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "inference/device/device_search.h"
@@ -69,6 +70,26 @@ class DeviceScheduler : public SentenceScheduler {
   std::optional<DeviceSearch> search_;
   std::vector<Active> active_;  // in the order in which they came
   std::vector<std::int64_t> free_groups_;
+};
+
+/// The engine of a model on a device. If the device's memory runs out, it searches with fewer rows.
+class DeviceEngine : public Engine {
+ public:
+  /// `never_emitted`: tokens that no row produces (Tokenizer::never_emitted of the target side).
+  DeviceEngine(std::unique_ptr<DeviceModel> model, std::vector<TokenId> never_emitted,
+               HalvingScheduler::OnFewerRows on_fewer_rows = {})
+      : model_(std::move(model)),
+        never_emitted_(std::move(never_emitted)),
+        on_fewer_rows_(std::move(on_fewer_rows)) {}
+
+  std::int64_t max_positions() const override { return model_->max_positions(); }
+  void check(const AttentionHeads& heads) const override { model_->check(heads); }
+  std::shared_ptr<SentenceScheduler> own_scheduler(std::int64_t rows) override;
+
+ private:
+  const std::unique_ptr<DeviceModel> model_;
+  const std::vector<TokenId> never_emitted_;
+  const HalvingScheduler::OnFewerRows on_fewer_rows_;
 };
 
 }  // namespace dragoman

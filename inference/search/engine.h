@@ -1,5 +1,6 @@
-// The interface between the search and a model. The search knows no Transformer; an engine knows no
-// hypothesis.
+// The interfaces between the search and a model. The search knows no Transformer; an engine knows
+// no hypothesis. SentenceSearch searches on the host, and asks a HostEngine. Another engine
+// searches on a device of its own (inference/device).
 //
 // A *slot* holds an encoded source sentence. A *row* is the decoder's state of one hypothesis: it
 // belongs to a slot and has seen some target tokens. All rows take a step together. The rows of one
@@ -129,9 +130,8 @@ struct StepRequest {
   std::span<const Adjustment> adjustments;  ///< at most one for each token of a row
   std::int64_t candidates_per_row;          ///< at most vocabulary()
   /// [R, candidates_per_row]: the most probable tokens of each row, best first. Of equal ones the
-  /// smaller token comes first (on CUDA their order is undefined). If the whole vocabulary is
-  /// asked for, the tokens are in ascending order. An excluded token has log-probability minus
-  /// infinity.
+  /// smaller token comes first. If the whole vocabulary is asked for, the tokens are in ascending
+  /// order. An excluded token has log-probability minus infinity.
   std::span<Candidate> candidates;
   /// Tokens whose log-probabilities are reported in any case, and the memory for these numbers.
   /// Neither adjustments nor Tokenizer::never_emitted change them.
@@ -149,16 +149,25 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  virtual std::int64_t vocabulary() const = 0;
   /// The longest source sentence (with </s>) and the longest output that the model has positions
   /// for.
   virtual std::int64_t max_positions() const = 0;
-  /// The number of rows that keeps the device busy.
-  virtual std::int64_t preferred_rows() const = 0;
-
   /// Throws UsageError if the model has no such layer or head. A step may only name heads that have
   /// passed this check.
   virtual void check(const AttentionHeads& heads) const = 0;
+
+  /// The scheduler of a search on the engine's own device, with at most `rows` rows in a step; 0:
+  /// as many as keep the device busy. The engine must outlive the scheduler, and serves one at a
+  /// time. Null: it is a HostEngine.
+  virtual std::shared_ptr<SentenceScheduler> own_scheduler(std::int64_t rows) = 0;
+};
+
+/// An engine for the search on the host.
+class HostEngine : public Engine {
+ public:
+  virtual std::int64_t vocabulary() const = 0;
+  /// The number of rows that keeps the processor busy.
+  virtual std::int64_t preferred_rows() const = 0;
 
   /// Encodes sentences (each ends with </s>) and returns a slot for each.
   virtual std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) = 0;
@@ -169,17 +178,13 @@ class Engine {
   /// Feeds each row its previous token (a fresh row starts from the zero vector).
   virtual void step(const StepRequest& step) = 0;
 
-  /// A scheduler for about `rows` rows (0: preferred_rows()) that searches on the engine's own
-  /// device. Null: SentenceSearch searches on the host, through the functions above. The engine
-  /// must outlive the scheduler, and serves one scheduler at a time.
-  virtual std::shared_ptr<SentenceScheduler> own_scheduler([[maybe_unused]] std::int64_t rows) {
-    return nullptr;
-  }
+  std::shared_ptr<SentenceScheduler> own_scheduler(std::int64_t) final { return nullptr; }
 };
 
 /// Pointers to engines that the caller keeps.
-inline std::vector<Engine*> pointers_to(const std::vector<std::unique_ptr<Engine>>& engines) {
-  std::vector<Engine*> pointers;
+template <class Kind = Engine, class Owned>
+std::vector<Kind*> pointers_to(const std::vector<std::unique_ptr<Owned>>& engines) {
+  std::vector<Kind*> pointers;
   for (const auto& engine : engines) pointers.push_back(engine.get());
   return pointers;
 }

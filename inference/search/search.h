@@ -241,7 +241,7 @@ struct EngineSearch {
 class SearchStep {
  public:
   /// The engine must outlive it.
-  explicit SearchStep(Engine& engine) : engine_(engine) {}
+  explicit SearchStep(HostEngine& engine) : engine_(engine) {}
 
   /// Begins a step. All searches that need attention need the same heads.
   void begin();
@@ -256,7 +256,7 @@ class SearchStep {
  private:
   std::span<const Candidate> candidates_of(const EngineSearch& search);
 
-  Engine& engine_;
+  HostEngine& engine_;
   std::int64_t candidates_per_row_ = 0;  // of the step under way
   bool reports_attention_ = false;
   AttentionHeads heads_;

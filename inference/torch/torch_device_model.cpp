@@ -14,12 +14,36 @@
 #include <cmath>
 #include <utility>
 
-#include "inference/device/device_search.h"
+#include "base/error.h"
+#include "inference/device/device_scheduler.h"
 #include "kernels/cuda/step_attention.h"
 #include "model/ops/cuda_kernels.h"
 
 namespace dragoman {
 
+torch::ScalarType type_on_gpu(ComputeType type) {
+  if (type == ComputeType::Int8)
+    throw UsageError("--compute-type int8: works on the CPU; on a GPU bfloat16 and float16 do");
+  return type == ComputeType::Float32   ? torch::kFloat32
+         : type == ComputeType::Float16 ? torch::kFloat16
+                                        : torch::kBFloat16;
+}
+
+std::unique_ptr<Engine> device_engine(const std::vector<Transformer>& models,
+                                      std::vector<TokenId> never_emitted,
+                                      HalvingScheduler::OnFewerRows on_fewer_rows) {
+  std::vector<std::unique_ptr<DeviceModel>> members;
+  for (const Transformer& model : models)
+    members.push_back(std::make_unique<TorchDeviceModel>(model));
+  auto together = members.size() == 1 ? std::move(members.front())
+                                      : std::make_unique<DeviceEnsemble>(std::move(members));
+  return std::make_unique<DeviceEngine>(std::move(together), std::move(never_emitted),
+                                        std::move(on_fewer_rows));
+}
+
+namespace {
+
+/// The sentences on the model's device, packed as the module tree reads them.
 PackedTokens packed_sentences(Transformer& model, std::span<const std::vector<TokenId>> sentences) {
   std::vector<std::int32_t> tokens, starts = {0};
   for (const std::vector<TokenId>& sentence : sentences) {
@@ -29,6 +53,8 @@ PackedTokens packed_sentences(Transformer& model, std::span<const std::vector<To
   return packed_tokens(tokens, starts, model->config.heads, model->output_weight().device());
 }
 
+/// The logits of hidden states [R, D] in fp32 [R, V]: rounded to a half-precision type many would
+/// be equal.
 torch::Tensor float_logits(Transformer& model, const torch::Tensor& hidden) {
   if (!hidden.is_cuda() || hidden.scalar_type() == torch::kFloat32)
     return model->logits(hidden).to(torch::kFloat32);
@@ -36,8 +62,6 @@ torch::Tensor float_logits(Transformer& model, const torch::Tensor& hidden) {
   const torch::Tensor bias = model->output_bias();
   return bias.defined() ? products + bias : products;
 }
-
-namespace {
 
 /// Room grows by this number of columns, so that the shapes of many steps are the same.
 constexpr std::int64_t kColumns = 32;

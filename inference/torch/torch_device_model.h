@@ -5,20 +5,25 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "inference/device/device_model.h"
+#include "inference/scheduler.h"
 #include "model/transformer.h"
 
 namespace dragoman {
 
-/// The sentences on the model's device, packed as the module tree reads them.
-PackedTokens packed_sentences(Transformer& model, std::span<const std::vector<TokenId>> sentences);
+/// The type of the weights on a GPU. Throws UsageError for int8.
+torch::ScalarType type_on_gpu(ComputeType type);
 
-/// The logits of hidden states [R, D] in fp32 [R, V]: rounded to a half-precision type many would
-/// be equal.
-torch::Tensor float_logits(Transformer& model, const torch::Tensor& hidden);
+/// The engine of a model, or of several as an ensemble, on their device. It shares the models,
+/// whose weights must not change while sentences are under way. `never_emitted`: tokens that no row
+/// produces (Tokenizer::never_emitted of the target side).
+std::unique_ptr<Engine> device_engine(const std::vector<Transformer>& models,
+                                      std::vector<TokenId> never_emitted,
+                                      HalvingScheduler::OnFewerRows on_fewer_rows = {});
 
 /// Those of one layer.
 struct KeysAndValues {
@@ -33,7 +38,7 @@ class TorchDeviceModel : public DeviceModel {
   torch::Device device() const override { return options_.device(); }
   std::int64_t vocabulary() const override { return model_->config.target_vocabulary; }
   std::int64_t max_positions() const override { return model_->config.longest_sentence(); }
-  std::int64_t preferred_rows() const override { return device().is_cpu() ? 128 : 1280; }
+  std::int64_t preferred_rows() const override { return 1280; }
   void check(const AttentionHeads& heads) const override {
     heads.check(model_->config.decoder_layers, model_->config.heads);
   }

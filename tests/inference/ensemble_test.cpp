@@ -25,7 +25,7 @@ Distribution mean() {
 }
 
 Ensemble three() {
-  std::vector<std::unique_ptr<Engine>> members;
+  std::vector<std::unique_ptr<HostEngine>> members;
   for (std::uint64_t seed = 1; seed <= 3; ++seed)
     members.push_back(std::make_unique<TableEngine>(kMany, random_distribution(kMany, seed)));
   return Ensemble(std::move(members));
@@ -33,7 +33,7 @@ Ensemble three() {
 
 using Results = std::map<std::int64_t, std::pair<Tokens, double>>;
 
-Results translate(Engine& engine, const DecodeConfig& config) {
+Results translate(HostEngine& engine, const DecodeConfig& config) {
   LoneWorker worker(engine, config, {kEos});
   std::vector<SourceSentence> list = random_sentences(60, kMany);
   for (std::size_t i = 0; i < list.size(); i += 3) list[i].required.prefix.tokens = {5, 6};
@@ -62,7 +62,7 @@ TEST(Ensemble, ProbabilitiesAreTheMeanOfTheMembers) {
 }
 
 TEST(Ensemble, OneMemberTranslatesAsItDoesAlone) {
-  std::vector<std::unique_ptr<Engine>> members;
+  std::vector<std::unique_ptr<HostEngine>> members;
   members.push_back(std::make_unique<TableEngine>(kMany, random_distribution(kMany, 8)));
   Ensemble one(std::move(members));
   TableEngine alone(kMany, random_distribution(kMany, 8));
@@ -77,7 +77,7 @@ TEST(Ensemble, APrefixMayHaveATokenThatNoRowProduces) {
     table->never_emitted = {5};
     return table;
   };
-  std::vector<std::unique_ptr<Engine>> members;
+  std::vector<std::unique_ptr<HostEngine>> members;
   for (int i = 0; i < 2; ++i) members.push_back(engine());
   Ensemble both(std::move(members));
   const auto alone = engine();
@@ -94,7 +94,7 @@ TEST(Ensemble, APrefixMayHaveATokenThatNoRowProduces) {
 
 /// exp(-200) is no fp32 number.
 TEST(Ensemble, ATinyProbabilityHasAFiniteLogarithm) {
-  std::vector<std::unique_ptr<Engine>> members;
+  std::vector<std::unique_ptr<HostEngine>> members;
   for (const float improbable : {-200.0F, -201.0F})
     members.push_back(std::make_unique<TableEngine>(kMany, [=](const Tokens&, const Tokens&) {
       std::vector<float> scores(kMany, improbable);

@@ -21,7 +21,7 @@ std::vector<SentencePair> random_pairs(std::size_t count) {
   return pairs;
 }
 
-std::vector<Engine*> one(Engine& engine) { return {&engine}; }
+std::vector<HostEngine*> one(HostEngine& engine) { return {&engine}; }
 
 TEST(ForcedScores, ScoresAreTheLogProbabilitiesOfTheTokensAfterThoseBeforeThem) {
   const Distribution distribution = random_distribution(kMany, 5);
@@ -48,7 +48,7 @@ TEST(ForcedScores, ScoresOfSeveralEnginesAreThoseOfOne) {
   const Distribution distribution = random_distribution(kMany, 5);
   TableEngine alone(kMany, distribution), first(kMany, distribution), second(kMany, distribution);
   const std::vector<SentencePair> pairs = random_pairs(100);
-  EXPECT_EQ(forced_scores(std::vector<Engine*>{&first, &second}, pairs),
+  EXPECT_EQ(forced_scores(std::vector<HostEngine*>{&first, &second}, pairs),
             forced_scores(one(alone), pairs));
   EXPECT_EQ(first.admitted + second.admitted, 100);
 }

@@ -15,7 +15,7 @@ namespace dragoman {
 class LoneWorker {
  public:
   /// Sentences without settings of their own are searched for by `config` and `tokens`.
-  LoneWorker(Engine& engine, const DecodeConfig& config, TargetTokens tokens)
+  LoneWorker(HostEngine& engine, const DecodeConfig& config, TargetTokens tokens)
       : LoneWorker(std::make_unique<Scheduler>(engine, config.batch_size), config,
                    std::move(tokens)) {}
   LoneWorker(std::shared_ptr<SentenceScheduler> scheduler, DecodeConfig config, TargetTokens tokens)

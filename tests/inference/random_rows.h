@@ -1,5 +1,5 @@
-// Shared by the tests of both engines: models of every kind; rows that come, go and multiply at
-// random, while each prefix is compared with the score of its whole sequence; and whole searches.
+// Shared by the tests of engines: models of every kind; rows that come, go and multiply at random,
+// while each prefix is compared with the score of its whole sequence; and whole searches.
 #pragma once
 
 #include <ATen/Parallel.h>
@@ -16,12 +16,12 @@
 #include "inference/torch/scorer.h"
 #include "model/transformer.h"
 #include "tests/inference/lone_worker.h"
+#include "tests/inference/search/table_engine.h"
 
 namespace dragoman {
 
 using Tokens = std::vector<TokenId>;
 
-inline constexpr TokenId kEos = 2;
 inline constexpr std::int64_t kVocabulary = 20;
 
 /// Every kind of model that attends or places tokens in its own way.
@@ -70,7 +70,7 @@ inline std::vector<Tokens> sentences(std::size_t count, std::uint64_t longest) {
   return result;
 }
 
-inline std::vector<Candidate> step(Engine& engine, std::span<const RowOrigin> rows,
+inline std::vector<Candidate> step(HostEngine& engine, std::span<const RowOrigin> rows,
                                    const Tokens& previous, std::int64_t best,
                                    const std::vector<Adjustment>& adjustments = {}) {
   std::vector<Candidate> candidates(previous.size() * static_cast<std::size_t>(best));
@@ -103,7 +103,7 @@ inline void expect_scores_of_whole_sequences(Transformer& model, const std::vect
 }
 
 /// Rows that come, go, multiply and change places at random, each at its own length.
-inline void expect_random_rows_score_as_whole_sequences(Engine& engine, Transformer& model) {
+inline void expect_random_rows_score_as_whole_sequences(HostEngine& engine, Transformer& model) {
   const std::vector<Tokens> sources = sentences(12, 15);
   RandomStream random(3);
   std::vector<Prefix> rows;
@@ -155,7 +155,7 @@ using Results = std::map<std::int64_t, std::pair<Tokens, double>>;
 
 inline Results search(Engine& engine, const DecodeConfig& config,
                       const std::vector<SourceSentence>& waiting) {
-  LoneWorker worker(engine, config, {kEos});
+  LoneWorker worker(scheduler_of(engine, config.batch_size), config, {kEos});
   worker.add(waiting);
   Results results;
   while (!worker.idle())

@@ -7,7 +7,6 @@
 #include <set>
 #include <stdexcept>
 
-#include "inference/ensemble.h"
 #include "tests/inference/lone_worker.h"
 #include "tests/inference/search/table_engine.h"
 
@@ -219,17 +218,10 @@ TEST(Scheduler, TheModelsLongestOutputIsTheMaximumLength) {
 constexpr std::int64_t kMany = 9;  // tokens
 
 /// An engine on a device that has memory for `rows` rows, and for `sentences` new sentences.
-class SmallDevice : public TableEngine, public ResettableEngine {
+class SmallDevice : public TableEngine {
  public:
   SmallDevice(std::int64_t rows, std::int64_t sentences)
       : TableEngine(kMany, random_distribution(kMany, 3)), rows_(rows), sentences_(sentences) {}
-
-  void reset() override {
-    ++resets;
-    forget_all();
-  }
-  void tell_fewer_rows(std::int64_t rows) override { fewer.push_back(rows); }
-  std::int64_t preferred_rows() const override { return 48; }
 
   std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) override {
     auto slots = TableEngine::admit(sentences);  // the slots that it takes before it fails are lost
@@ -241,7 +233,6 @@ class SmallDevice : public TableEngine, public ResettableEngine {
     TableEngine::step(step);
   }
 
-  int resets = 0;
   std::vector<std::int64_t> fewer;  // rows, as it was told
 
  private:
@@ -268,11 +259,11 @@ BestTokens translate(std::shared_ptr<SentenceScheduler> scheduler, const DecodeC
 
 BestTokens translate(SmallDevice& device, const DecodeConfig& config) {
   const auto make = [&device](std::int64_t rows) {
+    device.forget_all();
     return std::make_shared<Scheduler>(device, rows);
   };
-  return translate(std::make_shared<HalvingScheduler>(std::vector<ResettableEngine*>{&device}, make,
-                                                      device.preferred_rows()),
-                   config);
+  const auto on_fewer_rows = [&device](std::int64_t rows) { device.fewer.push_back(rows); };
+  return translate(std::make_shared<HalvingScheduler>(make, 48, on_fewer_rows), config);
 }
 
 TEST(HalvingScheduler, SentencesBeginAgainInFewerRowsWithTheSameTranslations) {
@@ -290,36 +281,9 @@ TEST(HalvingScheduler, SentencesBeginAgainInFewerRowsWithTheSameTranslations) {
 
     SmallDevice few_sentences(1000, 3);
     EXPECT_EQ(translate(few_sentences, config), expected);
-    EXPECT_GT(few_sentences.resets, 1);
+    EXPECT_GT(few_sentences.fewer.size(), 1u);
     EXPECT_EQ(few_sentences.slots_in_use(), 0u);
   }
-}
-
-TEST(HalvingScheduler, AnEnsembleBeginsAgainWithAllItsMembers) {
-  const DecodeConfig config{.beam_size = 3, .max_length = 15};
-  std::vector<SmallDevice*> devices;
-  const auto ensemble_of = [&devices](std::int64_t rows) {
-    std::vector<std::unique_ptr<Engine>> members;
-    for (const std::int64_t of_member : {std::int64_t{1000}, rows}) {
-      auto device = std::make_unique<SmallDevice>(of_member, 1000);
-      devices.push_back(device.get());
-      members.push_back(std::move(device));
-    }
-    return std::make_unique<Ensemble>(std::move(members));
-  };
-  const auto large = ensemble_of(1000), small = ensemble_of(12);
-  const BestTokens expected = translate(large->own_scheduler(0), config);
-  EXPECT_EQ(translate(small->own_scheduler(0), config), expected);
-  EXPECT_THAT(devices[2]->fewer, ElementsAre(24, 12));
-  EXPECT_EQ(devices[2]->resets, 2);
-  EXPECT_EQ(devices[3]->resets, 2);
-}
-
-TEST(HalvingScheduler, AnEnsembleOfOtherEnginesHasNoSchedulerOfItsOwn) {
-  std::vector<std::unique_ptr<Engine>> members;
-  members.push_back(std::make_unique<SmallDevice>(1000, 1000));
-  members.push_back(std::make_unique<TableEngine>(kMany, random_distribution(kMany, 3)));
-  EXPECT_EQ(Ensemble(std::move(members)).own_scheduler(0), nullptr);
 }
 
 TEST(HalvingScheduler, ADeviceWithoutMemoryForOneSentenceIsAnError) {

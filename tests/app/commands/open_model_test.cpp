@@ -15,10 +15,12 @@ namespace {
 using testing::ThrowsMessage;
 
 /// Stands for the engine on a GPU.
-std::unique_ptr<Engine> gpu_engine(const EngineChoice& choice, const ModelFileReader&,
+std::unique_ptr<Engine> gpu_engine(const EngineChoice& choice,
+                                   std::span<const ModelFileReader> files,
                                    const std::vector<TokenId>&) {
   EXPECT_EQ(choice.device, "cuda:1");
   EXPECT_EQ(choice.compute_type, ComputeType::Float16);
+  if (files.size() > 2) throw Error(files.size(), " models");
   return std::make_unique<TableEngine>(small_tokenizer().size(), nullptr);
 }
 
@@ -30,9 +32,19 @@ TEST(OpenTranslator, OnAGpuThereIsOneEngineOfTheChosenNumberType) {
   EngineChoice choice;
   choice.device = "cuda:1";
   choice.compute_type = ComputeType::Float16;
-  const OpenedTranslator opened = open_translator({file.path().string()}, choice, gpu_engine);
-  EXPECT_EQ(opened.engines.size(), 1U);
-  EXPECT_EQ(opened.weights, nullptr);
+  const std::string path = file.path().string();
+  for (const std::vector<std::string>& models : {std::vector{path}, {path, path}}) {
+    const OpenedTranslator opened = open_translator(models, choice, gpu_engine);
+    EXPECT_NE(opened.device_engine, nullptr);
+    EXPECT_TRUE(opened.engines.empty());
+    EXPECT_EQ(opened.weights, nullptr);
+  }
+  EXPECT_THAT(
+      [&] {
+        open_translator({path, path, path}, choice, gpu_engine);
+      },
+      ThrowsMessage<Error>("3 models"))
+      << "all models go to one engine";
   choice.device = "cpu";
   EXPECT_THAT([&] { open_translator({file.path().string()}, choice, no_device_engine); },
               ThrowsMessage<UsageError>(Names("--compute-type float16 ... GPU")));

@@ -8,12 +8,13 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "inference/torch/torch_engine.h"
+#include "inference/torch/torch_device_model.h"
 #include "inference/translate_text.h"
 #include "model/file/derived_models.h"
 #include "model/file/model_file.h"
 #include "tests/allocations.h"
 #include "tests/inference/lone_worker.h"
+#include "tests/inference/module_tree_engine.h"
 #include "tests/inference/random_rows.h"
 #include "tests/model/file/scratch_file.h"
 #include "tests/model/file/small_model.h"
@@ -111,10 +112,10 @@ TEST(CpuEngine, WeightsInMemoryAreThoseOfTheFile) {
 TEST(CpuEngine, CandidatesAreThoseOfTheModuleTree) {
   Transformer model = make_model(configs()[0], torch::kCPU);
   CpuEngine cpu(packed(model, ComputeType::Float32), {5, 7});
-  TorchEngine torch(model, {5, 7});
+  ModuleTreeEngine tree(model, {5, 7});
   std::vector<std::vector<Candidate>> found;
   for (const std::int64_t best : {std::int64_t{1}, std::int64_t{4}, kVocabulary})
-    for (Engine* engine : {static_cast<Engine*>(&cpu), static_cast<Engine*>(&torch)}) {
+    for (HostEngine* engine : {static_cast<HostEngine*>(&cpu), static_cast<HostEngine*>(&tree)}) {
       const auto slots = engine->admit(sentences(2, 8));
       const std::vector<RowOrigin> rows = {{-1, slots[0]}, {-1, slots[1]}};
       found.push_back(step(*engine, rows, {kEos, kEos}, best, {{1, kEos, kExclude}}));
@@ -166,7 +167,7 @@ struct Told {
   std::vector<float> reported, attention;
 };
 
-Told adjusted_step(Engine& engine, const std::vector<RowOrigin>& rows, AttentionHeads heads) {
+Told adjusted_step(HostEngine& engine, const std::vector<RowOrigin>& rows, AttentionHeads heads) {
   const std::vector<Adjustment> adjustments = {{0, 6, 2.5F}, {1, 4, kExclude}, {1, 9, 0.5F}};
   const std::vector<RowToken> reported = {{0, 3}, {0, 6}, {1, 4}};
   Told told{.candidates = std::vector<Candidate>(2 * kVocabulary),
@@ -188,11 +189,11 @@ TEST(CpuEngine, LogProbabilitiesAndAttentionAreThoseOfTheModuleTree) {
   for (const ModelConfig& config : configs()) {
     Transformer model = make_model(config, torch::kCPU);
     CpuEngine cpu(packed(model, ComputeType::Float32), {5});
-    TorchEngine torch(model, {5});
+    ModuleTreeEngine tree(model, {5});
     const auto sources = sentences(2, 8);
     for (const AttentionHeads heads : {AttentionHeads{}, {1, 2}, {3, 0}, {2, 1}}) {
       std::vector<Told> both;
-      for (Engine* engine : {static_cast<Engine*>(&cpu), static_cast<Engine*>(&torch)}) {
+      for (HostEngine* engine : {static_cast<HostEngine*>(&cpu), static_cast<HostEngine*>(&tree)}) {
         const auto slots = engine->admit(sources);
         const std::vector<RowOrigin> fresh = {{-1, slots[0]}, {-1, slots[1]}};
         both.push_back(adjusted_step(*engine, fresh, heads));
@@ -222,7 +223,7 @@ TEST(CpuEngine, LogProbabilitiesAndAttentionAreThoseOfTheModuleTree) {
       }
     }
     EXPECT_THROW(cpu.check({4, 0}), UsageError);
-    EXPECT_THROW(torch.check({0, 3}), UsageError);
+    EXPECT_THROW(cpu.check({0, 3}), UsageError);
   }
 }
 
@@ -348,13 +349,13 @@ TEST(CpuEngine, AScaleThatIsNotFiniteIsFoundWhenWeightsAreLoaded) {
 TEST(CpuEngine, LongSentencesAreThoseOfTheModuleTree) {
   Transformer model = make_model(configs()[0], torch::kCPU);
   CpuEngine cpu(packed(model, ComputeType::Float32), {0, 1});
-  TorchEngine torch(model, {0, 1});
+  const auto tree = device_engine({model}, {0, 1});
   auto waiting = waiting_sentences(3, 40);
   waiting[1].tokens.assign(700, 9);
   waiting[1].tokens.back() = kEos;
   DecodeConfig config{.beam_size = 3, .min_length = 180, .max_length_ratio = 300};
   config.max_length = 200;
-  const Results ours = search(cpu, config, waiting), expected = search(torch, config, waiting);
+  const Results ours = search(cpu, config, waiting), expected = search(*tree, config, waiting);
   for (const auto& [line, result] : expected) {
     EXPECT_EQ(ours.at(line).first, result.first);
     EXPECT_NEAR(ours.at(line).second, result.second, 1e-4);
@@ -368,7 +369,7 @@ TEST(CpuEngine, RoundedTypesAreNearWhatTheyRound) {
       Transformer model = make_model(config, torch::kCPU);
       CpuEngine exact(packed(model, ComputeType::Float32), {}), rounded(packed(model, type), {});
       std::vector<std::vector<Candidate>> found;
-      for (Engine* engine : {&exact, &rounded}) {
+      for (HostEngine* engine : {&exact, &rounded}) {
         const auto slots = engine->admit(sentences(2, 8));
         const std::vector<RowOrigin> rows = {{-1, slots[0]}, {-1, slots[1]}};
         found.push_back(step(*engine, rows, {kEos, kEos}, kVocabulary));
@@ -438,7 +439,7 @@ TEST(LineCount, AsManyLinesComeOutAsWentIn) {
   for (const ComputeType type : {ComputeType::Float32, ComputeType::BFloat16, ComputeType::Int8})
     engines.push_back(std::make_unique<CpuEngine>(std::make_shared<CpuModel>(reader, type),
                                                   tokenizer.never_emitted()));
-  engines.push_back(std::make_unique<TorchEngine>(model, tokenizer.never_emitted()));
+  engines.push_back(device_engine({model}, tokenizer.never_emitted()));
   for (const auto& engine : engines)
     for (const std::int64_t batch : {0, 1, 7}) {
       const DecodeConfig decode{.beam_size = batch == 7 ? 3 : 1,

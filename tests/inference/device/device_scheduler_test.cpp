@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -413,12 +415,14 @@ TEST(DeviceScheduler, AnEnsembleHasTheMeanOfItsModels) {
   const Distribution first = random_distribution(kVocabulary, 17, 4, 0.5),
                      second = random_distribution(kVocabulary, 5, 4, 0.5);
   const Search search{.config = {.beam_size = 3, .n_best = 2, .max_length = 15}};
-  std::vector<std::unique_ptr<Engine>> engines;
+  std::vector<std::unique_ptr<HostEngine>> engines;
   for (const Distribution& distribution : {first, second})
     engines.push_back(std::make_unique<TableEngine>(kVocabulary, distribution));
   Ensemble ensemble(std::move(engines));
-  TableModel one(kVocabulary, first), two(kVocabulary, second);
-  DeviceEnsemble both({&one, &two});
+  std::vector<std::unique_ptr<DeviceModel>> models;
+  for (const Distribution& distribution : {first, second})
+    models.push_back(std::make_unique<TableModel>(kVocabulary, distribution));
+  DeviceEnsemble both(std::move(models));
   LoneWorker host(ensemble, search.config, search.tokens),
       device(std::make_unique<DeviceScheduler>(both, std::vector<TokenId>(),
                                                DeviceScheduler::Options{.rows = 60}),
@@ -469,6 +473,38 @@ TEST(DeviceScheduler, ASearchOfFewGroupsEndsIfManySentencesCome) {
   }
   EXPECT_EQ(finished, 11u);
   EXPECT_THAT(model.shapes, testing::ElementsAre(1, 12));
+}
+
+/// A model on a device that has memory for `most` rows.
+class LargeModel : public TableModel {
+ public:
+  LargeModel(Distribution distribution, std::int64_t most)
+      : TableModel(kVocabulary, std::move(distribution)), most_(most) {}
+  void shape(std::int64_t groups, std::int64_t rows_per_group) override {
+    if (groups * rows_per_group > most_) throw std::runtime_error("CUDA out of memory.");
+    TableModel::shape(groups, rows_per_group);
+  }
+
+ private:
+  std::int64_t most_;
+};
+
+TEST(DeviceEngine, SearchesInFewerRowsIfTheMemoryOfAModelRunsOut) {
+  const Search search{.config = {.beam_size = 3, .max_length = 15}};
+  const auto translations = [&search](std::int64_t most, std::vector<std::int64_t>& fewer) {
+    std::vector<std::unique_ptr<DeviceModel>> models;
+    for (const std::int64_t rows : {std::int64_t{1000}, most})
+      models.push_back(std::make_unique<LargeModel>(search.distribution, rows));
+    DeviceEngine engine(std::make_unique<DeviceEnsemble>(std::move(models)), {},
+                        [&fewer](std::int64_t rows) { fewer.push_back(rows); });
+    LoneWorker worker(engine.own_scheduler(48), search.config, search.tokens);
+    return run(worker, random_sentences(20, kVocabulary), 20);
+  };
+  std::vector<std::int64_t> none, fewer;
+  const auto expected = translations(1000, none);
+  expect_same(translations(12, fewer), expected, /*same_order=*/false);
+  EXPECT_THAT(none, testing::ElementsAre());
+  EXPECT_THAT(fewer, testing::ElementsAre(24, 12));
 }
 
 TEST(DeviceScheduler, NotANumberFailsItsSentenceAlone) {

@@ -1,5 +1,5 @@
-// An engine without a model: the distribution after a prefix is a function of source, prefix and
-// seed. Small enough that all sequences can be listed, and it checks how it is called.
+// An engine without a cache: the distribution after a prefix is a function of source and prefix. It
+// checks how it is called. A random distribution is small enough that all sequences can be listed.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ inline Distribution random_distribution(std::int64_t vocabulary, std::uint64_t s
   };
 }
 
-class TableEngine : public Engine {
+class TableEngine : public HostEngine {
  public:
   TableEngine(std::int64_t vocabulary, Distribution distribution)
       : vocabulary_(vocabulary), distribution_(std::move(distribution)) {}
@@ -87,11 +87,15 @@ class TableEngine : public Engine {
               rows_.size() * static_cast<std::size_t>(step.candidates_per_row));
     ++steps;
     if (step.attention != nullptr) step.attention->clear();
+    std::vector<RowTokens> tokens;
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+      if (!rows_[r].fresh) rows_[r].prefix.push_back(step.previous[r]);
+      tokens.push_back({.source = sources_.at(rows_[r].slot), .prefix = rows_[r].prefix});
+    }
+    const std::vector<RowResults> results = results_of(tokens, step.heads);
     for (std::size_t r = 0; r < rows_.size(); ++r) {
       const auto row = static_cast<std::int32_t>(r);
-      if (!rows_[r].fresh) rows_[r].prefix.push_back(step.previous[r]);
-      const std::vector<TokenId>& source = sources_.at(rows_[r].slot);
-      const auto scores = distribution_(source, rows_[r].prefix);
+      const auto& scores = results[r].log_probabilities;
       std::vector<Candidate> all;
       for (std::size_t token = 0; token < scores.size(); ++token)
         all.push_back({static_cast<TokenId>(token), scores[token]});
@@ -113,7 +117,9 @@ class TableEngine : public Engine {
       std::copy_n(
           all.begin(), step.candidates_per_row,
           step.candidates.begin() + static_cast<std::ptrdiff_t>(r) * step.candidates_per_row);
-      if (step.attention != nullptr) append_attention(source, rows_[r].prefix, *step.attention);
+      if (step.attention != nullptr)
+        step.attention->insert(step.attention->end(), results[r].attention.begin(),
+                               results[r].attention.end());
     }
   }
 
@@ -131,6 +137,23 @@ class TableEngine : public Engine {
   std::int64_t positions = 1'000'000;
   std::vector<TokenId> never_emitted = {};
   std::int64_t steps = 0, most_rows = 0, admitted = 0;
+
+ protected:
+  struct RowTokens {
+    std::vector<TokenId> source, prefix;
+  };
+  struct RowResults {
+    std::vector<float> log_probabilities, attention;  // [V], [S]
+  };
+  virtual std::vector<RowResults> results_of(const std::vector<RowTokens>& rows,
+                                             const AttentionHeads&) {
+    std::vector<RowResults> results;
+    for (const auto& [source, prefix] : rows) {
+      results.push_back({.log_probabilities = distribution_(source, prefix), .attention = {}});
+      append_attention(source, prefix, results.back().attention);
+    }
+    return results;
+  }
 
  private:
   struct Row {

@@ -1,4 +1,4 @@
-#include "inference/torch/torch_engine.h"
+#include "inference/torch/torch_device_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,23 +7,15 @@
 
 #include "base/random.h"
 #include "inference/device/device_scheduler.h"
-#include "tests/allocations.h"
 #include "tests/cuda_stand_in/counts.h"
+#include "tests/inference/module_tree_engine.h"
 #include "tests/inference/random_rows.h"
 #include "tests/test_device.h"
 
 namespace dragoman {
 namespace {
 
-TEST(TorchEngine, StepByStepIsTheWholeSequenceWhateverHappensToRows) {
-  for (const ModelConfig& config : configs()) {
-    Transformer model = make_model(config, test_device());
-    TorchEngine engine(model, {});
-    expect_random_rows_score_as_whole_sequences(engine, model);
-  }
-}
-
-TEST(TorchEngine, AGpuComputesInBfloat16UnlessAskedOtherwiseAndNeverInInt8) {
+TEST(TorchDeviceModel, AGpuComputesInBfloat16UnlessAskedOtherwiseAndNeverInInt8) {
   EXPECT_EQ(type_on_gpu(ComputeType::Auto), torch::kBFloat16);
   EXPECT_EQ(type_on_gpu(ComputeType::BFloat16), torch::kBFloat16);
   EXPECT_EQ(type_on_gpu(ComputeType::Float16), torch::kFloat16);
@@ -31,85 +23,10 @@ TEST(TorchEngine, AGpuComputesInBfloat16UnlessAskedOtherwiseAndNeverInInt8) {
   EXPECT_THROW(type_on_gpu(ComputeType::Int8), UsageError);
 }
 
-TEST(TorchEngine, AReleasedSlotIsGivenToAnotherSentence) {
-  TorchEngine engine(make_model(configs()[0], test_device()), {});
-  const auto stays = engine.admit(sentences(1, 8));
-  for (int i = 0; i < 20; ++i) {
-    const auto slots = engine.admit(sentences(2, 8));
-    for (const std::int32_t slot : slots) {
-      EXPECT_LT(slot, 3);
-      EXPECT_NE(slot, stays[0]);
-    }
-    EXPECT_NE(slots[0], slots[1]);
-    engine.release(slots);
-  }
-}
-
-TEST(TorchEngine, AReleaseTakesNoMemory) {
-  TorchEngine engine(make_model(configs()[0], test_device()), {});
-  const auto slots = engine.admit(sentences(20, 8));
-  const std::int64_t before = allocations();
-  engine.release(slots);
-  EXPECT_EQ(allocations(), before);
-}
-
-TEST(TorchEngine, CandidatesAreTheBestOfTheDistribution) {
-  TorchEngine engine(make_model(configs()[0], test_device()), {5, 7});
-  const auto slots = engine.admit(sentences(2, 8));
-  const std::vector<RowOrigin> rows = {{-1, slots[0]}, {-1, slots[1]}};
-  auto all = step(engine, rows, {kEos, kEos}, kVocabulary, {{1, kEos, kExclude}});
-  const auto best = step(engine, rows, {kEos, kEos}, 4, {{1, kEos, kExclude}});
-  double total = 0;
-  for (std::size_t r = 0; r < 2; ++r) {
-    const auto row = all.begin() + static_cast<std::ptrdiff_t>(r) * kVocabulary;
-    for (std::int64_t token = 0; token < kVocabulary; ++token) {
-      EXPECT_EQ(row[token].token, token);
-      const bool excluded = token == 5 || token == 7 || (r == 1 && token == kEos);
-      EXPECT_EQ(std::isinf(row[token].log_probability), excluded);
-      total += std::exp(row[token].log_probability);
-    }
-    std::stable_sort(row, row + kVocabulary, [](const Candidate& a, const Candidate& b) {
-      return a.log_probability > b.log_probability;
-    });
-    for (std::size_t i = 0; i < 4; ++i) {
-      EXPECT_EQ(best[r * 4 + i].token, row[i].token);
-      EXPECT_FLOAT_EQ(best[r * 4 + i].log_probability, row[i].log_probability);
-    }
-  }
-  EXPECT_LT(total, 2 - 1e-4) << "probabilities are normalised before tokens are excluded";
-}
-
-Results search(Transformer& model, const DecodeConfig& config,
-               const std::vector<SourceSentence>& waiting) {
-  TorchEngine engine(model, {0, 1});
-  return search(engine, config, waiting);
-}
-
-TEST(TorchEngine, TranslationsAreTheSameForAnyBatchSizeAndOrder) {
-  for (const ModelConfig& model_config : configs()) {
-    Transformer model = make_model(model_config, test_device());
-    auto waiting = waiting_sentences(20, 12);
-    for (const std::int64_t beam : {1, 4}) {
-      DecodeConfig config{.beam_size = beam};
-      config.max_length = 25;
-      config.batch_size = 1;
-      const Results alone = search(model, config, waiting);
-      for (const std::int64_t rows : {7, 500}) {
-        config.batch_size = rows;
-        RandomStream(5, rows).shuffle(waiting);
-        const Results together = search(model, config, waiting);
-        for (const auto& [line, expected] : alone) {
-          EXPECT_EQ(together.at(line).first, expected.first);
-          EXPECT_NEAR(together.at(line).second, expected.second, 1e-4);
-        }
-      }
-    }
-  }
-}
-
-TEST(TorchEngine, AModelCanBeTrainedOnAfterItHasTranslated) {
+TEST(TorchDeviceModel, AModelCanBeTrainedOnAfterItHasTranslated) {
   Transformer model = make_model(configs()[0], test_device());
-  search(model, {.beam_size = 2}, {{.line = 0, .part = 0, .tokens = {3, 4, kEos}}});
+  search(*device_engine({model}, {}), {.beam_size = 2},
+         {{.line = 0, .part = 0, .tokens = {3, 4, kEos}}});
   const Tokens tokens = {3, 4, kEos};
   const std::vector<std::int32_t> starts = {0, 3};
   const auto side = packed_tokens(tokens, starts, 2, test_device());
@@ -118,7 +35,7 @@ TEST(TorchEngine, AModelCanBeTrainedOnAfterItHasTranslated) {
   for (const auto& parameter : model->parameters()) EXPECT_TRUE(parameter.grad().defined());
 }
 
-// ---- the search on a device, with the module tree, beside the search on the host ---------------
+// ---- beside the search on the host, whose engine computes whole prefixes ------------------------
 
 /// The sentences `later` come when the others are under way.
 std::vector<SourceSentence> run(std::unique_ptr<SentenceScheduler> scheduler,
@@ -135,7 +52,7 @@ std::vector<SourceSentence> run(std::unique_ptr<SentenceScheduler> scheduler,
   return finished;
 }
 
-void expect_same_translations(Transformer& model, DecodeConfig config,
+void expect_same_translations(const ModelConfig& model_config, const DecodeConfig& config,
                               bool with_attention = false) {
   auto waiting = waiting_sentences(14, 14), later = waiting_sentences(2, 14);
   // Longer than there is room for so far; the shortest model has 40 positions.
@@ -145,11 +62,11 @@ void expect_same_translations(Transformer& model, DecodeConfig config,
   }
   for (auto* sentences : {&waiting, &later})
     for (SourceSentence& sentence : *sentences) sentence.needs_attention = with_attention;
+  ModuleTreeEngine engine(make_model(model_config, torch::kCPU), {0, 7});
+  const auto host = run(std::make_unique<Scheduler>(engine, 100), config, waiting, later);
+  TorchDeviceModel device_model(make_model(model_config, test_device()));
   for (const std::int64_t rows : {4, 12, 100}) {
     SCOPED_TRACE(rows);
-    TorchEngine engine(model, {0, 7});
-    const auto host = run(std::make_unique<Scheduler>(engine, rows), config, waiting, later);
-    TorchDeviceModel device_model(model);
     const auto device = run(std::make_unique<DeviceScheduler>(
                                 device_model, std::vector<TokenId>{0, 7},
                                 DeviceScheduler::Options{.rows = rows, .steps_per_poll = 3}),
@@ -170,8 +87,7 @@ void expect_same_translations(Transformer& model, DecodeConfig config,
 }
 
 TEST(TorchDeviceModel, TranslationsAreThoseOfTheSearchOnTheHost) {
-  for (const ModelConfig& model_config : configs()) {
-    Transformer model = make_model(model_config, test_device());
+  for (const ModelConfig& model_config : configs())
     for (const DecodeConfig& config :
          {DecodeConfig{.beam_size = 1, .max_length = 25},
           DecodeConfig{.beam_size = 4, .n_best = 4, .max_length = 35},
@@ -181,28 +97,26 @@ TEST(TorchDeviceModel, TranslationsAreThoseOfTheSearchOnTheHost) {
           .min_length = 4,
           .max_length = 25},
           DecodeConfig{.n_best = 2, .max_length = 25, .sampling = true, .sampling_topk = 5}})
-      expect_same_translations(model, config);
-  }
+      expect_same_translations(model_config, config);
 }
 
 TEST(TorchDeviceModel, SoAreTheyByEachRuleForTheEndAndForTokens) {
-  Transformer model = make_model(configs()[0], test_device());
   for (const Stop stop :
        {Stop::Full, Stop::Exact, Stop::Hf, Stop::Marian, Stop::Fairseq, Stop::Opennmt})
-    expect_same_translations(model, {.beam_size = 4, .n_best = 2, .stop = stop, .max_length = 25});
+    expect_same_translations(configs()[0],
+                             {.beam_size = 4, .n_best = 2, .stop = stop, .max_length = 25});
   for (const DecodeConfig& config :
        {DecodeConfig{.beam_size = 3, .repetition_penalty = 1.4, .max_length = 25},
         DecodeConfig{.beam_size = 3, .word_penalty = 0.4, .max_length = 25},
         DecodeConfig{.max_length = 25, .sampling = true, .sampling_topp = 0.7},
         DecodeConfig{.max_length = 25, .sampling = true, .temperature = 0.6}})
-    expect_same_translations(model, config);
+    expect_same_translations(configs()[0], config);
 }
 
 TEST(TorchDeviceModel, AttentionIsThatOfOneHeadOrTheMean) {
-  Transformer model = make_model(configs()[1], test_device());
   for (const std::int64_t head : {0, 2})
     for (const std::int64_t layer : {-1, 1})
-      expect_same_translations(model,
+      expect_same_translations(configs()[1],
                                {.beam_size = 3,
                                 .n_best = 2,
                                 .coverage_penalty = 0.3,
@@ -300,14 +214,12 @@ TEST(TorchDeviceModel, AStepOfSixLayersHasAtMostAHundredLaunches) {
   EXPECT_LE(launches, 100);
 }
 
-TEST(TorchDeviceModel, AnEngineThatSearchesOnTheDeviceHasASchedulerOfItsOwn) {
-  Transformer model = make_model(configs()[0], test_device());
-  EXPECT_EQ(TorchEngine(model, {}, SearchPlace::Host).own_scheduler(8), nullptr);
-  TorchEngine engine(model, {}, SearchPlace::Device);
-  const auto scheduler = engine.own_scheduler(8);
-  ASSERT_NE(scheduler, nullptr);
-  EXPECT_EQ(scheduler->capacity({.beam_size = 4}), 2);
-  EXPECT_NE(dynamic_cast<HalvingScheduler*>(scheduler.get()), nullptr);
+TEST(TorchDeviceModel, AnEngineHasRoomForAsManySentencesAsItsRowsHold) {
+  const auto engine = device_engine({make_model(configs()[1], test_device())}, {});
+  EXPECT_EQ(engine->own_scheduler(8)->capacity({.beam_size = 4}), 2);
+  EXPECT_EQ(engine->own_scheduler(0)->capacity({.beam_size = 4}), 320);
+  EXPECT_EQ(engine->max_positions(), 40);
+  EXPECT_THROW(engine->check({0, 3}), UsageError);
 }
 
 }  // namespace
