@@ -10,14 +10,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <csetjmp>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <numeric>
-#include <random>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -49,7 +47,7 @@ class Fibers {
     for (const unsigned t : order_) fibers_[t]->state = State::Ready;
     do {
       shuffle(order_);
-      const unsigned late = threads > kLanes ? random() : 0;  // a bit for each warp
+      const unsigned late = threads > kLanes ? next_random() : 0;  // a bit for each warp
       for (const unsigned t : order_)
         if (fibers_[t]->state == State::Ready && (late >> t / kLanes & 1) == 0) resume(t);
     } while (let_go());
@@ -58,7 +56,7 @@ class Fibers {
   /// The number of lane `lane` of this thread's warp. The lanes' numbers are exchanged in turns in
   /// two places, so a fast lane overwrites none that a slow one has still to read.
   float of_lane(float mine, unsigned lane) {
-    Fiber& self = *fibers_[running_];
+    Fiber& self = *self_;
     const unsigned place = self.exchanges++ % 2;
     self.exchanged[place] = mine;
     wait(State::WaitsForWarp);
@@ -67,19 +65,16 @@ class Fibers {
   void wait_for_block() { wait(State::WaitsForBlock); }
   unsigned lane() const { return running_ % kLanes; }
 
-  static unsigned random() {
-    thread_local std::minstd_rand numbers;
-    return static_cast<unsigned>(numbers());
-  }
-  template <class T>
-  static void shuffle(std::vector<T>& items) {
-    for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[random() % i]);
+  void shuffle(std::vector<unsigned>& items) {
+    for (std::size_t i = items.size(); i > 1; --i)
+      std::swap(items[i - 1], items[std::uint64_t{next_random()} * i >> 32]);
   }
 
  private:
   static constexpr unsigned kLanes = 32;
   static constexpr std::size_t kStack = 64 << 10;
 
+  using Place = void* [5];
   enum class State { Ready, WaitsForWarp, WaitsForBlock, Ended };
 
   struct Fiber {
@@ -88,19 +83,24 @@ class Fibers {
     unsigned exchanges = 0;
     float exchanged[2] = {};
     std::unique_ptr<char[]> stack = std::make_unique_for_overwrite<char[]>(kStack);
-    // ucontext.h begins a fiber; setjmp then changes fibers, without calls of the system.
+    // ucontext.h begins a fiber. The compiler's own setjmp then changes fibers: it keeps three
+    // addresses, where that of the C library keeps all registers.
     ucontext_t beginning = {};
-    std::jmp_buf place = {};
+    Place place = {};
   };
 
   static void live();  // of a fiber
 
+  /// A call, as the compiler must know that the other function may continue after it.
+  [[gnu::noinline]] static void go_to(Place& place) { __builtin_longjmp(place, 1); }
+
   [[gnu::noinline]] void resume(unsigned number) {
     running_ = number;
+    self_ = fibers_[number].get();
     thread = {number, 0, 0};
-    if (setjmp(host_) != 0) return;
-    Fiber& fiber = *fibers_[number];
-    if (fiber.has_begun) std::longjmp(fiber.place, 1);
+    if (__builtin_setjmp(host_) != 0) return;
+    Fiber& fiber = *self_;
+    if (fiber.has_begun) go_to(fiber.place);
     fiber.has_begun = true;
     getcontext(&fiber.beginning);
     fiber.beginning.uc_stack.ss_sp = fiber.stack.get();
@@ -110,8 +110,8 @@ class Fibers {
   }
 
   [[gnu::noinline]] void wait(State state) {
-    fibers_[running_]->state = state;
-    if (setjmp(fibers_[running_]->place) == 0) std::longjmp(host_, 1);
+    self_->state = state;
+    if (__builtin_setjmp(self_->place) == 0) go_to(host_);
   }
 
   /// Whether all threads from `begin` to `end` wait for each other; then they are ready.
@@ -137,31 +137,43 @@ class Fibers {
     throw std::logic_error("threads of a block wait for others that do not come");
   }
 
+  /// Xorshift (Marsaglia 2003).
+  unsigned next_random() {
+    random_ ^= random_ << 13;
+    random_ ^= random_ >> 17;
+    return random_ ^= random_ << 5;
+  }
+
   const Kernel* kernel_ = nullptr;
   std::vector<std::unique_ptr<Fiber>> fibers_;  // of the largest block that has run
   std::vector<unsigned> order_;
   unsigned running_ = 0;
-  std::jmp_buf host_ = {};
+  Fiber* self_ = nullptr;  // the fiber that runs
+  Place host_ = {};
+  std::uint32_t random_ = 1;
 };
 
-inline thread_local Fibers fibers;
+/// Those of this thread of the host, once it has run a kernel.
+inline thread_local Fibers* fibers = nullptr;
 
 inline void Fibers::live() {
   for (;;) {
-    (*fibers.kernel_)();
-    fibers.wait(State::Ended);
+    (*fibers->kernel_)();
+    fibers->wait(State::Ended);
   }
 }
 
 /// Calls `kernel` once for each thread of the blocks.
 inline void run(unsigned blocks, unsigned threads_of_block, const Fibers::Kernel& kernel) {
+  thread_local Fibers own;
+  fibers = &own;
   std::vector<unsigned> order(blocks);
   std::iota(order.begin(), order.end(), 0U);
-  Fibers::shuffle(order);
+  fibers->shuffle(order);
   size_of_block = {threads_of_block, 1, 1};
   for (const unsigned number : order) {
     block = {number, 0, 0};
-    fibers.run(threads_of_block, kernel);
+    fibers->run(threads_of_block, kernel);
   }
 }
 
@@ -184,7 +196,7 @@ inline unsigned rounded_pair(float low, float high) {
 inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
 inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
 inline float __shfl_xor_sync(unsigned, float x, int lanes) {
-  auto& fibers = dragoman::cuda_on_cpu::fibers;
+  auto& fibers = *dragoman::cuda_on_cpu::fibers;
   return fibers.of_lane(x, fibers.lane() ^ static_cast<unsigned>(lanes));
 }
-inline void __syncthreads() { dragoman::cuda_on_cpu::fibers.wait_for_block(); }
+inline void __syncthreads() { dragoman::cuda_on_cpu::fibers->wait_for_block(); }
