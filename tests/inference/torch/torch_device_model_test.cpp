@@ -214,6 +214,20 @@ TEST(TorchDeviceModel, AStepOfSixLayersHasAtMostAHundredLaunches) {
   EXPECT_LE(launches, 100);
 }
 
+TEST(TorchDeviceModel, EightSentencesNeedNoMoreLaunchesThanInEightRows) {
+  if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
+  Transformer model = make_model(configs()[0], test_device());
+  const auto launches_of = [&model](std::int64_t beam, std::int64_t rows) {
+    const auto engine = device_engine({model}, {});
+    const StandInCounts counts;
+    search(*engine, {.beam_size = beam, .max_length = 20, .batch_size = rows},
+           waiting_sentences(8, 12));
+    return counts.report()["launch_count"].get<std::int64_t>();
+  };
+  EXPECT_EQ(launches_of(1, 0), launches_of(1, 8)) << "eight groups of a row";
+  EXPECT_LT(launches_of(4, 0), launches_of(4, 8)) << "eight groups of four rows, or two";
+}
+
 TEST(TorchDeviceModel, AnEngineHasRoomForAsManySentencesAsItsRowsHold) {
   const auto engine = device_engine({make_model(configs()[1], test_device())}, {});
   EXPECT_EQ(engine->own_scheduler(8)->capacity({.beam_size = 4}), 2);
