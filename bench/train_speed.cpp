@@ -1,6 +1,5 @@
 // Training speed on random tokens: target tokens per second over windows of updates after warm-up,
-// dropout and label smoothing on. Attention weights are dropped as a run of base drops them: on the
-// CPU, not on a GPU. The last line of standard output is JSON.
+// dropout and label smoothing on. The last line of standard output is JSON.
 // Updates are made as a run makes them: the results of a window are read at its end, so a GPU is
 // never waited for in between. "host_ms_per_update" is the time that the host takes to give a GPU
 // its work.
@@ -23,7 +22,6 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -202,13 +200,11 @@ std::set<std::string> names_in() {
 }
 
 /// Sets what follows from the preset's name.
-void settle(Options& options, const std::string& preset_name,
-            const std::optional<double>& attention_dropout) {
+void settle(Options& options, const std::string& preset_name, double attention_dropout) {
   const auto preset = value_of<Preset>(preset_name);
   options.model = ModelConfig::from_preset(preset);
   options.model.activation_dropout = options.model.dropout;
-  options.model.attention_dropout =
-      attention_dropout.value_or(options.device.is_cpu() ? options.model.dropout : 0);
+  options.model.attention_dropout = attention_dropout;
   const bool large = preset == Preset::Base || preset == Preset::Big;
   options.model.source_vocabulary = options.model.target_vocabulary = large ? 32000 : 8000;
   RandomText& text = options.text;
@@ -224,7 +220,7 @@ int main(int count, char** arguments) try {
   const RankInfo info = rank_info(process_environment());
   CLI::App app("training speed on random tokens");
   std::string preset_name = "tiny", precision_name = "auto", device_name = "cpu";
-  std::optional<double> attention_dropout;
+  double attention_dropout = 0;
   Options options;
   options.threads = std::max(1, available_cores() / info.local_size);
   options.text = {.vocabulary = 0, .length = 30, .spread = 0, .batch_tokens = 4096};
@@ -239,9 +235,7 @@ int main(int count, char** arguments) try {
       ->check(CLI::PositiveNumber);
   app.add_option("--spread", options.text.spread, "so many more or less")
       ->check(CLI::NonNegativeNumber);
-  app.add_option(
-      "--attention-dropout", attention_dropout,
-      "of attention weights; if not given, the other dropout's on the CPU, and 0 on a GPU");
+  app.add_option("--attention-dropout", attention_dropout, "of attention weights");
   app.add_option("--threads", options.threads);
   app.add_flag("--by-kernel", options.by_kernel, "the time of each kernel of an update on a GPU");
   app.add_flag("!--sum-after", options.overlap, "ranks sum the gradient after the backward pass");

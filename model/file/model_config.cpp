@@ -160,7 +160,7 @@ ModelConfig ModelConfig::from_preset(Preset preset) {
       config.encoder_layers = config.decoder_layers = 4;
       config.norm = NormPosition::Before;
       config.dropout = 0.3;
-      config.attention_dropout = config.activation_dropout = 0;  // docs/experiments/multi30k.md
+      config.activation_dropout = 0;  // docs/experiments/multi30k.md
       break;
     case Preset::Small:
       config.d_model = 256;

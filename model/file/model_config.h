@@ -67,7 +67,7 @@ struct ModelConfig {
   Tying tying = Tying::ThreeWay;
   bool output_bias = false;
   double dropout = 0.1;             ///< of embeddings and of each sub-layer's output (section 5.4)
-  double attention_dropout = 0.1;   ///< of attention weights
+  double attention_dropout = 0;     ///< of attention weights: the paper drops none
   double activation_dropout = 0.1;  ///< of the feed-forward network's inner activations
 
   // Other systems' models need these, which have no flags.

@@ -83,7 +83,7 @@ FieldTexts text_settings(Preset preset, const TextSize& text) {
   }
   if (preset == Preset::Small) {
     settings["subword-sampling"] = "0.1";
-    settings["attention-dropout"] = settings["activation-dropout"] = "0";
+    settings["activation-dropout"] = "0";
   }
   return settings;
 }

@@ -119,15 +119,12 @@ void choose_by_models(SettledRun& run, const StartFacts& known) {
 
 // ---- the device, the text, the tokenizers, the corpus -------------------------------------------
 
-/// On a GPU no attention weights are dropped, as in the paper: flash attention, the fast path
-/// there, cannot drop them (model/ops/attention.h).
+/// Batches are drawn at random if attention needs no padding (model/ops/attention.h).
 void choose_for_gpu(RunSettings& settings) {
-  const std::string reason = "on a GPU";
-  settings.choose("attention-dropout", "0", reason);
   const bool pads = settings.model.attention_dropout > 0 ||
                     settings.train.precision == Precision::Fp32 ||
                     !settings.data.guided_alignment.empty();
-  if (!pads) settings.choose("batch-lengths", "mixed", reason);
+  if (!pads) settings.choose("batch-lengths", "mixed", "on a GPU");
 }
 
 /// Chooses the size of the model, and the settings that are needed before the text is encoded. A

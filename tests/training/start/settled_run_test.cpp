@@ -124,15 +124,17 @@ TEST_F(RunStart, TheTextDecidesThePresetAndThePresetsSettings) {
   EXPECT_TRUE(run.settings.is_open("max-updates"));
 }
 
-TEST_F(RunStart, OnAGpuNoAttentionWeightsAreDroppedUnlessTheRunHasAValue) {
-  known.on_gpu = true;
-  SettledRun run = settled();
-  EXPECT_EQ(run.settings.model.attention_dropout, 0);
-  EXPECT_EQ(reason(run, "attention-dropout"), "on a GPU");
-  EXPECT_EQ(run.settings.model.dropout, request.model.dropout);
-  read_text();
-  EXPECT_EQ(settled().settings.model.attention_dropout, 0);
-
+TEST_F(RunStart, NoAttentionWeightsAreDroppedOnAnyDeviceUnlessTheRunHasAValue) {
+  for (const Preset preset : {Preset::Tiny, Preset::Small, Preset::Base, Preset::Big})
+    for (const bool on_gpu : {false, true}) {
+      const DataConfig data = request.data;
+      request = RunSettings::from_preset(preset);
+      request.data = data;
+      known.on_gpu = on_gpu;
+      known.text = TextSize{.pairs = 29'000, .target_characters = 2'000'000};
+      EXPECT_EQ(settled().settings.model.attention_dropout, 0) << name_of(preset);
+      EXPECT_GT(settled().settings.model.dropout, 0) << name_of(preset);
+    }
   ask("attention-dropout", "0.2");
   EXPECT_EQ(settled().settings.model.attention_dropout, 0.2) << "asked for";
 }
@@ -174,10 +176,13 @@ TEST_F(RunStart, OnAGpuASmallTextIsReadInTheBatchesOfTheCpu) {
   EXPECT_EQ(settled().settings.train.max_tokens, 2048);
 }
 
-TEST_F(RunStart, ARunThatDroppedAttentionWeightsDoesSoOnAGpu) {
+TEST_F(RunStart, ARunThatDroppedAttentionWeightsKeepsItsRate) {
   begin();
+  for (auto* record : {&*known.remembered, &known.begun->start})
+    record->values["attention-dropout"] = "0.1";  // the default of earlier versions
+  EXPECT_EQ(settled().settings.model.attention_dropout, 0.1);
   known.on_gpu = true;
-  EXPECT_EQ(settled().settings.model.attention_dropout, ModelConfig().attention_dropout);
+  EXPECT_EQ(settled().settings.model.attention_dropout, 0.1);
 }
 
 TEST_F(RunStart, ARunBegunOnTheCpuKeepsItsBatchesOnAGpu) {
