@@ -1,5 +1,4 @@
-# dragoman_kernels_cuda: the kernels of kernels/cuda and training, compiled to PTX, as a string of the program
-# (kernels/cuda/image.h).
+# dragoman_kernels_cuda: the kernels of kernels/cuda, compiled to PTX, as a string of the program (kernels/cuda/image.h).
 # CUDA's driver translates PTX for the GPU that it finds, from compute capability 8.0 on.
 # The compiler is NVRTC, a library that LibTorch for CUDA brings along, or else nvcc. PTX of a newer CUDA than the
 # driver's is refused there, and LibTorch's NVRTC is as old as LibTorch.
@@ -7,9 +6,8 @@
 set(CUDA_FOLDER ${CMAKE_BINARY_DIR}/kernels/cuda)
 set(CUDA_PTX ${CUDA_FOLDER}/kernels.ptx)
 if(LIBTORCH_HAS_CUDA)
-  file(GLOB CUDA_SOURCES CONFIGURE_DEPENDS kernels/cuda/*.cu training/*.cu)
-  file(GLOB CUDA_HEADERS CONFIGURE_DEPENDS kernels/cuda/*.h kernels/cuda/*.cuh
-    training/step_arguments.h)
+  file(GLOB CUDA_SOURCES CONFIGURE_DEPENDS kernels/cuda/*.cu)
+  file(GLOB CUDA_HEADERS CONFIGURE_DEPENDS kernels/cuda/*.h kernels/cuda/*.cuh)
   set(CUDA_UNIT "")
   foreach(SOURCE ${CUDA_SOURCES})
     string(APPEND CUDA_UNIT "#include \"${SOURCE}\"\n")

@@ -4,8 +4,8 @@
 #include <limits>
 #include <vector>
 
+#include "kernels/cuda/decision.h"
 #include "model/ops/cuda_kernels.h"
-#include "training/step_arguments.h"
 
 namespace dragoman {
 

@@ -1,6 +1,6 @@
 // What becomes of an update, decided on the model's device before the host knows of it: whether it
 // is made, how its gradient is scaled, and the numbers that Adam and the moving average take. One
-// kernel decides on a GPU (training/step.cu); elsewhere tensor operations do.
+// kernel decides on a GPU (kernels/cuda/decision.cu); elsewhere tensor operations do.
 #pragma once
 
 #include <torch/types.h>

@@ -24,7 +24,7 @@ DeviceCandidates best_by_kernel(const torch::Tensor& values, std::int64_t count,
   const CudaBestTokens arguments{
       .values = rows.const_data_ptr<float>(),
       .never = never_bits.defined() ? never_bits.const_data_ptr<std::uint8_t>() : nullptr,
-      .tokens = reinterpret_cast<long long*>(best.tokens.mutable_data_ptr<std::int64_t>()),
+      .tokens = long_longs(best.tokens.mutable_data_ptr<std::int64_t>()),
       .best = best.log_probabilities.mutable_data_ptr<float>(),
       .log_sums = best.log_sums.defined() ? best.log_sums.mutable_data_ptr<float>() : nullptr,
       .rows = static_cast<unsigned>(rows.size(0)),

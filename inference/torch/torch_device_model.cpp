@@ -188,8 +188,7 @@ class TorchDeviceModel::InPlaceAttention : public DecoderAttention {
     CudaStepAttention arguments = kernel_arguments(projected, cache, attended);
     arguments.new_keys = projected.narrow(1, heads_ * d_k_, 1).const_data_ptr();
     arguments.new_values = projected.narrow(1, 2 * heads_ * d_k_, 1).const_data_ptr();
-    arguments.positions =
-        reinterpret_cast<const long long*>(step_.positions.const_data_ptr<std::int64_t>());
+    arguments.positions = long_longs(step_.positions.const_data_ptr<std::int64_t>());
     if (model_.rows_per_group_ > 1) arguments.ancestors = step_.ancestors.const_data_ptr<int>();
     return run(module, arguments, attended);
   }
@@ -198,8 +197,7 @@ class TorchDeviceModel::InPlaceAttention : public DecoderAttention {
                                 const KeysAndValues& source) const {
     auto attended = torch::empty({rows_, heads_ * d_k_}, queries.options());
     CudaStepAttention arguments = kernel_arguments(queries, source, attended);
-    arguments.lengths =
-        reinterpret_cast<const long long*>(model_.source_lengths_.const_data_ptr<std::int64_t>());
+    arguments.lengths = long_longs(model_.source_lengths_.const_data_ptr<std::int64_t>());
     arguments.rows_of_sequence = static_cast<unsigned>(model_.rows_per_group_);
     return run(module, arguments, attended);
   }

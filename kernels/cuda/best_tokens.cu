@@ -74,26 +74,18 @@ __device__ inline Ranked best_of_block(Ranked own) {
 
 __device__ inline void best_tokens(const CudaBestTokens& a) {
   const float* const row = a.values + static_cast<unsigned long long>(blockIdx.x) * a.columns;
-  float top[1] = {-3.0e38F}, sum[1] = {0};  // of exp(x - top)
+  ExponentialSum exponentials;
   Ranked own{-3.4e38F, kNoColumn};
   for_own_columns(a, row, [&](const Elements& x, unsigned first, unsigned count, unsigned never) {
-    float largest = top[0];
+    exponentials.add(x, count);
     for (unsigned i = 0; i < kColumnsOfThread; ++i)
-      if (i < count) largest = fmaxf(largest, x.at[i]);
-    sum[0] *= expf(top[0] - largest);
-    top[0] = largest;
-    for (unsigned i = 0; i < kColumnsOfThread; ++i)
-      if (i < count) {
-        sum[0] += expf(x.at[i] - largest);
-        if ((never >> i & 1) == 0 && is_better({x.at[i], first + i}, own))
-          own = {x.at[i], first + i};
-      }
+      if (i < count && (never >> i & 1) == 0 && is_better({x.at[i], first + i}, own))
+        own = {x.at[i], first + i};
   });
-  const float own_top = top[0];
-  over_block(top, Largest());
-  sum[0] *= expf(own_top - top[0]);
+  exponentials.take_top_of_block();
+  float sum[1] = {exponentials.sum};
   over_block(sum, Sum());
-  const float log_sum = logf(sum[0]) + top[0];
+  const float log_sum = logf(sum[0]) + exponentials.top;
   if (threadIdx.x == 0 && a.log_sums != nullptr) a.log_sums[blockIdx.x] = log_sum;
 
   const unsigned long long at = static_cast<unsigned long long>(blockIdx.x) * a.count;

@@ -13,11 +13,8 @@ static_assert(kColumnsOfThread == kCudaColumns);
 
 template <class T>
 __device__ void dropout(const CudaDropout& a) {
-  const unsigned threads_of_row = (a.columns + kColumnsOfThread - 1) / kColumnsOfThread;
-  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
-  const unsigned row = thread / threads_of_row, first = thread % threads_of_row * kColumnsOfThread;
+  const auto [thread, row, first, count] = part_of_row(a.columns);
   if (row >= a.rows) return;
-  const unsigned count = columns_from(first, a.columns);
   const bool as_words = a.columns % kColumnsOfThread == 0 && is_aligned(a.x) &&
                         is_aligned(a.residual) && is_aligned(a.y);
   const unsigned long long at = static_cast<unsigned long long>(row) * a.columns + first;

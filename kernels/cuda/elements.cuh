@@ -102,6 +102,19 @@ __device__ inline unsigned columns_from(unsigned first, unsigned columns) {
   return columns - first < kColumnsOfThread ? columns - first : kColumnsOfThread;
 }
 
+/// The elements of a matrix that a thread of a grid takes.
+struct PartOfRow {
+  unsigned thread, row, first, count;
+};
+
+/// Each row is cut into parts of kColumnsOfThread columns. `columns` is that of all rows.
+__device__ inline PartOfRow part_of_row(unsigned columns) {
+  const unsigned parts = (columns + kColumnsOfThread - 1) / kColumnsOfThread;
+  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned first = thread % parts * kColumnsOfThread;
+  return {thread, thread / parts, first, columns_from(first, columns)};
+}
+
 __device__ inline bool is_aligned(const void* address) {
   return reinterpret_cast<unsigned long long>(address) % sizeof(Words) == 0;
 }
@@ -133,5 +146,29 @@ __device__ void over_block(float (&numbers)[kCount], Operation operation) {
   }
   __syncthreads();  // the next call writes here
 }
+
+/// The largest of some numbers, and the sum of their exponentials below it: softmax in one read
+/// (Milakov and Gimelshein, 2018).
+struct ExponentialSum {
+  float top = -3.0e38F, sum = 0;  // of exp(x - top)
+
+  /// The first `count` elements come, too.
+  __device__ void add(const Elements& x, unsigned count) {
+    float largest = top;
+    for (unsigned i = 0; i < kColumnsOfThread; ++i)
+      if (i < count) largest = fmaxf(largest, x.at[i]);
+    sum *= expf(top - largest);
+    top = largest;
+    for (unsigned i = 0; i < kColumnsOfThread; ++i)
+      if (i < count) sum += expf(x.at[i] - largest);
+  }
+  /// `top` becomes that of the block. All of its threads must call this.
+  __device__ void take_top_of_block() {
+    float tops[1] = {top};
+    over_block(tops, Largest());
+    sum *= expf(top - tops[0]);
+    top = tops[0];
+  }
+};
 
 }  // namespace dragoman::cuda_kernels

@@ -11,11 +11,9 @@ static_assert(kColumnsOfThread == kCudaColumns);
 
 template <class T>
 __device__ void embedding(const CudaEmbedding& a) {
-  const unsigned threads_of_row = (a.columns + kColumnsOfThread - 1) / kColumnsOfThread;
-  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
-  const unsigned row = thread / threads_of_row, first = thread % threads_of_row * kColumnsOfThread;
+  const PartOfRow part = part_of_row(a.columns);
+  const unsigned row = part.row, first = part.first, count = part.count;
   if (row >= a.rows) return;
-  const unsigned count = columns_from(first, a.columns);
   const bool as_words = a.columns % kColumnsOfThread == 0 && is_aligned(a.weight) &&
                         is_aligned(a.encodings) && is_aligned(a.y);
   const auto at = [&](long long of) {

@@ -33,33 +33,26 @@ __device__ void loss(const CudaLoss& a) {
   }
   const float target_logit = element(logits[target]);
 
-  float top[1] = {-3.0e38F};
-  float sums[2] = {0, 0};  // of exp(x - top), and of x
+  ExponentialSum exponentials;
+  float sum_of_logits = 0;
   for_parts_of_row(logits, a.columns, [&](const T* part, unsigned, unsigned count, bool as_words) {
     const Elements x = load(part, count, as_words);
-    float largest = top[0];
+    exponentials.add(x, count);
     for (unsigned i = 0; i < kColumnsOfThread; ++i)
-      if (i < count) largest = fmaxf(largest, x.at[i]);
-    sums[0] *= expf(top[0] - largest);
-    top[0] = largest;
-    for (unsigned i = 0; i < kColumnsOfThread; ++i)
-      if (i < count) {
-        sums[0] += expf(x.at[i] - largest);
-        sums[1] += x.at[i];
-      }
+      if (i < count) sum_of_logits += x.at[i];
   });
-  const float own_top = top[0];
-  over_block(top, Largest());
-  sums[0] *= expf(own_top - top[0]);
+  exponentials.take_top_of_block();
+  float sums[2] = {exponentials.sum, sum_of_logits};
   over_block(sums, Sum());
 
-  const float log_total = logf(sums[0]) + top[0], inverse = 1.0F / sums[0];
+  const float top = exponentials.top;
+  const float log_total = logf(sums[0]) + top, inverse = 1.0F / sums[0];
   const float mean = sums[1] / static_cast<float>(a.columns);
   const float floor = a.smoothing / static_cast<float>(a.columns);
   for_parts_of_row(logits, a.columns, [&](T* part, unsigned first, unsigned count, bool as_words) {
     Elements x = load(part, count, as_words);
     for (unsigned i = 0; i < kColumnsOfThread; ++i) {
-      x.at[i] = expf(x.at[i] - top[0]) * inverse - floor;
+      x.at[i] = expf(x.at[i] - top) * inverse - floor;
       if (first + i == target) x.at[i] -= 1 - a.smoothing;
     }
     store(part, x, count, as_words);

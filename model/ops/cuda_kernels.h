@@ -22,6 +22,15 @@ struct CudaBlocks {
 /// At least so many threads, in blocks of 256.
 CudaBlocks blocks_of(std::int64_t threads);
 
+/// Numbers of LibTorch as CUDA's compilers name them.
+inline const long long* long_longs(const std::int64_t* numbers) {
+  static_assert(sizeof(long long) == sizeof(std::int64_t));
+  return reinterpret_cast<const long long*>(numbers);
+}
+inline long long* long_longs(std::int64_t* numbers) {
+  return const_cast<long long*>(long_longs(static_cast<const std::int64_t*>(numbers)));
+}
+
 /// Launches the kernel `name` for x's type on the current stream of x's device. `arguments` is the
 /// kernel's argument struct. Throws if the launch fails.
 void launch_cuda_kernel(const std::string& name, const torch::Tensor& x, const CudaBlocks& blocks,

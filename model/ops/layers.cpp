@@ -108,12 +108,6 @@ torch::Tensor embed(const torch::Tensor& tokens, const torch::Tensor& weight, do
 
 namespace {
 
-/// A number of LibTorch as CUDA's compilers name it.
-const long long* long_longs(const torch::Tensor& x) {
-  static_assert(sizeof(long long) == sizeof(std::int64_t));
-  return reinterpret_cast<const long long*>(x.const_data_ptr<std::int64_t>());
-}
-
 /// TokenInput by our kernels for GPUs.
 struct TokenInputFunction : torch::autograd::Function<TokenInputFunction> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& weight,
@@ -124,8 +118,8 @@ struct TokenInputFunction : torch::autograd::Function<TokenInputFunction> {
     const auto table = weight.contiguous();
     const std::int64_t rows = tokens.size(0), columns = weight.size(1);
     auto y = torch::empty({rows, columns}, weight.options());
-    const CudaEmbedding arguments{.tokens = long_longs(tokens),
-                                  .positions = long_longs(positions),
+    const CudaEmbedding arguments{.tokens = long_longs(tokens.const_data_ptr<std::int64_t>()),
+                                  .positions = long_longs(positions.const_data_ptr<std::int64_t>()),
                                   .weight = table.const_data_ptr(),
                                   .encodings = encodings.const_data_ptr(),
                                   .y = y.mutable_data_ptr(),
@@ -152,8 +146,8 @@ struct TokenInputFunction : torch::autograd::Function<TokenInputFunction> {
     const auto mask = DropoutMask::saved(context);
     const CudaEmbeddingGradient arguments{
         .dy = dy.const_data_ptr(),
-        .tokens = long_longs(sorted),
-        .order = long_longs(order),
+        .tokens = long_longs(sorted.const_data_ptr<std::int64_t>()),
+        .order = long_longs(order.const_data_ptr<std::int64_t>()),
         .d_weight = d_weight.mutable_data_ptr(),
         .rows = static_cast<unsigned>(dy.size(0)),
         .columns = columns,
@@ -329,10 +323,14 @@ void run_add_norm(const NormArguments& a, const torch::Tensor& x) {
   launch_cuda_kernel("add_norm", x, {x.size(0), cuda_threads_of_row(columns)}, &arguments);
 }
 
-/// On a GPU, gradients of gain and bias are written, and x_sums after them (CudaAddNormGradient);
-/// on the CPU they are added. `dy_again`, on a GPU, is the gradient of a second use of y; it may be
-/// undefined.
-void run_add_norm_gradient(const NormGradientArguments& a, const torch::Tensor& dy_again,
+/// Arguments of the kernel for GPUs alone (CudaAddNormGradient).
+struct NormGradientOnCuda {
+  torch::Tensor dy_again;  ///< may be undefined
+  float* x_sums;
+};
+
+/// On a GPU, gradients of gain and bias are written; on the CPU they are added.
+void run_add_norm_gradient(const NormGradientArguments& a, const NormGradientOnCuda& on_gpu,
                            const torch::Tensor& sum) {
   const std::int64_t rows = sum.size(0);
   if (sum.is_cpu())
@@ -340,7 +338,7 @@ void run_add_norm_gradient(const NormGradientArguments& a, const torch::Tensor& 
   const auto columns = static_cast<unsigned>(a.columns);
   const CudaAddNormGradient arguments{
       .dy = a.dy,
-      .dy_again = dy_again.defined() ? dy_again.const_data_ptr() : nullptr,
+      .dy_again = on_gpu.dy_again.defined() ? on_gpu.dy_again.const_data_ptr() : nullptr,
       .d_sum_elsewhere = a.d_sum_elsewhere,
       .sum = a.sum,
       .gain = a.gain,
@@ -350,7 +348,7 @@ void run_add_norm_gradient(const NormGradientArguments& a, const torch::Tensor& 
       .d_x = a.d_x,
       .d_gain = a.d_gain,
       .d_bias = a.d_bias,
-      .x_sums = a.d_bias + (a.d_bias - a.d_gain),
+      .x_sums = on_gpu.x_sums,
       .rows = static_cast<unsigned>(rows),
       .columns = columns,
       .rows_per_sum = static_cast<unsigned>(a.rows_per_sum),
@@ -412,14 +410,16 @@ struct AddNormFunction : torch::autograd::Function<AddNormFunction> {
     // x.
     auto d_parameters = torch::empty({sum.is_cpu() ? 2 : 3, parts, columns}, statistics.options());
     if (sum.is_cpu()) d_parameters.zero_();
-    float* d_gain = d_parameters.mutable_data_ptr<float>();
+    float* const d_gain = d_parameters.mutable_data_ptr<float>();
+    float* const d_bias = d_gain + parts * columns;
+    float* const x_sums = sum.is_cpu() ? nullptr : d_bias + parts * columns;
     const auto* means = statistics.const_data_ptr<float>();
     run_add_norm_gradient(
         {dy.const_data_ptr(), elsewhere.defined() ? elsewhere.const_data_ptr() : nullptr,
          sum.const_data_ptr(), gain.const_data_ptr(), means, means + rows, d_sum.mutable_data_ptr(),
-         mask.drops() ? d_x.mutable_data_ptr() : nullptr, d_gain, d_gain + parts * columns,
-         rows_per_sum, columns, mask.rule()},
-        dy_again, sum);
+         mask.drops() ? d_x.mutable_data_ptr() : nullptr, d_gain, d_bias, rows_per_sum, columns,
+         mask.rule()},
+        {dy_again, x_sums}, sum);
     const auto totals = sum.is_cpu() ? d_parameters.sum(1).to(gain.scalar_type())
                                      : sums_of_stretches(d_parameters, gain.scalar_type());
     if (sum.is_cuda()) note_column_sums(d_x, totals[2]);

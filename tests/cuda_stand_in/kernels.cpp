@@ -4,12 +4,12 @@
 #include "kernels/cuda/add_norm.cu"
 #include "kernels/cuda/best_tokens.cu"
 #include "kernels/cuda/column_sums.cu"
+#include "kernels/cuda/decision.cu"
 #include "kernels/cuda/dropout.cu"
 #include "kernels/cuda/embedding.cu"
 #include "kernels/cuda/loss.cu"
 #include "kernels/cuda/search_step.cu"
 #include "kernels/cuda/step_attention.cu"
-#include "training/step.cu"
 
 #include <cstdint>
 #include <functional>

@@ -43,9 +43,8 @@ void run_loss(const LossArguments& a, const torch::Tensor& logits) {
   constexpr std::int64_t kTokensPerTask = 8;  // rows that a task of the kernel takes
   if (logits.is_cpu())
     return run_rows(batch_kernels().loss, element_type(logits), a, logits.size(0), kTokensPerTask);
-  static_assert(sizeof(long long) == sizeof(std::int64_t));
   const CudaLoss arguments{a.logits,
-                           reinterpret_cast<const long long*>(a.targets),
+                           long_longs(a.targets),
                            a.losses,
                            a.negative_log_likelihoods,
                            static_cast<unsigned>(logits.size(0)),

@@ -1,5 +1,5 @@
-// The arguments of the kernel in training/step.cu. The program's compiler and CUDA's read this
-// header, and CUDA's may lack the standard library: so it includes nothing.
+// The arguments of the kernel in kernels/cuda/decision.cu. The program's compiler and CUDA's read
+// this header, and CUDA's may lack the standard library: so it includes nothing.
 #pragma once
 
 namespace dragoman {

@@ -1,6 +1,6 @@
 // The decision about an update (training/step.h) as one launch in place of some forty. Sums and
 // products are rounded one by one, so that the limits are those of the host to the last bit.
-#include "training/step_arguments.h"
+#include "kernels/cuda/decision.h"
 
 namespace dragoman::cuda_kernels {
 
