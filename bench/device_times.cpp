@@ -1,6 +1,5 @@
 #include "bench/device_times.h"
 
-#include <c10/core/CachingDeviceAllocator.h>
 #include <torch/csrc/autograd/profiler_kineto.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/device.h"
 #include "tests/cuda_stand_in/counts.h"
 
 namespace dragoman {
@@ -76,12 +76,7 @@ nlohmann::ordered_json launches_by_kernel(const std::function<void()>& work) {
 }
 
 double peak_device_memory_gib(torch::Device device) {
-  if (device.is_cpu()) return 0;
-  auto* const allocator = dynamic_cast<c10::DeviceAllocator*>(c10::GetAllocator(device.type()));
-  if (allocator == nullptr) return 0;
-  const auto stats = allocator->getDeviceStats(device.index());
-  constexpr auto kAll = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
-  return static_cast<double>(stats.reserved_bytes[kAll].peak) / (1 << 30);
+  return device.is_cpu() ? 0 : static_cast<double>(peak_device_memory(device)) / (1 << 30);
 }
 
 }  // namespace dragoman

@@ -2,6 +2,7 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <c10/core/CachingDeviceAllocator.h>
 #include <torch/cuda.h>
 
 #include <algorithm>
@@ -73,6 +74,33 @@ void run_side_by_side(ThreadTeam& team, std::size_t count,
     task(i);
   });
 }
+
+// The memory of a GPU
+
+namespace {
+
+c10::CachingAllocator::Stat taken_of(torch::Device device) {
+  return c10::getDeviceAllocator(device.type())
+      ->getDeviceStats(device.index())
+      .reserved_bytes[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)];
+}
+
+}  // namespace
+
+std::int64_t device_memory(torch::Device device) {
+  const auto [free, all] = c10::getDeviceAllocator(device.type())->getMemoryInfo(device.index());
+  return static_cast<std::int64_t>(free) + taken_of(device).current;
+}
+
+void reset_peak_device_memory(torch::Device device) {
+  c10::DeviceAllocator* const allocator = c10::getDeviceAllocator(device.type());
+  allocator->emptyCache();
+  allocator->resetPeakStats(device.index());
+}
+
+std::int64_t peak_device_memory(torch::Device device) { return taken_of(device).peak; }
+
+// The memory of attention on the CPU
 
 namespace {
 

@@ -1,5 +1,5 @@
 // The device of a command and its resources: the device that `--device` names, LibTorch's threads
-// on the CPU, and the memory that attention takes there.
+// on the CPU, the memory of a GPU, and the memory that attention takes on the CPU.
 #pragma once
 
 #include <torch/types.h>
@@ -36,6 +36,14 @@ int use_threads(std::int64_t threads, int processes = 1);
 /// one for each. Rethrows the exception of the lowest i.
 void run_side_by_side(ThreadTeam& team, std::size_t count,
                       const std::function<void(std::size_t)>& task);
+
+/// The bytes of a GPU's memory that this process may use: those that are free, and those that
+/// LibTorch has taken already.
+std::int64_t device_memory(torch::Device device);
+/// Gives the memory that LibTorch keeps unused back to the GPU, and begins to measure the peak.
+void reset_peak_device_memory(torch::Device device);
+/// The most bytes of a GPU's memory that LibTorch has held since its start or the last reset.
+std::int64_t peak_device_memory(torch::Device device);
 
 /// The offsets at which the sentences of a batch start, [B+1] each.
 struct SentenceStarts {

@@ -130,8 +130,7 @@ struct TrainConfig {
     field("max-tokens", max_tokens,
           "maximum number of source pieces, and of target pieces, in a batch; if not "
           "given, 2,048 for tiny and small, otherwise 4,096; on a GPU 25,000 for a large "
-          "text; auto: the smallest number "
-          "with nearly the highest speed, measured when the run starts",
+          "text, or with auto the most that fit into its memory, measured when the run starts",
           {.aliases = "mini-batch-words"});
     field("max-sentences", max_sentences, "maximum number of pairs in a batch; 0: no limit",
           {.aliases = "mini-batch"});

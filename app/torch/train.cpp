@@ -211,7 +211,7 @@ Command train_command() {
           .automatic = automatic_fields(),
           .examples = {"train --train-src a.en --train-tgt a.de -o run/",
                        "train -o run/ --max-updates 200000",
-                       "train --train-src a.en --train-tgt a.de -o run/ --max-tokens auto --plan"},
+                       "train --train-src a.en --train-tgt a.de -o run/ --plan"},
           .invocation = options->invocation};
 }
 

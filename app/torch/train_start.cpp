@@ -104,22 +104,17 @@ double measured_update(const TrialSettings& settings) {
   return 0;
 }
 
-/// The token budget that suits the machine. Logs the budgets that were tried.
+/// The token budget that fits into the GPU's memory. Logs the budgets that were tried.
 std::int64_t automatic_max_tokens(const TrialSettings& settings) {
-  if (!settings.device.is_cpu())
-    throw UsageError("--max-tokens auto: the memory of a GPU is not measured; give a number");
   log_info("--max-tokens auto: trying token budgets");
-  Trial trial(settings);
-  const std::vector<BudgetTrial> trials = try_budgets(trial, settings.data.train);
+  const ChosenBudget chosen = largest_budget(settings);
   std::string tried;
-  for (const BudgetTrial& t : trials)
+  for (const BudgetTrial& t : chosen.trials)
     tried += join_text(tried.empty() ? "" : ", ", with_separators(t.max_tokens), " ",
-                       with_separators(std::llround(t.target_tokens_per_second)), "/s ",
-                       bytes_text(t.memory));
-  const std::int64_t chosen = chosen_budget(trials);
-  log_info(join_text("--max-tokens auto: ", with_separators(chosen),
-                     " (target pieces per second and memory: ", tried, ")"));
-  return chosen;
+                       t.memory ? bytes_text(*t.memory) : "too many");
+  log_info(join_text("--max-tokens auto: ", with_separators(chosen.max_tokens),
+                     " (memory of an update: ", tried, ")"));
+  return chosen.max_tokens;
 }
 
 /// The facts of the encoded text, with the settings of the trial. An update is timed only if
@@ -228,7 +223,7 @@ void find_text_facts(Start& start) {
 /// In a new run, on rank 0: measures the encoded text and the machine.
 void find_corpus_facts(Start& start, const PreparedData& data) {
   const RunSettings& settings = start.settled.settings;
-  if (settings.asks_auto("max-tokens") && settings.is_open("max-tokens")) {
+  if (start.known.on_gpu && settings.asks_auto("max-tokens") && settings.is_open("max-tokens")) {
     start.known.max_tokens = automatic_max_tokens(start.trial(data));
     start.settle();
   }

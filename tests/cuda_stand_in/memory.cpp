@@ -1,10 +1,12 @@
 // Memory of the device: each block has two addresses. The one that tensors know may not be touched;
 // kernels use the other one, at a constant distance.
 #include <ATen/ops/from_blob.h>
+#include <c10/core/CachingDeviceAllocator.h>
 #include <c10/util/Backtrace.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdio>
@@ -13,6 +15,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "tests/cuda_stand_in/stand_in.h"
@@ -56,6 +59,7 @@ class DeviceMemory {
                      "CUDA out of memory. Tried to allocate ", bytes, " bytes; ", in_use_, " of ",
                      size_, " are in use (stand-in)");
     in_use_ += size;
+    peak_ = std::max(peak_, in_use_);
     count_allocation(in_use_);
     std::vector<char*>& free = free_[size];
     char* address = nullptr;
@@ -119,6 +123,24 @@ class DeviceMemory {
     }
     before_.clear();
   }
+  c10::CachingDeviceAllocator::DeviceStats stats() {
+    const std::lock_guard lock(mutex_);
+    c10::CachingDeviceAllocator::DeviceStats stats;
+    auto& all = stats.reserved_bytes[static_cast<std::size_t>(
+        c10::CachingDeviceAllocator::StatType::AGGREGATE)];
+    all.current = static_cast<std::int64_t>(in_use_);
+    all.peak = static_cast<std::int64_t>(peak_);
+    return stats;
+  }
+  void reset_peak() {
+    const std::lock_guard lock(mutex_);
+    peak_ = in_use_;
+  }
+  /// Free, and all.
+  std::pair<std::size_t, std::size_t> sizes() {
+    const std::lock_guard lock(mutex_);
+    return {size_ - in_use_, size_};
+  }
   void allow_use(const void* address, std::int64_t stream) {
     const std::lock_guard lock(mutex_);
     const auto block = taken_.find(static_cast<char*>(const_cast<void*>(address)));
@@ -139,7 +161,7 @@ class DeviceMemory {
   std::map<std::size_t, std::vector<char*>> free_;  // by size
   std::map<char*, Block> taken_;
   std::map<char*, std::string> before_;  // what they had when a recording began
-  std::size_t used_ = 0, in_use_ = 0;
+  std::size_t used_ = 0, in_use_ = 0, peak_ = 0;
 };
 
 /// Never destroyed: tensors may outlive everything.
@@ -150,7 +172,7 @@ DeviceMemory& memory() {
 
 void give_back(void* address) { memory().give_back(address); }
 
-struct DeviceAllocator final : c10::Allocator {
+struct DeviceAllocator final : c10::DeviceAllocator {
   c10::DataPtr allocate(std::size_t bytes) override {
     void* address = bytes == 0 ? nullptr : memory().take(bytes);
     return {address, address, &give_back, c10::Device(c10::kCUDA, 0)};
@@ -158,6 +180,19 @@ struct DeviceAllocator final : c10::Allocator {
   c10::DeleterFnPtr raw_deleter() const override { return &give_back; }
   void copy_data(void* to, const void* from, std::size_t bytes) const override {
     std::memcpy(seen_by_kernels(to), seen_by_kernels(from), bytes);
+  }
+  bool initialized() override { return true; }
+  void emptyCache(c10::MempoolId_t) override {}  // it keeps no memory that is free
+  void recordStream(const c10::DataPtr& block, c10::Stream stream) override {
+    memory().allow_use(block.get(), stream.id());
+  }
+  c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex) override {
+    return memory().stats();
+  }
+  void resetAccumulatedStats(c10::DeviceIndex) override {}
+  void resetPeakStats(c10::DeviceIndex) override { memory().reset_peak(); }
+  std::pair<std::size_t, std::size_t> getMemoryInfo(c10::DeviceIndex) override {
+    return memory().sizes();
   }
 };
 

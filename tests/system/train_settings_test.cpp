@@ -1,5 +1,5 @@
 // The settings of a run: those that were asked for and those that train chooses, in config.toml and
-// in a resumed run; the end of a run without a length; --plan and --max-tokens auto.
+// in a resumed run; the end of a run without a length; --plan.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,9 +32,9 @@ TEST_F(TrainSettings, TheFileOfARunAsksForTheSameAndLetsTheRestBeChosenAgain) {
                                        "0.004", "--max-tokens", "auto"});
   ASSERT_EQ(run(first, "", kLimit).exit_code, 0);
   const std::string settings = settings_of("first");
-  for (const char* line : {"lr = 0.004", "max-updates = 30", "# lr-end = 30  # --max-updates",
-                           "max-tokens = \"auto\"  # 1024: the fewest",
-                           "# patience = 0  # 1,496 pairs", "# update-freq = 1"})
+  for (const char* line :
+       {"lr = 0.004", "max-updates = 30", "# lr-end = 30  # --max-updates",
+        "max-tokens = \"auto\"  # 2048: ", "# patience = 0  # 1,496 pairs", "# update-freq = 1"})
     EXPECT_THAT(settings, HasSubstr(join_text("\n", line)));
   EXPECT_THAT(settings, HasSubstr("\n# output = "));
 
@@ -43,7 +43,6 @@ TEST_F(TrainSettings, TheFileOfARunAsksForTheSameAndLetsTheRestBeChosenAgain) {
       {"train", "--config", path("first/config.toml"), "-o", path("longer"), "--max-updates", "40"},
       "", kLimit);
   ASSERT_EQ(longer.exit_code, 0) << longer.errors;
-  EXPECT_THAT(longer.errors, HasSubstr("trying token budgets"));
   EXPECT_THAT(settings_of("longer"), HasSubstr("\n# lr-end = 40  # --max-updates\n"));
   EXPECT_THAT(settings_of("longer"), HasSubstr("\nlr = 0.004\n"));
 }
@@ -264,21 +263,6 @@ TEST_F(TrainPlan, AnEpochHasAPairAsOftenAsItsWeightSays) {
   const auto thrice = plan(command("weighed", {"--corpus-weights", "3"}), path("temporary"));
   ASSERT_EQ(thrice.exit_code, 0) << thrice.errors;
   EXPECT_NEAR(updates_per_epoch(thrice.output), 3 * updates_per_epoch(once.output), 1);
-}
-
-TEST_F(TrainPlan, AnAutomaticTokenBudgetIsMeasuredOnce) {
-  const auto automatic = command("automatic", {"--max-tokens", "auto", "--max-updates", "10"});
-  const auto trained = run(automatic, "", kLimit);
-  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
-  EXPECT_THAT(trained.errors, HasSubstr("--max-tokens auto: 1,024"));
-  EXPECT_THAT(read_file(path("automatic/config.toml")),
-              HasSubstr("\nmax-tokens = \"auto\"  # 1024: "));
-  const auto again = run(automatic, "", kLimit);
-  EXPECT_EQ(again.exit_code, 0) << again.errors;
-  EXPECT_THAT(again.errors, HasSubstr("resumed from"));
-  EXPECT_THAT(again.errors, Not(HasSubstr("trying token budgets")));
-  const auto given = run(command("automatic", {"--max-tokens", "1024"}), "", kLimit);
-  EXPECT_EQ(given.exit_code, 0) << given.errors;
 }
 
 }  // namespace

@@ -153,7 +153,8 @@ void choose_by_text(SettledRun& run, const StartFacts& known) {
       settings.choose(name, value, reason + ", on a GPU");
   for (const auto& [name, value] : text_settings(preset, text)) {
     if (name == "vocab-size" && !settings.tokenizer.trains()) continue;
-    if (name == "max-tokens" && settings.asks_auto("max-tokens")) continue;  // measured
+    if (name == "max-tokens" && known.on_gpu && settings.asks_auto("max-tokens"))
+      continue;  // to be measured
     if (name == "augment-join" && !settings.data.guided_alignment.empty()) continue;
     settings.choose(name, value, reason);
   }
@@ -247,7 +248,7 @@ SettledRun settle(const RunSettings& asked, const StartFacts& known) {
   if (known.tokenizers) choose_by_tokenizers(run, *known.tokenizers, known.model);
   if (known.max_tokens)
     settings.choose("max-tokens", text_of(*known.max_tokens),
-                    "the fewest that are nearly as fast as any, measured here");
+                    "the most that fit into the memory of the GPU, measured here");
   if (known.corpus) choose_by_corpus(settings, *known.corpus);
   choose_lr_end(settings, known);
   if (known.corpus || settings.asks_value("warmup-updates")) settings.check();

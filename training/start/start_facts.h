@@ -60,7 +60,7 @@ struct StartFacts {
   std::optional<TextSize> text = {};
   std::optional<ChosenPreset> preset = {};       ///< that suits text and machine, if it is open
   std::optional<TokenizerPair> tokenizers = {};  ///< that the text was encoded with
-  std::optional<std::int64_t> max_tokens = {};   ///< the best here, for --max-tokens auto
+  std::optional<std::int64_t> max_tokens = {};   ///< for --max-tokens auto, measured on a GPU
   std::optional<EpochFacts> corpus = {};
   std::optional<MachineFacts> machine = {};
 

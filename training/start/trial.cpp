@@ -9,6 +9,7 @@
 #include "base/machine.h"
 #include "data/batch_stream.h"
 #include "data/parallel_text.h"
+#include "model/device.h"
 #include "training/divergence.h"
 #include "training/update.h"
 
@@ -155,49 +156,99 @@ std::int64_t Trial::peak_growth() const {
 
 namespace {
 
-constexpr std::int64_t kSmallest = 1024, kLargest = 65'536;
-constexpr std::int64_t kFewestBatches = 50;
-constexpr double kGain = 1.03;
-/// The fraction of the free memory that may be used. The rest is for other programs and longer
-/// batches.
-constexpr double kFraction = 0.8;
+/// The batch of an epoch with this budget that takes the most memory: of the longest sentences, or
+/// one of mixed lengths, which are all filled up to the same shape.
+PackedBatch largest_batch(const TrialSettings& settings, std::int64_t max_tokens) {
+  const PreparedData& data = settings.data;
+  PlanConfig plan = plan_of(settings, max_tokens);
+  const bool mixed = plan.lengths == BatchLengths::Mixed;
+  const BatchPacker packer(data.train, end_ids(data.tokenizers),
+                           {.max_tokens = max_tokens,
+                            .capacity = mixed ? batch_capacity(data.train, plan) : BatchCapacity{}},
+                           {data.encoder, data.alignments});
+  plan.max_tokens = packer.planned_tokens();
+  const EpochPlan epoch =
+      mixed ? plan_epoch(data.train, plan, 0) : plan_in_length_order(data.train, plan);
+  // In the order of length the last batch may be nearly empty.
+  return packer.pack(epoch.batch(mixed ? 0 : std::max<std::int64_t>(0, epoch.batches() - 2)), {});
+}
 
-std::int64_t largest_for(const Corpus& corpus) {
+}  // namespace
+
+std::optional<std::int64_t> Trial::device_memory(std::int64_t max_tokens) {
+  if (settings_.stop.stop_requested()) throw PreparationStopped();
+  const PackedBatch batch = largest_batch(settings_, max_tokens);
+  reset_peak_device_memory(settings_.device);
+  try {
+    const BatchPart whole = partition(batch, {}).front();
+    model_.accumulate(whole.shares, settings_.config.loss(), ++update_).read();
+    step_seconds();
+    return peak_device_memory(settings_.device);
+  } catch (const std::exception& problem) {
+    if (!is_out_of_memory(problem)) throw;
+  }
+  model_.forget_gradient();
+  return std::nullopt;
+}
+
+namespace {
+
+/// The budget at which the line through two trials reaches `memory`. If the second had no room at
+/// all, the one halfway between them.
+double budget_on_line(const BudgetTrial& fitting, const BudgetTrial& next, std::int64_t memory) {
+  const auto begin = static_cast<double>(fitting.max_tokens),
+             step = static_cast<double>(next.max_tokens) - begin;
+  if (!next.memory) return begin + step / 2;
+  const auto growth = static_cast<double>(*next.memory - *fitting.memory);
+  if (growth <= 0) return std::numeric_limits<double>::max();
+  return begin + step * static_cast<double>(memory - *fitting.memory) / growth;
+}
+
+}  // namespace
+
+ChosenBudget largest_budget(const MemoryOfBudget& memory_of, std::int64_t memory,
+                            std::int64_t largest) {
+  constexpr std::int64_t kSmallest = 1024, kUnit = 256, kMostGrowth = 4;
+  constexpr double kGain = 1.05;  // less is not worth another trial
+  ChosenBudget chosen;
+  const auto fits = [&](std::int64_t max_tokens) {
+    chosen.trials.push_back({max_tokens, memory_of(max_tokens)});
+    const auto& needed = chosen.trials.back().memory;
+    return needed && *needed <= memory;
+  };
+  chosen.max_tokens = std::clamp<std::int64_t>(largest, 1, kSmallest);
+  if (!fits(chosen.max_tokens)) return chosen;
+  BudgetTrial best = chosen.trials.back();
+  std::int64_t next = std::min(2 * kSmallest, largest);
+  while (static_cast<double>(next) >= kGain * static_cast<double>(best.max_tokens)) {
+    const bool next_fits = fits(next);
+    const BudgetTrial& tried = chosen.trials.back();
+    const double on_line = budget_on_line(best, tried, memory);
+    if (next_fits)
+      best = tried;
+    else
+      largest = next - 1;
+    const auto most = static_cast<double>(std::min(kMostGrowth * best.max_tokens, largest));
+    next = static_cast<std::int64_t>(std::min(on_line, most)) / kUnit * kUnit;
+  }
+  chosen.max_tokens = best.max_tokens;
+  return chosen;
+}
+
+ChosenBudget largest_budget(const TrialSettings& settings) {
+  constexpr std::int64_t kFewestBatches = 50;
+  const double share = settings.config.device_graph ? 0.45 : 0.9;
+  const Corpus& corpus = settings.data.train;
   std::int64_t source = 0, target = 0;
   for (std::int64_t pair = 0; pair < corpus.pairs(); ++pair) {
     source += corpus.lengths(pair).source + 1;
     target += corpus.lengths(pair).target + 1;
   }
-  return std::min(kLargest, std::max(source, target) / kFewestBatches);
-}
-
-}  // namespace
-
-std::vector<BudgetTrial> try_budgets(Trial& trial, const Corpus& corpus) {
-  const std::int64_t largest = largest_for(corpus);
-  const double free = kFraction * static_cast<double>(available_memory());
-  std::vector<BudgetTrial> trials;
-  for (std::int64_t budget = kSmallest;; budget *= 2) {
-    trial.longest_batch(budget);
-    trials.push_back(
-        {.max_tokens = budget,
-         .target_tokens_per_second = trial.usual_batches(budget).target_tokens_per_second,
-         .memory = trial.peak_growth()});
-    const bool fits = 2 * static_cast<double>(trials.back().memory) < free;
-    const bool gained =
-        trials.size() < 2 || trials.back().target_tokens_per_second >
-                                 kGain * trials[trials.size() - 2].target_tokens_per_second;
-    if (2 * budget > largest || !fits || !gained) return trials;
-  }
-}
-
-std::int64_t chosen_budget(const std::vector<BudgetTrial>& trials) {
-  double fastest = 0;
-  for (const BudgetTrial& trial : trials)
-    fastest = std::max(fastest, trial.target_tokens_per_second);
-  for (const BudgetTrial& trial : trials)
-    if (trial.target_tokens_per_second * kGain >= fastest) return trial.max_tokens;
-  return trials.front().max_tokens;
+  const double memory = share * static_cast<double>(device_memory(settings.device));
+  Trial trial(settings);
+  return largest_budget([&](std::int64_t max_tokens) { return trial.device_memory(max_tokens); },
+                        static_cast<std::int64_t>(memory),
+                        std::max(source, target) / kFewestBatches);
 }
 
 // ---- train --plan -------------------------------------------------------------------------------

@@ -1,11 +1,13 @@
 // The cost of updates on this machine: their speed before there is a corpus, on random sentences;
 // their time and memory on a few batches of the corpus (Trial); from these the token budget of
-// --max-tokens auto, and train --plan.
+// --max-tokens auto on a GPU, and train --plan.
 #pragma once
 
 #include <torch/types.h>
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <stop_token>
 #include <vector>
 
@@ -73,6 +75,9 @@ class Trial {
   /// The batch of the longest sentences, which takes the most memory.
   BatchCost longest_batch(std::int64_t max_tokens);
   double step_seconds();  ///< of the optimizer
+  /// The most memory of a GPU that an update of the largest batch takes, in bytes, weights and
+  /// moments included. Nothing if it does not suffice.
+  std::optional<std::int64_t> device_memory(std::int64_t max_tokens);
 
   /// The peak of memory so far besides weights, moments and gradients, in bytes.
   std::int64_t peak_growth() const;
@@ -89,21 +94,32 @@ class Trial {
   std::int64_t update_ = 0;
 };
 
-// ---- --max-tokens auto: the token budget of this machine ----------------------------------------
+// ---- --max-tokens auto: the token budget of a GPU -----------------------------------------------
 
 struct BudgetTrial {
   std::int64_t max_tokens = 0;
-  double target_tokens_per_second = 0;
-  std::int64_t memory = 0;  ///< bytes besides weights, moments and gradients
+  /// The most bytes of the GPU that an update took; nothing if they did not suffice.
+  std::optional<std::int64_t> memory = {};
 };
 
-/// Tries budgets from 1,024 on, each twice the one before, as long as the next budget should fit
-/// into the free memory, an epoch has 50 batches, and the last budget was faster by 3 %. Tries at
-/// least one.
-std::vector<BudgetTrial> try_budgets(Trial& trial, const Corpus& corpus);
+struct ChosenBudget {
+  std::int64_t max_tokens = 0;
+  std::vector<BudgetTrial> trials = {};  ///< in the order in which they were made
+};
 
-/// The smallest budget that is at most 3 % slower than the fastest.
-std::int64_t chosen_budget(const std::vector<BudgetTrial>& trials);
+using MemoryOfBudget = std::function<std::optional<std::int64_t>(std::int64_t max_tokens)>;
+
+/// A budget of at most `largest` whose update took at most `memory` bytes, as near to that as a few
+/// trials come: 1,024 and 2,048 first, then the one that the line through the last two trials
+/// leads to, but at most four times the last that fitted. If even the first does not fit, it is
+/// chosen.
+ChosenBudget largest_budget(const MemoryOfBudget& memory_of, std::int64_t memory,
+                            std::int64_t largest);
+
+/// The budget of a run on a GPU: updates take 90 % of the GPU's memory, or 45 % with
+/// --device-graph, which keeps the memory of the update that it has recorded. An epoch has at least
+/// 50 batches.
+ChosenBudget largest_budget(const TrialSettings& settings);
 
 // ---- train --plan -------------------------------------------------------------------------------
 

@@ -275,11 +275,21 @@ TEST_F(RunStart, TheCorpusDecidesTheLengthAndTheSettingsThatFollowFromIt) {
               Contains(Pair("warmup-updates", text_of(run.settings.train.warmup_updates))));
 }
 
-TEST_F(RunStart, MeasuredTokensAreForAutoAlone) {
+TEST_F(RunStart, OnTheCpuAutomaticTokensAreThoseOfThePreset) {
+  read_text();
+  const std::int64_t without = settled().settings.train.max_tokens;
+  ask("max-tokens", kAuto);
+  EXPECT_EQ(settled().settings.train.max_tokens, without);
+  EXPECT_EQ(without, 2048);
+}
+
+TEST_F(RunStart, OnAGpuAutomaticTokensAreMeasured) {
+  read_text();
+  known.on_gpu = true;
   ask("max-tokens", kAuto);
   EXPECT_TRUE(settled().settings.is_open("max-tokens"));
-  known.max_tokens = 2048;
-  EXPECT_EQ(settled().settings.train.max_tokens, 2048);
+  known.max_tokens = 7168;
+  EXPECT_EQ(settled().settings.train.max_tokens, 7168);
   EXPECT_FALSE(settled().settings.is_open("max-tokens"));
   ask("max-tokens", "1000");
   EXPECT_EQ(settled().settings.train.max_tokens, 1000);
