@@ -1,5 +1,7 @@
 #include "training/flat_parameters.h"
 
+#include <ATen/ops/_foreach_copy.h>
+
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -52,32 +54,58 @@ void FlatLayout::bind_values(Transformer& model, const torch::Tensor& values) co
   for (const View& view : views(values)) parameters[view.name].set_data(view.tensor);
 }
 
+void FlatLayout::for_each_gradient(const std::vector<torch::Tensor>& parameters, std::int64_t begin,
+                                   std::int64_t end, const auto& visit) const {
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const std::int64_t offset = offsets_[i];
+    const std::int64_t first = std::max(begin, offset),
+                       size = std::min(end, offset + count(shapes_[i].shape)) - first;
+    if (size <= 0) continue;
+    const torch::Tensor& gradient = parameters[i].grad();
+    visit(gradient.defined() ? gradient.view(-1).narrow(0, first - offset, size) : gradient,
+          first - begin, size);
+  }
+}
+
 /// On a device other than the CPU, where each operation has a price, the gradients are joined
 /// first, and added as one.
 void FlatLayout::add_gradients(const std::vector<torch::Tensor>& parameters, std::int64_t begin,
                                const torch::Tensor& sums) const {
-  const std::int64_t end = begin + sums.numel();
-  std::int64_t joined_end = begin;
-  std::vector<torch::Tensor> joined;  // the gradients of [begin, joined_end), unless on the CPU
-  const auto join = [&](std::int64_t place, const torch::Tensor& gradient) {
-    if (joined_end < place)
-      joined.push_back(torch::zeros({place - joined_end}, parameters.front().options()));
-    if (gradient.defined()) joined.push_back(gradient);
-    joined_end = gradient.defined() ? place + gradient.numel() : place;
+  std::int64_t joined_end = 0;
+  std::vector<torch::Tensor> joined;  // the gradients of [0, joined_end), unless on the CPU
+  const auto join_zeros = [&](std::int64_t end) {
+    if (joined_end < end)
+      joined.push_back(torch::zeros({end - joined_end}, parameters.front().options()));
   };
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const std::int64_t offset = offsets_[i], next = offset + count(shapes_[i].shape);
-    const std::int64_t first = std::max(begin, offset), last = std::min(end, next);
-    if (first >= last || !parameters[i].grad().defined()) continue;
-    const auto gradient = parameters[i].grad().view(-1).narrow(0, first - offset, last - first);
-    if (sums.is_cpu())
-      sums.narrow(0, first - begin, last - first).add_(gradient);
-    else
-      join(first, gradient);
-  }
+  for_each_gradient(parameters, begin, begin + sums.numel(),
+                    [&](const torch::Tensor& gradient, std::int64_t place, std::int64_t size) {
+                      if (!gradient.defined()) return;
+                      if (sums.is_cpu()) {
+                        sums.narrow(0, place, size).add_(gradient);
+                        return;
+                      }
+                      join_zeros(place);
+                      joined.push_back(gradient);
+                      joined_end = place + size;
+                    });
   if (joined.empty()) return;
-  join(end, {});
+  join_zeros(sums.numel());
   sums.add_(torch::cat(joined));
+}
+
+void FlatLayout::copy_gradients(const std::vector<torch::Tensor>& parameters, std::int64_t begin,
+                                const torch::Tensor& sums) const {
+  std::vector<torch::Tensor> gradients, places;
+  bool complete = true;
+  for_each_gradient(parameters, begin, begin + sums.numel(),
+                    [&](const torch::Tensor& gradient, std::int64_t place, std::int64_t size) {
+                      complete = complete && gradient.defined();
+                      if (!gradient.defined()) return;
+                      gradients.push_back(gradient);
+                      places.push_back(sums.narrow(0, place, size));
+                    });
+  if (!complete) sums.zero_();
+  if (!gradients.empty()) at::_foreach_copy_(places, gradients);
 }
 
 std::vector<FlatRange> FlatLayout::slices_from_the_end(std::int64_t elements) const {

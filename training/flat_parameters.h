@@ -54,12 +54,21 @@ class FlatLayout {
   /// only the parameters that have elements in the range.
   void add_gradients(const std::vector<torch::Tensor>& parameters, std::int64_t begin,
                      const torch::Tensor& sums) const;
+  /// The same for sums that begin with these gradients, whatever stands in `sums`: it is neither
+  /// cleared before nor read. Elements between two parameters must be 0.
+  void copy_gradients(const std::vector<torch::Tensor>& parameters, std::int64_t begin,
+                      const torch::Tensor& sums) const;
 
   /// All parameters, from the last to the first, in the shortest ranges that have at least
   /// `elements` each; the last range may have fewer.
   std::vector<FlatRange> slices_from_the_end(std::int64_t elements) const;
 
  private:
+  /// Calls visit(part of a gradient, its place in [begin, end), its size) for each parameter that
+  /// has elements there. The part is undefined if the parameter has no gradient.
+  void for_each_gradient(const std::vector<torch::Tensor>& parameters, std::int64_t begin,
+                         std::int64_t end, const auto& visit) const;
+
   std::vector<ParameterShape> shapes_;
   std::vector<std::int64_t> offsets_;
   std::int64_t size_ = 0, parameters_ = 0;

@@ -203,8 +203,10 @@ void TrainingModel::hand_over_rest() {
 
 /// Sums in fp32, in the order of the replicas.
 void TrainingModel::add_gradients(std::int64_t begin, std::int64_t end) {
-  for (const Replica& replica : replicas_)
-    layout_.add_gradients(replica.parameters, begin, gradient_.narrow(0, begin, end - begin));
+  const auto sums = gradient_.narrow(0, begin, end - begin);
+  if (!device_.is_cpu() && !has_gradient_)
+    return layout_.copy_gradients(replicas_.front().parameters, begin, sums);
+  for (const Replica& replica : replicas_) layout_.add_gradients(replica.parameters, begin, sums);
 }
 
 std::int64_t TrainingModel::elements_left() const {
@@ -231,6 +233,7 @@ DeviceLoss TrainingModel::accumulate(std::span<const BatchView> shares, const Lo
   in_blocks([&](std::int64_t begin, std::int64_t size) {
     if (begin < left) add_gradients(begin, std::min(begin + size, left));
   });
+  has_gradient_ = true;
   for (Replica& replica : replicas_) replica.clear_gradients();
   return sums;
 }
@@ -301,8 +304,9 @@ StepResult TrainingModel::make_step(const torch::Tensor& losses, const StepConfi
     adam_.step_block(begin, block(weights_), gradient, decision.divisor);
     if (moving_average_) moving_average_->add(begin, block(weights_), decision.average_fraction);
     if (!compute_weights_.is_same(weights_)) block(compute_weights_).copy_(block(weights_));
-    gradient.zero_();
+    if (device_.is_cpu()) gradient.zero_();
   });
+  has_gradient_ = false;
   if (slices_) slices_->restart();
   return decision.result;
 }
@@ -351,6 +355,7 @@ bool TrainingModel::record_update(const std::vector<BatchInput>& inputs, const L
         sums += {pass(replica, input, {}, loss), 0, 0};
         const torch::NoGradGuard no_grad;
         add_gradients(0, gradient_.numel());
+        has_gradient_ = true;
         replica.clear_gradients();
       }
       recorded_.result = make_step(sums.values, step);
@@ -361,6 +366,7 @@ bool TrainingModel::record_update(const std::vector<BatchInput>& inputs, const L
   }
   records_ = false;
   recorded_ = {};
+  has_gradient_ = false;
   replicas_.front().clear_gradients();
   give_back_freed_memory();
   return false;
@@ -378,6 +384,7 @@ torch::Tensor TrainingModel::gradient_norm() {
 
 void TrainingModel::forget_gradient() {
   gradient_.narrow(0, 0, elements_left()).zero_();
+  has_gradient_ = false;
   for (Replica& replica : replicas_) replica.clear_gradients();
 }
 

@@ -89,8 +89,8 @@ class TrainingModel {
   void hand_over_rest();
 
   /// Divides the gradient by the number of target tokens, clips it, makes one step of Adam, and
-  /// clears the gradient. If the update is left out, the weights stay as they are. Does not wait
-  /// for a GPU.
+  /// forgets the gradient, which on a GPU stays where it is until accumulate() overwrites it. If
+  /// the update is left out, the weights stay as they are. Does not wait for a GPU.
   StepResult step(const StepConfig& step);
 
   /// accumulate() of each batch and step(), with the work of a GPU recorded once and then launched
@@ -154,7 +154,8 @@ class TrainingModel {
   torch::Tensor gradient_norm();
   void add_replicas(std::size_t count);
   void report_gradients(Replica& replica);
-  /// Adds the replicas' gradients of elements [begin, end).
+  /// Adds the replicas' gradients of elements [begin, end). On a GPU the first ones of an update
+  /// are copied, which reads less and leaves nothing to be cleared.
   void add_gradients(std::int64_t begin, std::int64_t end);
   std::int64_t elements_left() const;  // of gradient() that are not handed over
   /// `batch` is filled up to the shape; that is of 0 sentences if no shape is needed.
@@ -177,6 +178,7 @@ class TrainingModel {
   std::uint64_t seed_;
   torch::Tensor weights_, gradient_;  // [P] fp32
   torch::Tensor compute_weights_;     // [P] fp32 (the same) or bf16
+  bool has_gradient_ = false;         // gradient_ has sums of this update; it is read on a GPU
   torch::Tensor one_;                 // scalar fp32: the gradient of the objective
   StepNumbers step_numbers_;
   Transformer master_;

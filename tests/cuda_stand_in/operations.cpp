@@ -254,7 +254,7 @@ class Call {
     if (number_of_tensors_ == 1) first_address_ = tensor.const_data_ptr();
     const bool is_first_again = is_out && tensor.const_data_ptr() == first_address_;
     if (writes && (!is_out || is_first_again)) in_place_ += bytes;
-    if (!is_out && !writes_all_of_it()) read_ += bytes;
+    if (!is_out && !(writes && writes_all_of_it())) read_ += bytes;
     if (number_of_tensors_ == 1) first_read_ = bytes;
     if (writes && may_grow && tensor.numel() == 0) {
       const Tensor here = at::empty(tensor.sizes(), tensor.options().device(at::kCPU));
@@ -265,7 +265,8 @@ class Call {
   }
 
   bool writes_all_of_it() const {
-    return schema_.name() == "aten::fill_" || schema_.name() == "aten::zero_";
+    return schema_.name() == "aten::fill_" || schema_.name() == "aten::zero_" ||
+           schema_.name() == "aten::_foreach_copy_";
   }
 
   Tensor on_device(const Tensor& result) {
@@ -403,7 +404,7 @@ TORCH_LIBRARY_IMPL(aten, CUDA, library) {
                             std::int64_t step) { return at::native::unfold(x, dim, size, step); });
   // One kernel each with CUDA; LibTorch would take them apart.
   for (const char* name : {"native_layer_norm", "masked_fill_.Scalar", "masked_fill_.Tensor",
-                           "_log_softmax_backward_data.out"})
+                           "_log_softmax_backward_data.out", "_foreach_copy_"})
     library.impl(name, torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
 }
 

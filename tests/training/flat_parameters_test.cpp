@@ -9,6 +9,7 @@
 
 #include "data/packed_batch.h"
 #include "tests/free_port.h"
+#include "tests/test_device.h"
 #include "tests/training/failing_allocator.h"
 #include "tests/training/ranks/ranks.h"
 #include "tests/training/small_run.h"
@@ -63,6 +64,29 @@ TEST(GradientSlices, APassThatIsMadeAgainHandsOverWhatIsLeft) {
   EXPECT_THAT(taken, ElementsAre(40, 30));
   slices.hand_over_rest();
   EXPECT_THAT(taken, ElementsAre(40, 30, 0));
+}
+
+TEST(FlatLayout, GradientsThatAreCopiedAreThoseThatAreAddedToZero) {
+  const FlatLayout layout(small_config(0));
+  const auto zeros = [&] { return layout.zeros(torch::kFloat32, test_device()); };
+  std::vector<torch::Tensor> parameters;
+  for (const auto& view : layout.views(zeros())) {
+    parameters.push_back(torch::zeros_like(view.tensor));
+    parameters.back().mutable_grad() = torch::ones_like(view.tensor) * std::ssize(parameters);
+  }
+  for (const bool complete : {true, false}) {
+    if (!complete) parameters[3].mutable_grad().reset();
+    const auto added = zeros(), copied = zeros();
+    for (const auto& view : layout.views(copied)) view.tensor.fill_(7);
+    constexpr std::int64_t kBegin = 100;
+    const auto part = [&](const torch::Tensor& all) {
+      return all.narrow(0, kBegin, layout.size() - 2 * kBegin);
+    };
+    layout.add_gradients(parameters, kBegin, part(added));
+    layout.copy_gradients(parameters, kBegin, part(copied));
+    EXPECT_TRUE(torch::equal(part(copied).cpu(), part(added).cpu())) << complete;
+    EXPECT_GT(part(added).cpu().max().item<float>(), 7);
+  }
 }
 
 TEST(GradientSlices, CoverTheBufferInWholeParameters) {
