@@ -310,7 +310,7 @@ std::shared_ptr<const Corpus::Storage> corpus_of(const PreparationWork& work,
 /// The survey of the corpus in this file: from the cache folder, or made now and put there.
 std::shared_ptr<const SurveyedText> survey_of(const PreparationWork& work, const ParallelText& text,
                                               const Corpus& corpus, const fs::path& corpus_file) {
-  constexpr int kSurveyVersion = 1;
+  constexpr int kSurveyVersion = 2;
   const std::uint64_t inputs = xxh3(join_text(kSurveyVersion, corpus_file.filename().string()));
   const fs::path path = work.cache_folder / ("survey-" + hex16(inputs) + ".bin");
   if (fs::exists(path)) {

@@ -17,7 +17,7 @@ namespace dragoman {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PairsFound, pairs, lines);
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TextSurvey, pairs, copies, other_script_source,
-                                   other_script_target, odd_length, repeated_source,
+                                   other_script_target, odd_length, near_copies, repeated_source,
                                    repeated_target);
 
 namespace {
@@ -201,12 +201,14 @@ class Surveyor {
 
   void take(const PairLook& pair) {
     TextSurvey& survey = result_.survey;
-    result_.trained.add(pair.likeness);
+    const bool is_near_copy = result_.trained.add(pair.likeness);
+    if (is_near_copy) survey.near_copies.add(pair.line);
     if (pair.is_copy) survey.copies.add(pair.line);
     if (pair.is_odd) survey.odd_length.add(pair.line);
     source_scripts_.add(pair.source_script, pair.line);
     target_scripts_.add(pair.target_script, pair.line);
     const bool has_source = sources_.add(pair.source), has_target = targets_.add(pair.target);
+    if (is_near_copy) return;
     if (has_source && !has_target) survey.repeated_source.add(pair.line);
     if (has_target && !has_source) survey.repeated_target.add(pair.line);
   }

@@ -66,7 +66,8 @@ struct TextSurvey {
   /// The ratio of the sides' characters is more than 2.5 times the usual one, or less than
   /// 1 / 2.5 of it; one side has 20 characters or more.
   PairsFound odd_length = {};
-  /// The side is that of an earlier pair, the other is not.
+  PairsFound near_copies = {};  ///< an earlier pair has the same likeness_hash()
+  /// The side is that of an earlier pair, the other is not, or not nearly.
   PairsFound repeated_source = {}, repeated_target = {};
 
   bool operator==(const TextSurvey&) const = default;

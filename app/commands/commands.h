@@ -17,6 +17,7 @@
 namespace dragoman {
 
 struct Comparison;
+struct DataConfig;
 struct EvaluateOptions;
 struct EvaluatedTexts;
 struct SystemCounts;
@@ -58,10 +59,14 @@ struct EvaluationPage {
   std::vector<std::string> examples = {};                   ///< see Command
 };
 
+/// The command line, for people, that shows what is wrong with the text of a training.
+using TextExamination = std::function<std::string(const DataConfig& data)>;
+
 struct Extra {
   std::vector<Command> commands = {};
   std::vector<DocumentInput> documents = {};
   std::vector<EvaluationPage> pages = {};
+  TextExamination examination = {};  ///< which train names; one extra has it
 };
 
 /// The extras that are built, in the order of their names.

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "app/commands/commands.h"
 #include "app/frame/log.h"
@@ -97,9 +98,12 @@ OpenedScorer open_torch_scorer(const ScorerChoice& choice) {
 }
 
 std::vector<Command> commands() {
-  std::vector<Command> all =
-      common_commands(make_device_engine, open_torch_scorer, built_extras(make_device_engine));
-  all.insert(all.begin(), train_command());
+  const std::vector<Extra> extras = built_extras(make_device_engine);
+  TextExamination examination;
+  for (const Extra& extra : extras)
+    if (extra.examination) examination = extra.examination;
+  std::vector<Command> all = common_commands(make_device_engine, open_torch_scorer, extras);
+  all.insert(all.begin(), train_command(std::move(examination)));
   return all;
 }
 

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "app/frame/config_file.h"
 #include "app/frame/log.h"
@@ -114,7 +115,8 @@ void train(const TrainOptions& options, Communicator& ranks) {
               .ranks = ranks,
               .size = ranks.size(),
               .folder = {options.settings.train.output},
-              .stop = ranks.stop_token(listen_for_stop())};
+              .stop = ranks.stop_token(listen_for_stop()),
+              .examination = options.examination};
   require_same_settings(options.settings, ranks);
   options.settings.train.check_output();
   std::optional<LockedFolder> locked;  // by rank 0
@@ -199,8 +201,9 @@ int run_train(const TrainOptions& options) {
 
 }  // namespace
 
-Command train_command() {
+Command train_command(TextExamination examination) {
   const auto options = std::make_shared<TrainOptions>();
+  options->examination = std::move(examination);
   options->apply_preset({});
   return {.name = "train",
           .summary = "train a model on parallel text; the same command resumes a run that stopped",

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/commands/commands.h"
 #include "app/frame/command_line.h"
 #include "training/start/run_settings.h"
 
@@ -29,6 +30,7 @@ struct RunMode {
 struct TrainOptions {
   RunMode mode;          // belongs to the call, so no checkpoint has it
   RunSettings settings;  // their values alone
+  TextExamination examination = {};
   std::shared_ptr<Invocation> invocation = std::make_shared<Invocation>();
 
   /// The fields of the command line: those of a checkpoint, which also take "auto" for numbers and

@@ -103,7 +103,8 @@ void plan(const TrainOptions& options, const RankInfo& info) {
               .ranks = alone,
               .size = info.size,
               .folder = {scratch.path()},
-              .stop = listen_for_stop()};
+              .stop = listen_for_stop(),
+              .examination = options.examination};
   const auto found = asked.output.empty() ? std::nullopt : find_checkpoint(folder);
   start.begin(found, info);
   link_cache(folder, start.folder);

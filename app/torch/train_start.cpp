@@ -267,6 +267,7 @@ PreparedData Start::prepare(const std::optional<FoundCheckpoint>& found) {
   known.tokenizers = data.tokenizers;
   settle();
   log_data(data);
+  log_survey(data.survey->survey, examination ? examination(settled.settings.data) : "");
   if (is_new) warn_of_changed_targets(data);
   if (measures) find_corpus_facts(*this, data);
   share();

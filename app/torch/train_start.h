@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "app/commands/commands.h"
 #include "base/files.h"
 #include "data/prepare.h"
 #include "model/file/run_folder.h"
@@ -52,6 +53,7 @@ struct Start {
   int size;  ///< ranks of the run; the process of a plan is alone
   RunFolder folder;
   std::stop_token stop;
+  TextExamination examination;  ///< may be empty
 
   StartFacts known = {};
   SettledRun settled = {};

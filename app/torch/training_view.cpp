@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -81,26 +82,6 @@ std::string dropped_text(const CorpusReport& report) {
   return text;
 }
 
-/// The kinds of pairs that make up more than a few percent of the text; "" if there are none.
-std::string doubts_text(const TextSurvey& survey) {
-  constexpr double kFew = 0.03;
-  std::string text;
-  const auto add = [&](const PairsFound& found, const char* kind) {
-    const double fraction = static_cast<double>(found.pairs) /
-                            static_cast<double>(std::max<std::int64_t>(survey.pairs, 1));
-    if (fraction <= kFew) return;
-    text += join_text("; ", fixed_text(100 * fraction, 1), " % ", kind, " (",
-                      lines_text(found.lines, found.pairs), ")");
-  };
-  add(survey.copies, "have the source as their target");
-  add(survey.other_script_source, "have a source in another script than the rest");
-  add(survey.other_script_target, "have a target in another script than the rest");
-  add(survey.odd_length, "have sides of unusual lengths");
-  add(survey.repeated_source, "have the source of an earlier pair, with another target");
-  add(survey.repeated_target, "have the target of an earlier pair, with another source");
-  return text;
-}
-
 /// Logs the validation pairs that are also in the training text.
 void log_trained_validation(const ValidSet& valid) {
   if (valid.trained.pairs == 0) return;
@@ -139,8 +120,7 @@ void log_data(const PreparedData& data) {
                              : "",
       "; ",
       format("%.1f %% of the lines have several sentences",
-             100 * report.several_sentences_fraction()),
-      doubts_text(data.survey->survey)));
+             100 * report.several_sentences_fraction())));
   log_trained_validation(data.valid);
   if (2 * report.same_text > report.kept)
     log_warning(join_text("in ", with_separators(report.same_text), " of ",
@@ -166,6 +146,31 @@ void log_data(const PreparedData& data) {
   if (data.tokenizers_trained && size < data.asked_vocab_size)
     log_info(join_text("vocabulary lowered from ", with_separators(data.asked_vocab_size), " to ",
                        with_separators(size), " pieces: the text allows no more"));
+}
+
+void log_survey(const TextSurvey& survey, const std::string& examination) {
+  constexpr double kFew = 0.03;
+  std::vector<std::string> kinds;
+  const auto add = [&](const PairsFound& found, std::string_view one, std::string_view many) {
+    if (found.pairs == 0) return;
+    const double fraction = static_cast<double>(found.pairs) / static_cast<double>(survey.pairs);
+    kinds.push_back(join_text(with_separators(found.pairs), format(" (%.1f %%) ", 100 * fraction),
+                              found.pairs == 1 ? one : many));
+    if (fraction > kFew) kinds.back() += " (" + lines_text(found.lines, found.pairs) + ")";
+  };
+  add(survey.copies, "has the source as its target", "have the source as their target");
+  add(survey.near_copies, "is nearly an earlier pair", "are nearly earlier pairs");
+  add(survey.other_script_source, "has a source in another script than the rest",
+      "have a source in another script than the rest");
+  add(survey.other_script_target, "has a target in another script than the rest",
+      "have a target in another script than the rest");
+  add(survey.odd_length, "has sides of unusual lengths", "have sides of unusual lengths");
+  add(survey.repeated_source, "has the source of an earlier pair, with another target",
+      "have the source of an earlier pair, with another target");
+  add(survey.repeated_target, "has the target of an earlier pair, with another source",
+      "have the target of an earlier pair, with another source");
+  log_info(join_text("pairs that look wrong: ", kinds.empty() ? "none" : joined(kinds, ", "),
+                     examination.empty() ? "" : "; to look closer: " + examination));
 }
 
 void warn_of_changed_targets(const PreparedData& data) {

@@ -2,14 +2,18 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "app/frame/terminal.h"
+#include "data/trained_pairs.h"
 #include "training/stopping.h"
 #include "training/training_run.h"
 
 namespace dragoman {
 
 void log_data(const PreparedData& data);
+/// Logs the kinds of pairs that look wrong, and the command that shows more; "": there is none.
+void log_survey(const TextSurvey& survey, const std::string& examination);
 /// Warns if a tokenizer that was given changes target lines.
 void warn_of_changed_targets(const PreparedData& data);
 void log_run(const TrainingRun& run);

@@ -88,12 +88,13 @@ TEST_F(TextSurveyTest, TheFirstLinesOfEachKindAreNamed) {
   target[6] = target[6] + " " + target[6] + " " + target[6];
   source[91] = source[90];
   target[93] = target[92];
-  source[95] = source[94], target[95] = target[94];
+  source[95] = "A " + source[94].substr(2) + "!", target[95] = target[94];
   const TextSurvey found = survey();
   EXPECT_EQ(found.copies, (PairsFound{7, {11, 21, 31, 41, 51}}));
   EXPECT_EQ(found.other_script_source, (PairsFound{1, {4}}));
   EXPECT_EQ(found.other_script_target, (PairsFound{2, {5, 6}}));
   EXPECT_THAT(found.odd_length.lines, ElementsAre(5, 7));
+  EXPECT_EQ(found.near_copies, (PairsFound{1, {96}}));
   EXPECT_EQ(found.repeated_source, (PairsFound{1, {92}}));
   EXPECT_EQ(found.repeated_target, (PairsFound{1, {94}}));
 }

@@ -114,9 +114,11 @@ TEST_F(TrainLog, PairsThatMayNotBeMeantForTrainingAreNamedWithTheData) {
   for (auto word = words.begin(); word != words.end(); ++word)
     for (const std::string side : {"en", "de"})
       if (*word == sample("train." + side)) *word = path("copies." + side);
-  EXPECT_THAT(
-      run(words, "", kLimit).errors,
-      testing::ContainsRegex("data: .*; (9|10)\\.. % .*\\(lines 10, 20, 30, 40, 50, \\.\\.\\.\\)"));
+  const std::string errors = run(words, "", kLimit).errors;
+  EXPECT_THAT(errors, testing::ContainsRegex("look wrong: 1[0-9][0-9] \\((9|10)\\.. %\\) "
+                                             ".*\\(lines 10, 20, 30, 40, 50, \\.\\.\\.\\)"));
+  EXPECT_THAT(errors, HasSubstr("dragoman corpus --source " + path("copies.en") + " --target " +
+                                path("copies.de") + " --valid-src " + sample("valid.en")));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "base/files.h"
 #include "base/formatted_text.h"
 #include "base/threads.h"
+#include "data/data_config.h"
 #include "data/pair_files.h"
 #include "data/parallel_text.h"
 #include "extras/corpus/clean_text.h"
@@ -309,8 +311,32 @@ Command corpus_command() {
                        "corpus --source train.en --target train.de --clean safe -o clean/"}};
 }
 
+/// The command that looks at the text of a training.
+std::string command_for(const DataConfig& data) {
+  std::string command = "dragoman corpus";
+  const auto add = [&command](std::string_view flag, const std::vector<std::string>& words) {
+    if (!words.empty()) command.append(" --").append(flag);
+    for (const std::string& word : words) command += " " + shell_word(word);
+  };
+  const auto add_one = [&add](std::string_view flag, const std::string& word) {
+    if (!word.empty()) add(flag, {word});
+  };
+  add("source", data.train_source);
+  add("target", data.train_target);
+  add("train", data.train);
+  add("valid-src", data.valid_source);
+  add("valid-tgt", data.valid_target);
+  add("valid", data.valid);
+  add_one("source-lang", data.source_lang);
+  add_one("target-lang", data.target_lang);
+  add("columns", data.columns);
+  return command;
+}
+
 }  // namespace
 
-Extra corpus_extra(const MakeDeviceEngine&) { return {.commands = {corpus_command()}}; }
+Extra corpus_extra(const MakeDeviceEngine&) {
+  return {.commands = {corpus_command()}, .examination = command_for};
+}
 
 }  // namespace dragoman
