@@ -1,5 +1,6 @@
 #include "base/compressed_text.h"
 
+#include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -36,7 +37,7 @@ constexpr Signature kSignatures[] = {
     {kLfsPointer, TextCoding::Plain, kLfsAdvice},
     {"\x1f\x8b"sv, TextCoding::Gzip, ""},
     {"\x28\xb5\x2f\xfd"sv, TextCoding::Zstd, ""},
-    {"\xfd\x37zXZ\0"sv, TextCoding::Plain, "compressed with xz; decompress it first (xz -d)"},
+    {"\xfd\x37zXZ\0"sv, TextCoding::Xz, ""},
     {"BZh#1AY&SY"sv, TextCoding::Plain, "compressed with bzip2; decompress it first (bzip2 -d)"},
     {"\x5d\0\0"sv, TextCoding::Plain, "compressed with lzma; decompress it first (xz -d)"},
     {"\x04\x22\x4d\x18"sv, TextCoding::Plain, "compressed with lz4; decompress it first (lz4 -d)"},
@@ -166,6 +167,46 @@ class ZstdDecompressor : public Decompressor {
   std::vector<char> block_;
 };
 
+class XzDecompressor : public Decompressor {
+ public:
+  explicit XzDecompressor(const std::string& name)
+      : Decompressor(name), block_(kDecompressorBlock) {}
+  ~XzDecompressor() override { lzma_end(&stream_); }
+
+  void add(std::string_view bytes, const TextSink& sink) override {
+    stream_.next_in = reinterpret_cast<const std::uint8_t*>(bytes.data());
+    stream_.avail_in = bytes.size();
+    stream_.avail_out = 0;
+    while (stream_.avail_in > 0 || stream_.avail_out == 0) {
+      // Zero bytes after a stream fill up its last block (The .xz File Format, section 2.2).
+      for (; is_complete_ && stream_.avail_in > 0 && *stream_.next_in == 0; --stream_.avail_in)
+        ++stream_.next_in;
+      if (is_complete_ && stream_.avail_in == 0) return;
+      if (is_complete_) begin_stream();
+      stream_.next_out = reinterpret_cast<std::uint8_t*>(block_.data());
+      stream_.avail_out = block_.size();
+      const lzma_ret code = lzma_code(&stream_, LZMA_RUN);
+      if (code == LZMA_MEM_ERROR) throw std::bad_alloc();
+      if (code == LZMA_MEMLIMIT_ERROR)
+        throw Error(name_, ": needs more than 200 MB of memory to be decompressed; decompress it ",
+                    "first (xz -d)");
+      if (code != LZMA_OK && code != LZMA_STREAM_END && code != LZMA_BUF_ERROR)
+        throw Error(name_, ": its xz data are damaged");
+      is_complete_ = code == LZMA_STREAM_END;
+      give({block_.data(), block_.size() - stream_.avail_out}, sink);
+    }
+  }
+
+ private:
+  void begin_stream() {
+    constexpr std::uint64_t kMostMemory = 200'000'000;  // xz -9 needs 68 MB
+    if (lzma_stream_decoder(&stream_, kMostMemory, 0) != LZMA_OK) throw std::bad_alloc();
+  }
+
+  lzma_stream stream_ = LZMA_STREAM_INIT;
+  std::vector<char> block_;
+};
+
 }  // namespace
 
 TextCoding coding_of(std::string_view first, bool is_all, const std::string& name) {
@@ -200,6 +241,7 @@ void Decompressor::finish() const {
 std::unique_ptr<Decompressor> make_decompressor(TextCoding coding, const std::string& name) {
   if (coding == TextCoding::Gzip) return std::make_unique<GzipDecompressor>(name);
   if (coding == TextCoding::Zstd) return std::make_unique<ZstdDecompressor>(name);
+  if (coding == TextCoding::Xz) return std::make_unique<XzDecompressor>(name);
   return nullptr;
 }
 

@@ -1,5 +1,6 @@
-// The coding of a text: plain, or compressed with gzip (RFC 1952) or zstd (RFC 8878). Compressed
-// text is read like plain text. Files compressed otherwise, and UTF-16, are errors that say so.
+// The coding of a text: plain, or compressed with gzip (RFC 1952), zstd (RFC 8878) or xz
+// (tukaani.org/xz/xz-file-format.txt). Compressed text is read like plain text. Files compressed
+// otherwise, and UTF-16, are errors that say so.
 #pragma once
 
 #include <functional>
@@ -14,6 +15,7 @@ enum class TextCoding {
   Plain,
   Gzip,
   Zstd,
+  Xz,
 };
 
 /// The coding that the first bytes of a text show; `is_all`: they are the whole text. Throws an

@@ -14,7 +14,7 @@ set(LIBRARIES
   libc6-dev:LGPL-2.1-or-later
   "libstdc++-${CMAKE_CXX_COMPILER_VERSION}:GPL-3.0-or-later WITH GCC-exception-3.1"
   libboost-dev:BSL-1.0 libcld2-dev:Apache-2.0 libcli11-dev:BSD-3-Clause libexpat1-dev:MIT libfmt-dev:MIT libgumbo-dev:Apache-2.0
-  libjemalloc-dev:BSD-2-Clause libmd4c-dev:MIT libre2-dev:BSD-3-Clause
+  libjemalloc-dev:BSD-2-Clause liblzma-dev:0BSD libmd4c-dev:MIT libre2-dev:BSD-3-Clause
   libsentencepiece-dev:Apache-2.0 libspdlog-dev:MIT libtomlplusplus-dev:MIT libutf8proc-dev:MIT
   libxxhash-dev:BSD-2-Clause libyaml-cpp-dev:MIT libzip-dev:BSD-3-Clause libzstd-dev:BSD-3-Clause
   "nettle-dev:LGPL-3.0-or-later OR GPL-2.0-or-later" nlohmann-json3-dev:MIT zlib1g-dev:Zlib)

@@ -35,20 +35,6 @@ bool is_among(std::string_view name, std::initializer_list<std::string_view> nam
   return std::ranges::find(names, name) != names.end();
 }
 
-/// The text of a segment on one line: white space with a line end in it becomes a blank, and that
-/// at the ends goes.
-std::string segment_text(std::string_view text) {
-  std::string line;
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t end = std::min(text.find_first_not_of(" \t\r\n", i), text.size());
-    const std::string_view blanks = text.substr(i, end - i);
-    line += blanks.find_first_of("\t\r\n") == blanks.npos ? blanks : " ";
-    i = std::min(text.find_first_of(" \t\r\n", end), text.size());
-    line += text.substr(end, i - end);
-  }
-  return std::string(strip(line));
-}
-
 /// What a file in one of the XML formats says, element by element. Inline codes (bold, links,
 /// placeholders) are left out; the text between a pair of them stays.
 class Units {

@@ -105,7 +105,7 @@ struct DataConfig {
         "target side of the training text: line i translates line i of --train-src",
         {.aliases = "target,train-target", .on_resume = OnResume::Allowed, .placeholder = "FILE"});
     field("train", train,
-          "training text with both sides in each file: TMX, XLIFF, TSV, JSON lines, or a zip "
+          "training text with both sides in each file: TMX, XLIFF, PO, TSV, JSON lines, or a zip "
           "archive of OPUS; takes the place of --train-src and --train-tgt, or comes after them",
           {.on_resume = OnResume::Allowed, .placeholder = "FILE"});
     field("source-lang", source_lang,

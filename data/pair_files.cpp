@@ -5,12 +5,10 @@
 #include <zip.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
@@ -27,151 +25,8 @@ namespace dragoman {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
 
 constexpr std::size_t kChunkBytes = std::size_t{1} << 18;
-
-/// Cuts text that comes in parts into lines, as text files are read: a "\r" belongs to the end.
-class LineCutter {
- public:
-  template <class Visit>
-  void add(std::string_view text, Visit&& visit) {
-    for (std::size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
-      rest_.append(text.substr(0, end));
-      give(visit);
-    }
-    rest_.append(text);
-  }
-  template <class Visit>
-  void finish(Visit&& visit) {
-    if (!rest_.empty()) give(visit);
-  }
-
- private:
-  template <class Visit>
-  void give(Visit& visit) {
-    if (rest_.ends_with('\r')) rest_.pop_back();
-    visit(std::string_view(rest_));
-    rest_.clear();
-  }
-
-  std::string rest_;
-};
-
-/// A form with one pair on each line.
-class LinePairs : public PairFormat {
- public:
-  void add(std::string_view text) override {
-    lines_.add(text, [this](std::string_view line) { take_numbered(line); });
-  }
-  void finish() override {
-    lines_.finish([this](std::string_view line) { take_numbered(line); });
-  }
-
- protected:
-  using PairFormat::PairFormat;
-
-  /// A line without its end, and its number from 1.
-  virtual void take(std::string_view line, std::int64_t number) = 0;
-
- private:
-  void take_numbered(std::string_view line) { take(line, ++lines_read_); }
-
-  LineCutter lines_;
-  std::int64_t lines_read_ = 0;
-};
-
-std::vector<std::string_view> columns_of(std::string_view line) {
-  std::vector<std::string_view> columns;
-  while (true) {
-    const std::size_t tab = line.find('\t');
-    columns.push_back(line.substr(0, tab));
-    if (tab == line.npos) return columns;
-    line.remove_prefix(tab + 1);
-  }
-}
-
-/// The number of a column, from 1; nothing if the text is a name.
-std::optional<std::size_t> column_number(const std::string& text) {
-  if (text.empty() || text.size() > 4 || text.find_first_not_of("0123456789") != text.npos)
-    return std::nullopt;
-  return std::stoul(text);
-}
-
-/// Columns with tabs between. Quotes mean nothing.
-class TsvPairs : public LinePairs {
- public:
-  TsvPairs(const std::string& file, const PairFileOptions& asked, const PairSink& to)
-      : LinePairs(file, asked, to) {}
-
- private:
-  void take(std::string_view line, std::int64_t number) override {
-    const std::vector<std::string_view> columns = columns_of(line);
-    if (number == 1 && find_places(columns)) return;
-    if (columns.size() <= std::max(places_[0], places_[1]))
-      return leave_out(number, counted(std::ssize(columns), "column"));
-    give(columns[places_[0]], columns[places_[1]]);
-  }
-
-  /// Finds the columns that were asked for. Returns whether the first line is a header.
-  bool find_places(const std::vector<std::string_view>& first) {
-    if (first.size() == 1)
-      throw Error(name,
-                  ":1: has one column; a pair needs two, with a tab between (or is it plain "
-                  "text? then --train-src and --train-tgt take one file for each side)");
-    bool has_header = false;
-    for (std::size_t side = 0; side < options.columns.size(); ++side) {
-      const std::string& asked = options.columns[side];
-      const auto number = column_number(asked);
-      const auto named = std::ranges::find(first, asked);
-      if (!number && named == first.end()) throw Error(name, ":1: has no column named ", asked);
-      if (number == 0) throw Error(name, ": has no column 0; they count from 1 (--columns)");
-      has_header = has_header || !number;
-      places_[side] = number ? *number - 1 : static_cast<std::size_t>(named - first.begin());
-    }
-    return has_header;
-  }
-
-  std::array<std::size_t, 2> places_{0, 1};
-};
-
-/// An object on each line. Its fields may stand in an object "translation", as Hugging Face has it.
-class JsonPairs : public LinePairs {
- public:
-  JsonPairs(std::string file, const PairFileOptions& asked, const PairSink& to)
-      : LinePairs(std::move(file), asked, to) {
-    if (!options.columns.empty())
-      keys_.push_back({options.columns[0], options.columns[1]});
-    else {
-      if (!options.source_lang.empty()) keys_.push_back({options.source_lang, options.target_lang});
-      keys_.push_back({"source", "target"});
-      keys_.push_back({"src", "tgt"});
-    }
-  }
-
- private:
-  void take(std::string_view line, std::int64_t number) override {
-    if (line.find_first_not_of(" \t") == line.npos) return;
-    Json object;
-    try {
-      object = Json::parse(line, check_json_depth<Json>, false);
-    } catch (const Error& too_deep) {
-      return leave_out(number, too_deep.what());
-    }
-    if (!object.is_object()) return leave_out(number, "no JSON object");
-    if (const auto inner = object.find("translation"); inner != object.end() && inner->is_object())
-      object = Json(*inner);
-    for (const auto& [source, target] : keys_) {
-      const auto from = object.find(source), to = object.find(target);
-      if (from == object.end() || to == object.end()) continue;
-      if (!from->is_string() || !to->is_string()) return leave_out(number, "a side is no text");
-      return give(from->get_ref<const std::string&>(), to->get_ref<const std::string&>());
-    }
-    leave_out(number, join_text("no fields ", keys_[0].first, " and ", keys_[0].second));
-  }
-
-  std::vector<std::pair<std::string, std::string>> keys_;
-};
 
 /// Whether a byte order mark of UTF-16 begins the text.
 bool is_wide(std::string_view text) {
@@ -184,8 +39,9 @@ std::unique_ptr<PairFormat> format_of(std::string_view first, const std::string&
   if (first.starts_with(kByteOrderMark)) first.remove_prefix(kByteOrderMark.size());
   const std::size_t begin = std::min(first.find_first_not_of(" \t\r\n"), first.size());
   if (first.substr(begin).starts_with('<')) return bilingual_xml(name, options, sink);
-  if (first.substr(begin).starts_with('{')) return std::make_unique<JsonPairs>(name, options, sink);
-  return std::make_unique<TsvPairs>(name, options, sink);
+  if (first.substr(begin).starts_with('{')) return json_lines(name, options, sink);
+  if (begins_as_po(first)) return po_messages(name, options, sink);
+  return table_of_pairs(name, options, sink);
 }
 
 /// Bytes of a file or pipe, decompressed and given to the format that they have.
@@ -357,6 +213,18 @@ bool is_language(std::string_view code, std::string_view asked) {
   std::ranges::replace(all, '_', '-');
   std::ranges::replace(wanted, '_', '-');
   return all == wanted || all.starts_with(wanted + "-");
+}
+
+std::string segment_text(std::string_view text) {
+  std::string line;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t end = std::min(text.find_first_not_of(" \t\r\n", i), text.size());
+    const std::string_view blanks = text.substr(i, end - i);
+    line += blanks.find_first_of("\t\r\n") == blanks.npos ? blanks : " ";
+    i = std::min(text.find_first_of(" \t\r\n", end), text.size());
+    line += text.substr(end, i - end);
+  }
+  return std::string(strip(line));
 }
 
 void PairFormat::give(std::string_view source, std::string_view target) {

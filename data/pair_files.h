@@ -1,7 +1,7 @@
-// Files that have both sides of a parallel text: TMX 1.4, XLIFF 1.2 and 2, tables of columns with
-// tabs between (TSV), JSON lines, and the zip archives of plain text that OPUS gives. All but the
-// archives may be compressed (base/compressed_text.h) and may be pipes. A file is read once, from
-// its beginning to its end, in little memory.
+// Files that have both sides of a parallel text: TMX 1.4, XLIFF 1.2 and 2, catalogues of messages
+// (PO), tables of columns with tabs between (TSV), JSON lines, and the zip archives of plain text
+// that OPUS gives. All but the archives may be compressed (base/compressed_text.h) and may be
+// pipes. A file is read once, from its beginning to its end, in little memory.
 #pragma once
 
 #include <cstdint>

@@ -58,6 +58,7 @@ LIBRARIES = {
     r"re2/.*": ["inference/demands.cpp", "extras/formats/numpy.cpp", "extras/markup/format_directives.cpp", "extras/markup/icu_messages.cpp",
                 "extras/markup/markdown_masks.cpp", "tokenizer/translatable.cpp"],
     r"zlib.h": ["base/compressed_text.cpp", "extras/formats/numpy.cpp"],
+    r"lzma.h": ["base/compressed_text.cpp"],
     r"zip.h": ["data/pair_files.cpp", "extras/formats/zip_archive.cpp"],
     r"yaml-cpp/.*": ["extras/formats/json_yaml.cpp"],
     r"gumbo.h": ["extras/markup/html_tree.h"],

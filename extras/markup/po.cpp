@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/quoted_text.h"
 #include "base/utf8.h"
 #include "extras/markup/format_directives.h"
 #include "extras/markup/icu_messages.h"
@@ -140,7 +141,9 @@ class PoReader {
       fail("a string without msgid or msgstr in front of it");
     while (true) {
       while (line.starts_with('"')) {
-        read_.parts.back().text += take_string(line);
+        const auto text = take_quoted(line);
+        if (!text) fail("a string without its second quote");
+        read_.parts.back().text += *text;
         line = strip_begin(line);
       }
       const std::size_t length = bytes.size() - line.size();
@@ -176,40 +179,6 @@ class PoReader {
     if (keyword.starts_with("msgstr") && ++forms_ > kMostForms)
       fail(join_text("a message with more than ", kMostForms, " plural forms"));
     return begins;
-  }
-
-  /// The byte of an escape as C has it. `place` is that after the backslash, then that of the
-  /// last character.
-  static char meaning_of_escape(std::string_view string, std::size_t& place) {
-    constexpr std::string_view kNames = "nrtabfv", kMeanings = "\n\r\t\a\b\f\v";
-    constexpr std::string_view kOctal = "01234567", kHex = "0123456789abcdefABCDEF";
-    if (const std::size_t known = kNames.find(string[place]); known != std::string_view::npos)
-      return kMeanings[known];
-    const bool is_hex = string[place] == 'x';
-    const std::size_t begin = place + (is_hex ? 1 : 0);
-    const std::size_t end = std::min({string.find_first_not_of(is_hex ? kHex : kOctal, begin),
-                                      string.size(), is_hex ? string.size() : begin + 3});
-    if (begin == end) return string[place];
-    place = end - 1;
-    const std::size_t last_byte = is_hex ? std::max(begin + 2, end) - 2 : begin;
-    unsigned value = 0;
-    std::from_chars(string.data() + last_byte, string.data() + end, value, is_hex ? 16 : 8);
-    return static_cast<char>(value);
-  }
-
-  /// The string that `rest` begins with; leaves the text after it.
-  std::string take_string(std::string_view& rest) const {
-    std::string text;
-    for (std::size_t i = 1; i < rest.size() && rest[i] != '\n'; ++i) {
-      char c = rest[i];
-      if (c == '"') {
-        rest.remove_prefix(i + 1);
-        return text;
-      }
-      if (c == '\\' && i + 1 < rest.size()) c = meaning_of_escape(rest, ++i);
-      text += c;
-    }
-    fail("a string without its second quote");
   }
 
   [[noreturn]] void fail(std::string_view fault) const {

@@ -145,6 +145,56 @@ TEST_F(PairFilesTest, FinishedTranslationsOfXliffAreRead) {
   EXPECT_THAT(read(second), ElementsAre(Pair("one", "eins")));
 }
 
+constexpr std::string_view kPoHeader =
+    "# German translation\n\nmsgid \"\"\nmsgstr \"\"\n\"Language: de\\n\"\n"
+    "\"Content-Type: text/plain; charset=UTF-8\\n\"\n\n";
+
+TEST_F(PairFilesTest, FinishedMessagesOfACatalogueAreRead) {
+  const std::string path =
+      write("a.po", std::string(kPoHeader) +
+                        "#. a comment\n#: file.c:1\nmsgctxt \"menu\"\nmsgid \"\"\n\"one \"\n"
+                        "\"\\\"more\\\"\\n\"\nmsgstr \"eins \" \"\\\"mehr\\\"\\n\"\n\n"
+                        "#, fuzzy, c-format\n#| msgid \"old\"\nmsgid \"two\"\nmsgstr \"zwei\"\n\n"
+                        "msgid \"three\"\nmsgstr \"\"\n\n"
+                        "msgid \"a file\"\nmsgid_plural \"%d files\"\nmsgstr[0] \"eine Datei\"\n"
+                        "msgstr[1] \"%d Dateien\"\n\n#~ msgid \"gone\"\n#~ msgstr \"fort\"\n"
+                        "msgid \"last\" msgstr \"letzte\"");
+  const auto expected = [&] {
+    return ElementsAre(Pair("one \"more\"", "eins \"mehr\""), Pair("a file", "eine Datei"),
+                       Pair("%d files", "%d Dateien"), Pair("last", "letzte"));
+  };
+  EXPECT_THAT(read(path), expected());
+  EXPECT_EQ(facts.left_out, 2);
+  EXPECT_EQ(facts.first_left_out, "line 18: its translation is fuzzy");
+  EXPECT_EQ(facts.languages, "") << "the header names only one";
+  EXPECT_THAT(read(path, {"en", "de", {}}), expected());
+  EXPECT_THAT(read(path, {"de", "en", {}}), testing::Contains(Pair("letzte", "last")));
+  EXPECT_THAT(fault(path, {"en", "fr", {}}), Names("a.po ... to de ... to fr ... --target-lang"));
+}
+
+TEST_F(PairFilesTest, ABrokenMessageIsLeftOutAndTheNextOneIsRead) {
+  for (const std::string broken :
+       {"msgid \"open\nmsgstr \"offen\"\n", "msgid \"a\"\nmsgstr \"b\"\nmsgwhat \"c\"\n",
+        "msgid \"a\" b\nmsgstr \"b\"\n"}) {
+    const std::string path =
+        write("a.po", std::string(kPoHeader) + "msgid \"one\"\nmsgstr \"eins\"\n" + broken +
+                          "msgid \"two\"\nmsgstr \"zwei\"\n");
+    EXPECT_THAT(read(path), ElementsAre(Pair("one", "eins"), Pair("two", "zwei"))) << broken;
+    EXPECT_EQ(facts.left_out, 1) << broken;
+    EXPECT_THAT(facts.first_left_out, testing::StartsWith("line 10: ")) << broken;
+  }
+}
+
+TEST_F(PairFilesTest, ACatalogueInAnotherEncodingIsRefused) {
+  EXPECT_THAT(fault(write("a.po",
+                          "msgid \"\"\nmsgstr \"Language: de\\n"
+                          "Content-Type: text/plain; charset=ISO-8859-1\\n\"\n")),
+              Names("a.po ... iso-8859-1 ... msgconv"));
+  EXPECT_THAT(read(write("a.tsv", "# one\teins\nmsgid\tx\n")),
+              ElementsAre(Pair("# one", "eins"), Pair("msgid", "x")))
+      << "a table";
+}
+
 TEST_F(PairFilesTest, OtherXmlIsNamed) {
   EXPECT_THAT(fault(write("a.xml", "<html><body/></html>")),
               Names("a.xml ... TMX ... XLIFF ... html"));

@@ -55,7 +55,7 @@ struct CorpusOptions {
     const auto input = fields_under("Input", visit);
     const FieldInfo file{.placeholder = "FILE"};
     input("train", train.both,
-          "text with both sides in each file: TMX, XLIFF, TSV, JSON lines, or a zip archive of "
+          "text with both sides in each file: TMX, XLIFF, PO, TSV, JSON lines, or a zip archive of "
           "OPUS",
           file);
     input("source", train.source, "source side of the text, one sentence per line",
@@ -143,7 +143,7 @@ struct ReadText {
 /// The name of a file without its folder and the ending of a compressed one.
 std::string plain_name(const std::string& path) {
   fs::path name = fs::path(path).filename();
-  for (const char* ending : {".gz", ".zst"})
+  for (const char* ending : {".gz", ".zst", ".xz"})
     if (name.extension() == ending) return name.stem().string();
   return name.string();
 }
