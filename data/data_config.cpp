@@ -33,6 +33,12 @@ void check_fraction(std::string_view flag, double value) {
 
 }  // namespace
 
+std::vector<std::string> DataConfig::valid_names() const {
+  std::vector<std::string> names = valid_source;
+  names.insert(names.end(), valid.begin(), valid.end());
+  return names;
+}
+
 std::vector<double> DataConfig::weights() const {
   if (corpus_weights.empty()) return std::vector<double>(training_files(), 1);
   std::vector<double> weights;

@@ -77,6 +77,8 @@ struct DataConfig {
   /// Throws UsageError naming the flag.
   void check() const;
   std::size_t training_files() const { return train_source.size() + train.size(); }
+  /// The validation texts: of two files that of the source, and the files with both sides.
+  std::vector<std::string> valid_names() const;
   /// Whether the program aligns the training text itself, in place of reading alignments.
   bool aligns_text() const { return guided_alignment == std::vector<std::string>{"auto"}; }
   /// For each training file, how often its pairs are seen in an epoch, on average; 1 by default.
@@ -134,7 +136,8 @@ struct DataConfig {
   void validation_fields(Visit& visit) {
     const auto field = fields_under("Data", visit);
     field("valid-src", valid_source,
-          "source side of the validation text; without it, some training pairs are held out",
+          "source side of the validation text, one file or more; without it, some training pairs "
+          "are held out",
           {.aliases = "validation-source,valid-source",
            .on_resume = OnResume::Allowed,
            .placeholder = "FILE"});

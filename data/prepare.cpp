@@ -74,11 +74,12 @@ TextReading reading_of(const PreparationWork& work) {
 struct PlainData {
   DataConfig data;
   std::vector<std::string> summaries;
+  std::vector<std::string> valid_names;  ///< of the validation texts, as they were given
 };
 
 PlainData plain_data(const Preparation& preparation) {
   preparation.data.check();
-  PlainData plain{preparation.data, {}};
+  PlainData plain{preparation.data, {}, preparation.data.valid_names()};
   DataConfig& data = plain.data;
   std::int64_t read = 0;
   const auto report = [&](std::int64_t more) {
@@ -449,6 +450,23 @@ void leave_out_trained(const DataConfig& data, const HashFilter& trained, ValidS
   if (!valid.has_trained) valid = std::move(rest);
 }
 
+/// The pairs of each validation text, after some were left out; `first_pairs` are those of the
+/// texts as they were read.
+std::vector<ValidPart> parts_of(const ValidSet& valid, const std::vector<std::string>& names,
+                                const std::vector<std::int64_t>& first_pairs) {
+  std::vector<ValidPart> parts;
+  if (names.size() < 2) return parts;
+  for (std::size_t text = 0; text < names.size(); ++text) {
+    const auto place = [&](std::int64_t pair) {
+      return static_cast<std::size_t>(std::ranges::upper_bound(valid.line_numbers, pair) -
+                                      valid.line_numbers.begin());
+    };
+    const ValidPart part{names[text], place(first_pairs[text]), place(first_pairs[text + 1])};
+    if (part.first < part.end) parts.push_back(part);
+  }
+  return parts;
+}
+
 /// Takes the pairs of the text that was given, or else those held out of the training text, without
 /// the pairs that are trained on.
 void take_validation(const PreparationWork& work, const CorpusFacts& facts,
@@ -526,6 +544,7 @@ PreparedData prepare_data(const Preparation& preparation) {
   prepared.report = storage->facts().report;
   prepared.changed_target = changed_target(text, *prepared.tokenizers.target, prepared.report);
   take_validation(work, storage->facts(), prepared);
+  prepared.valid.parts = parts_of(prepared.valid, plain.valid_names, valid_text.first_pairs());
   add_valid_lines(keep_valid_text, prepared.keep_valid);
   encode_valid(work, prepared.tokenizers, data.keep_valid_source, prepared.keep_valid);
   return prepared;

@@ -34,6 +34,12 @@ namespace dragoman {
 using DataObserver =
     std::function<void(std::string_view stage, std::int64_t done, std::int64_t total)>;
 
+/// The pairs of one of several validation texts: [first, end) of the lines of the set.
+struct ValidPart {
+  std::string name;  ///< its file, as the user gave it; of two files that of the source
+  std::size_t first = 0, end = 0;
+};
+
 struct ValidSet {
   std::vector<std::string> source_lines, target_lines;  ///< raw text of all pairs
   /// [pair] of the lines above: its line over all files, from 1. For held-out pairs it is the line
@@ -49,6 +55,8 @@ struct ValidSet {
   /// above, unless fewer than half of the pairs would remain.
   PairsFound trained;
   bool has_trained = false;  ///< whether they are among the lines all the same
+  /// One for each validation text that has pairs, if several were given; else empty.
+  std::vector<ValidPart> parts = {};
 };
 
 enum class CacheUse {

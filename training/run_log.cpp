@@ -166,6 +166,11 @@ bool EventFile::append(const nlohmann::ordered_json& line) {
   for (const auto& [name, value] : line.items()) {
     if (value.is_number() && name != "update")
       values += scalar(join_text(group, "/", name), value.get<double>());
+    if (name == "texts")
+      for (const auto& part : value)
+        for (const char* metric : {"bleu", "chrf"})
+          values += scalar(join_text(group, "/", metric, "/", part.at("name").get<std::string>()),
+                           part.at(metric).get<double>());
     if (name != "samples") continue;
     for (std::size_t i = 0; i < value.size(); ++i)
       values += text(join_text("samples/", i + 1), sample_text(value[i]));
@@ -210,6 +215,17 @@ Json to_json(const ValidationFacts& facts) {
     json["keep_chrf"] = keep->chrf;
     json["keep_has_fallen"] = facts.scores.keep_has_fallen;
   }
+  if (!result.parts.empty()) {
+    const PartScores mean = mean_of(result.parts);
+    json["mean_bleu"] = mean.bleu;
+    json["mean_chrf"] = mean.chrf;
+  }
+  for (const PartScores& part : result.parts)
+    json["texts"].push_back({{"name", utf8_of_bytes(part.name)},
+                             {"bleu", part.bleu},
+                             {"bleu_error", part.bleu_error},
+                             {"chrf", part.chrf},
+                             {"chrf_error", part.chrf_error}});
   if (!result.attention.empty()) json["attention"] = to_json(result.attention);
   for (const TranslatedSample& sample : facts.samples)
     json["samples"].push_back({{"source", sample.source},

@@ -49,8 +49,9 @@ class EventFile {
   EventFile(const std::filesystem::path& folder, std::int64_t first_update);
 
   /// Writes the members of a log line that has an "update". Numbers become scalars: "train/loss"
-  /// for a line of type "update", "valid/bleu" for "validation", else "<type>/<name>". "samples"
-  /// become texts "samples/1". Returns false if the disk is full; nothing is half written.
+  /// for a line of type "update", "valid/bleu" for "validation", else "<type>/<name>". Those of
+  /// "texts" become "valid/bleu/<name>", and "samples" become texts "samples/1". Returns false if
+  /// the disk is full; nothing is half written.
   bool append(const nlohmann::ordered_json& line);
 
  private:

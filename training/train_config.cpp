@@ -1,5 +1,7 @@
 #include "training/train_config.h"
 
+#include <filesystem>
+
 namespace dragoman {
 
 namespace {
@@ -114,6 +116,10 @@ void TrainConfig::check() const {
   require(keep_tolerance >= 0 && keep_tolerance <= 100, "keep-tolerance", "from 0 to 100");
   require(samples >= 0, "samples", "0 or more");
   max_seconds();
+}
+
+bool is_named(const std::string& file, const std::string& asked) {
+  return file == asked || std::filesystem::path(file).filename() == asked;
 }
 
 double parse_duration(std::string_view flag, const std::string& text) {

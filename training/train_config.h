@@ -68,6 +68,7 @@ struct TrainConfig {
   std::int64_t keep_last = 5;
   std::int64_t average_last = 5;
   BestMetric best_metric = BestMetric::Bleu;
+  std::string best_valid;  ///< see is_named(); kMeanOfTexts: the mean
   std::int64_t valid_beam_size = 1;
   double keep_tolerance = 1;
   std::int64_t samples = 3;
@@ -213,6 +214,10 @@ struct TrainConfig {
           "metric that decides which checkpoint is the best, and whether --patience "
           "counts a gain",
           {.aliases = "early-stopping-metric"});
+    field("best-valid", best_valid,
+          "of several validation texts, the one whose --best-metric decides: its file, with or "
+          "without the folder; mean: the mean of all; default: all lines as one text",
+          {.placeholder = "FILE|mean"});
     field("valid-beam-size", valid_beam_size, "beam size of the translations at validations");
     field("keep-tolerance", keep_tolerance,
           "how much worse --best-metric on --keep-valid-src may become than it was at the "
@@ -256,6 +261,11 @@ struct TrainConfig {
           {.on_resume = kAllowed});
   }
 };
+
+inline constexpr std::string_view kMeanOfTexts = "mean";  ///< for --best-valid
+
+/// Whether a text asks for a file: by its path, or by its name without the folder.
+bool is_named(const std::string& file, const std::string& asked);
 
 /// "90", "90s", "30m", "1.5h", "2d" in seconds; "" is 0. Throws UsageError naming the flag.
 double parse_duration(std::string_view flag, const std::string& text);

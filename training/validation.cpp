@@ -18,13 +18,27 @@
 
 namespace dragoman {
 
+PartScores mean_of(const std::vector<PartScores>& parts) {
+  PartScores mean{.name = std::string(kMeanOfTexts)};
+  const auto count = static_cast<double>(parts.size());
+  for (const PartScores& part : parts) {
+    mean.bleu += part.bleu / count;
+    mean.chrf += part.chrf / count;
+    mean.bleu_error = std::hypot(mean.bleu_error, part.bleu_error / count);
+    mean.chrf_error = std::hypot(mean.chrf_error, part.chrf_error / count);
+  }
+  return mean;
+}
+
 double ValidationResult::value(BestMetric metric) const {
   if (metric == BestMetric::Loss) return loss;
+  if (deciding) return metric == BestMetric::Bleu ? deciding->bleu : deciding->chrf;
   return metric == BestMetric::Bleu ? bleu : chrf;
 }
 
 double ValidationResult::standard_error(BestMetric metric) const {
   if (metric == BestMetric::Loss) return 0;
+  if (deciding) return metric == BestMetric::Bleu ? deciding->bleu_error : deciding->chrf_error;
   return metric == BestMetric::Bleu ? bleu_error : chrf_error;
 }
 
@@ -152,9 +166,15 @@ Validator::Validator(const PreparedData& data, const ValidSet& set, const TrainC
     : data_(data),
       set_(set),
       record_(record),
+      deciding_(config.best_valid),
       beam_size_(config.valid_beam_size),
       batches_(all_batches(set.tokens, config.max_tokens, end_ids(data.tokenizers))),
-      recorder_(data.tokenizers, set.source_lines, set.target_lines) {}
+      recorder_(data.tokenizers, set.source_lines, set.target_lines) {
+  const auto decides = [this](const ValidPart& part) { return is_named(part.name, deciding_); };
+  if (!deciding_.empty() && deciding_ != kMeanOfTexts && !set.parts.empty() &&
+      std::ranges::none_of(set.parts, decides))
+    throw Error("--best-valid ", deciding_, ": none of its pairs is left to validate with");
+}
 
 void Validator::require_memory(TrainingModel& model, std::string_view text) const {
   require_memory_to_evaluate(model, batches_, text);
@@ -181,19 +201,39 @@ ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weigh
   TranslationService service(pointers_to(engines), data_.tokenizers, {.record = record_});
   result.translations =
       best_texts(translate_lines(service, set_.source_lines, {.config = decode}, stop));
-  if (result.translations.size() == set_.target_lines.size()) {
-    EvaluateConfig evaluate;
-    evaluate.confidence = true;
-    evaluate.confidence_n = kBootstrapSamples;
-    evaluate.lowercase = evaluate.chrf.lowercase = lower_cases(*data_.tokenizers.target);
-    const auto scores = evaluate_lines(result.translations, {set_.target_lines}, evaluate, "");
-    result.bleu = scores[0].score;
-    result.chrf = scores[1].score;
-    result.bleu_error = scores[0].interval.value_or(0) / kErrorsInInterval;
-    result.chrf_error = scores[1].interval.value_or(0) / kErrorsInInterval;
-  }
+  if (result.translations.size() == set_.target_lines.size()) score(result);
   result.seconds = watch.seconds();
   return result;
+}
+
+void Validator::score(ValidationResult& result) const {
+  EvaluateConfig evaluate;
+  evaluate.confidence = true;
+  evaluate.confidence_n = kBootstrapSamples;
+  evaluate.lowercase = evaluate.chrf.lowercase = lower_cases(*data_.tokenizers.target);
+  const auto scores_of = [&](const ValidPart& part) {
+    const auto lines_of = [&](const std::vector<std::string>& lines) {
+      return std::vector<std::string>(lines.begin() + static_cast<std::ptrdiff_t>(part.first),
+                                      lines.begin() + static_cast<std::ptrdiff_t>(part.end));
+    };
+    const auto scores =
+        evaluate_lines(lines_of(result.translations), {lines_of(set_.target_lines)}, evaluate, "");
+    return PartScores{.name = part.name,
+                      .bleu = scores[0].score,
+                      .chrf = scores[1].score,
+                      .bleu_error = scores[0].interval.value_or(0) / kErrorsInInterval,
+                      .chrf_error = scores[1].interval.value_or(0) / kErrorsInInterval};
+  };
+  const PartScores all = scores_of({"", 0, set_.target_lines.size()});
+  result.bleu = all.bleu;
+  result.chrf = all.chrf;
+  result.bleu_error = all.bleu_error;
+  result.chrf_error = all.chrf_error;
+  for (const ValidPart& part : set_.parts) result.parts.push_back(scores_of(part));
+  if (result.parts.empty() || deciding_.empty()) return;
+  if (deciding_ == kMeanOfTexts) result.deciding = mean_of(result.parts);
+  for (const PartScores& part : result.parts)
+    if (is_named(part.name, deciding_)) result.deciding = part;
 }
 
 }  // namespace dragoman

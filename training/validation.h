@@ -46,6 +46,16 @@ struct ValidationScore {
   double loss = 0;
 };
 
+/// The scores of one of several validation texts, or their means.
+struct PartScores {
+  std::string name;
+  double bleu = 0, chrf = 0;
+  double bleu_error = 0, chrf_error = 0;  ///< as those of ValidationResult
+};
+
+/// The means of the scores of texts whose lines have nothing to do with each other.
+PartScores mean_of(const std::vector<PartScores>& parts);
+
 struct ValidationResult {
   double loss = 0;        ///< negative log-likelihood per target piece, </s> included, no smoothing
   double perplexity = 0;  ///< exp(loss)
@@ -54,11 +64,14 @@ struct ValidationResult {
   /// Standard errors of BLEU and chrF by bootstrap over the validation lines: the change that other
   /// lines would make.
   double bleu_error = 0, chrf_error = 0;
+  std::vector<PartScores> parts = {};       ///< of several validation texts; else empty
+  std::optional<PartScores> deciding = {};  ///< of --best-valid; the whole text if it is not set
   std::int64_t fewer_rows = 0;  ///< that translations had at last, if memory had run out; else 0
   double seconds = 0;
   std::vector<std::string> translations;  ///< of all validation lines
   RecordedAttention attention;            ///< of one pair; empty if none is short enough
 
+  /// Of the text that decides. The loss is that of the whole text.
   double value(BestMetric metric) const;
   double standard_error(BestMetric metric) const;  ///< 0 for the loss, which has none
   ValidationScore score(BestMetric metric) const { return {value(metric), loss}; }
@@ -132,9 +145,12 @@ class Validator {
                        std::stop_token stop) const;
 
  private:
+  void score(ValidationResult& result) const;
+
   const PreparedData& data_;
   const ValidSet& set_;
   const TextRecord record_;
+  const std::string deciding_;  ///< TrainConfig::best_valid
   std::int64_t beam_size_;
   std::vector<PackedBatch> batches_;
   AttentionRecorder recorder_;

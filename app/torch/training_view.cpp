@@ -293,6 +293,17 @@ void TrainingView::logged(const UpdateFacts& f, const ProgressRecord& progress) 
   log_facts(text, json);
 }
 
+namespace {
+
+/// Logs the scores of one of several validation texts.
+void log_part(const PartScores& part) {
+  log_info(join_text("    ", part.name,
+                     format(":  BLEU %.2f ± %.2f  chrF %.2f ± %.2f", part.bleu, part.bleu_error,
+                            part.chrf, part.chrf_error)));
+}
+
+}  // namespace
+
 void TrainingView::validated(const ValidationFacts& facts) {
   const ValidationResult& r = facts.scores.valid;
   const auto& kept = facts.scores.keep;
@@ -316,6 +327,8 @@ void TrainingView::validated(const ValidationFacts& facts) {
              {"valid_chrf", r.chrf},
              {"keep_has_fallen", facts.scores.keep_has_fallen},
              {"best", facts.new_best}});
+  for (const PartScores& part : r.parts) log_part(part);
+  if (!r.parts.empty()) log_part(mean_of(r.parts));
   for (std::size_t i = 0; i < facts.samples.size(); ++i) {
     const auto& [source, text, reference] = facts.samples[i];
     if (!validated_)

@@ -14,6 +14,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* kOfText = " of ";
+
 std::map<std::string, double> numbers_of(const json& line) {
   std::map<std::string, double> numbers;
   for (const auto& [name, value] : line.items())
@@ -50,6 +52,11 @@ LogPoint point_of(const json& line) {
       point.samples.push_back({.source = sample.at("source").get<std::string>(),
                                .translation = sample.at("translation").get<std::string>(),
                                .reference = sample.at("reference").get<std::string>()});
+  if (const auto texts = line.find("texts"); texts != line.end())
+    for (const json& text : *texts)
+      for (const char* metric : {"bleu", "chrf"})
+        point.numbers[text_number(metric, text.at("name").get<std::string>())] =
+            text.at(metric).get<double>();
   if (const auto attention = line.find("attention"); attention != line.end())
     point.attention = attention_of(*attention);
   return point;
@@ -85,6 +92,19 @@ void read_line(RunHistory& history, const json& line) {
 }
 
 }  // namespace
+
+std::string text_number(const std::string& metric, const std::string& name) {
+  return metric + kOfText + name;
+}
+
+std::vector<std::string> RunHistory::validation_texts() const {
+  const std::string begin = text_number("bleu", "");
+  std::vector<std::string> names;
+  if (validations.empty()) return names;
+  for (const auto& [name, value] : validations.back().numbers)
+    if (name.starts_with(begin)) names.push_back(name.substr(begin.size()));
+  return names;
+}
 
 std::optional<double> LogPoint::number(const std::string& name) const {
   const auto found = numbers.find(name);

@@ -24,13 +24,16 @@ struct AttentionLine {
 /// One line about an update.
 struct LogPoint {
   std::int64_t update = 0;
-  std::map<std::string, double> numbers;  ///< every finite number of the line by its name
+  std::map<std::string, double> numbers;  ///< every finite number of the line; see text_number()
   std::vector<SampleLine> samples;        ///< of a validation
   AttentionLine attention;                ///< of a validation
   bool best = false;  ///< a validation: the model of this update became the best
 
   std::optional<double> number(const std::string& name) const;
 };
+
+/// The name of the "bleu" or "chrf" of one of several validation texts among those numbers.
+std::string text_number(const std::string& metric, const std::string& name);
 
 struct RunHistory {
   std::vector<LogPoint> updates, validations;  ///< by rising update
@@ -44,6 +47,8 @@ struct RunHistory {
   bool empty() const { return updates.empty() && validations.empty(); }
   /// A setting of the last start; empty if it is not known.
   std::string setting(const std::string& name) const;
+  /// The names of the validation texts, if there are several.
+  std::vector<std::string> validation_texts() const;
   /// That of the last validation that has one; null: none has.
   const AttentionLine* last_attention() const;
 };

@@ -2,7 +2,9 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/error.h"
@@ -51,34 +53,46 @@ enum class LineType { Update, Validation };
 constexpr std::array<std::string_view, 2> names_of(LineType) { return {"update", "validation"}; }
 
 struct PlottedMetric {
-  std::string_view title, note;  ///< the note stands in small letters after the title
+  std::string title, note;  ///< the note stands in small letters after the title
   LineType type;
-  std::string_view name;  ///< in log.jsonl
+  std::string name;  ///< of a number of LogPoint
   YRange range = YRange::OfTheValues;
 };
 
 /// The grid rows of a curve that ends far below its beginning, and of other curves.
 constexpr int kRowsOfALoss = 8, kRows = 5;
 
-constexpr std::array kMetrics = {
-    PlottedMetric{"Training loss", "", LineType::Update, "loss"},
-    PlottedMetric{"Training nll", "negative log-likelihood, with dropout", LineType::Update,
-                  "negative_log_likelihood"},
-    PlottedMetric{"Validation nll", "negative log-likelihood, without dropout",
-                  LineType::Validation, "loss"},
-    PlottedMetric{"BLEU of the validation text", "", LineType::Validation, "bleu"},
-    PlottedMetric{"chrF of the validation text", "", LineType::Validation, "chrf"},
-    PlottedMetric{"Learning rate", "", LineType::Update, "learning_rate", YRange::FromZero},
-    PlottedMetric{"Gradient norm", "", LineType::Update, "gradient_norm", YRange::FromZero},
-    PlottedMetric{"Target pieces per second", "", LineType::Update, "target_tokens_per_second",
-                  YRange::FromZero},
-    PlottedMetric{"Fraction of the time spent waiting for data", "", LineType::Update, "data_wait",
-                  YRange::Fraction}};
+/// Those of every run, and the scores of each of several validation texts.
+std::vector<PlottedMetric> metrics_of(const std::vector<PlottedRun>& runs) {
+  std::vector<PlottedMetric> metrics = {
+      {"Training loss", "", LineType::Update, "loss"},
+      {"Training nll", "negative log-likelihood, with dropout", LineType::Update,
+       "negative_log_likelihood"},
+      {"Validation nll", "negative log-likelihood, without dropout", LineType::Validation, "loss"},
+      {"BLEU of the validation text", "", LineType::Validation, "bleu"},
+      {"chrF of the validation text", "", LineType::Validation, "chrf"}};
+  std::set<std::string> texts;
+  for (const PlottedRun& run : runs)
+    for (const std::string& text : run.history.validation_texts()) texts.insert(text);
+  if (!texts.empty())
+    metrics.push_back({"Mean BLEU", "of the validation texts", LineType::Validation, "mean_bleu"});
+  for (const std::string& text : texts)
+    metrics.push_back({"BLEU of " + text, "", LineType::Validation, text_number("bleu", text)});
+  for (const PlottedMetric& metric :
+       {PlottedMetric{"Learning rate", "", LineType::Update, "learning_rate", YRange::FromZero},
+        PlottedMetric{"Gradient norm", "", LineType::Update, "gradient_norm", YRange::FromZero},
+        PlottedMetric{"Target pieces per second", "", LineType::Update, "target_tokens_per_second",
+                      YRange::FromZero},
+        PlottedMetric{"Fraction of the time spent waiting for data", "", LineType::Update,
+                      "data_wait", YRange::Fraction}})
+    metrics.push_back(metric);
+  return metrics;
+}
 
 /// A note about the numbers. For the training loss it names the objective of the runs.
 std::string note_of(const PlottedMetric& metric, const std::vector<PlottedRun>& runs) {
   const bool is_training_loss = metric.type == LineType::Update && metric.name == "loss";
-  return is_training_loss ? training_objectives(runs) : std::string(metric.note);
+  return is_training_loss ? training_objectives(runs) : metric.note;
 }
 
 struct Axis {
@@ -127,7 +141,7 @@ std::vector<Curve> curves_of(const std::vector<PlottedRun>& runs, const PlottedM
   for (std::size_t run = 0; run < runs.size(); ++run) {
     Curve curve{.run = run, .points = {}};
     for (const LogPoint& point : points_of(runs[run], metric.type)) {
-      const auto x = point.number(x_member), y = point.number(std::string(metric.name));
+      const auto x = point.number(x_member), y = point.number(metric.name);
       const bool rising = curve.points.empty() || (x && *x >= curve.points.back().x);
       if (x && y && rising) curve.points.push_back({*x, *y});
     }
@@ -141,7 +155,7 @@ std::string figure(const std::vector<PlottedRun>& runs, const PlottedMetric& met
   const bool is_loss = metric.name == "loss" || metric.name == "negative_log_likelihood";
   std::string drawings;
   for (const XAxis& axis : axes) {
-    LineChart chart{.label = std::string(metric.title),
+    LineChart chart{.label = metric.title,
                     .x = axis,
                     .y_range = metric.range,
                     .rows = is_loss ? kRowsOfALoss : kRows,
@@ -154,7 +168,7 @@ std::string figure(const std::vector<PlottedRun>& runs, const PlottedMetric& met
   const std::string note = note_of(metric, runs);
   return join_text("<figure data-type=\"",
                    names_of(metric.type)[static_cast<std::size_t>(metric.type)], "\" data-name=\"",
-                   metric.name, "\"><figcaption>", metric.title,
+                   escaped(metric.name), "\"><figcaption>", escaped(metric.title),
                    note.empty() ? "" : " <small>" + escaped(note) + "</small>", "</figcaption>\n",
                    drawings, "</figure>\n");
 }
@@ -174,10 +188,11 @@ std::string json_column(const std::string& name, const std::vector<LogPoint>& po
     if (!numbers.empty()) numbers += ',';
     numbers += json_number(point.number(member));
   }
-  return join_text('"', name, "\":[", numbers, "]");
+  return join_text(nlohmann::json(name).dump(), ":[", numbers, "]");
 }
 
-std::string json_of(const PlottedRun& run, LineType type) {
+std::string json_of(const PlottedRun& run, LineType type,
+                    const std::vector<PlottedMetric>& metrics) {
   const auto& points = points_of(run, type);
   std::string columns;
   const auto add = [&](std::string_view name, std::string_view member) {
@@ -185,7 +200,7 @@ std::string json_of(const PlottedRun& run, LineType type) {
     columns += json_column(std::string(name), points, std::string(member));
   };
   for (const Axis& axis : kAxes) add(axis.name, axis.member);
-  for (const PlottedMetric& metric : kMetrics)
+  for (const PlottedMetric& metric : metrics)
     if (metric.type == type) add(metric.name, metric.name);
   return join_text("{", columns, "}");
 }
@@ -207,7 +222,7 @@ std::vector<XAxis> training_axes(const std::vector<PlottedRun>& runs) {
 
 std::string training_charts(const std::vector<PlottedRun>& runs, const std::vector<XAxis>& axes) {
   std::string html = "<section class=\"charts\">\n";
-  for (const PlottedMetric& metric : kMetrics) html += figure(runs, metric, axes);
+  for (const PlottedMetric& metric : metrics_of(runs)) html += figure(runs, metric, axes);
   return html + "</section>\n";
 }
 
@@ -216,11 +231,13 @@ std::string legend_mark(std::size_t run) {
 }
 
 std::string chart_data(const std::vector<PlottedRun>& runs) {
+  const std::vector<PlottedMetric> metrics = metrics_of(runs);
   std::string json;
   for (const PlottedRun& run : runs)
-    json += join_text(json.empty() ? "[" : ",\n", "{\"update\":", json_of(run, LineType::Update),
-                      ",\"validation\":", json_of(run, LineType::Validation), "}");
-  return "<script type=\"application/json\" id=\"data\">" + json + "]</script>\n";
+    json += join_text(json.empty() ? "[" : ",\n",
+                      "{\"update\":", json_of(run, LineType::Update, metrics),
+                      ",\"validation\":", json_of(run, LineType::Validation, metrics), "}");
+  return "<script type=\"application/json\" id=\"data\">" + json_in_script(json) + "]</script>\n";
 }
 
 }  // namespace dragoman

@@ -340,6 +340,28 @@ TEST_F(PrepareTest, ValidationFilesKeepAllTheirLines) {
   EXPECT_EQ(prepared.valid.tokens.source(2), prepared.tokenizers.source->encode("the dog"));
 }
 
+TEST_F(PrepareTest, SeveralValidationTextsArePartsOfOneSet) {
+  const std::vector<std::string> text = sample_text(300);
+  set_text(text);
+  data.invalid = InvalidLines::Skip;
+  data.valid_source = {write("v.en", "the dog\n\xFF\n" + text[5] + "\nthe cat\n"),
+                       write("w.en", text[7] + "\n")};
+  data.valid_target = {write("v.de", "der Hund\nx\ndas " + text[5] + "\ndie Katze\n"),
+                       write("w.de", "das " + text[7] + "\n")};
+  data.valid = {write("x.tsv", "a horse\tein Pferd\n")};
+  const auto parts = prepare().valid.parts;
+  ASSERT_EQ(parts.size(), 2u) << "nothing is left of w.en, as it is trained on";
+  EXPECT_EQ(parts[0].name, data.valid_source[0]);
+  EXPECT_EQ(parts[0].first, 0u);
+  EXPECT_EQ(parts[0].end, 2u);
+  EXPECT_EQ(parts[1].name, data.valid[0]);
+  EXPECT_EQ(parts[1].first, 2u);
+  EXPECT_EQ(parts[1].end, 3u);
+  data.valid_source.clear();
+  data.valid_target.clear();
+  EXPECT_TRUE(prepare().valid.parts.empty()) << "a single text";
+}
+
 TEST_F(PrepareTest, AValidationTextNeedsAPairForTheLoss) {
   set_text(sample_text(300));
   data.max_length = 30;

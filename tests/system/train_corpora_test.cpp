@@ -116,6 +116,25 @@ TEST_F(TrainCorpora, OtherWeightsAreAnotherRun) {
   EXPECT_THAT(result.errors, Names("--corpus-weights ... '1,2.5'"));
 }
 
+TEST_F(TrainCorpora, OneOfSeveralValidationTextsDecidesAlsoInARunThatIsResumed) {
+  const auto words = [](const std::string& folder, std::vector<std::string> more = {}) {
+    more.insert(more.end(), {"--valid-src", sample("test.en"), "--valid-tgt", sample("test.de"),
+                             "--best-valid", "test.en"});
+    return command(folder, more);
+  };
+  const auto straight = run(words("texts"), "", kLimit);
+  ASSERT_EQ(straight.exit_code, 0) << straight.errors;
+  for (const std::string& name : {sample("valid.en"), sample("test.en"), std::string("mean")})
+    EXPECT_THAT(straight.errors, HasSubstr("    " + name + ":  BLEU "));
+  ASSERT_EQ(run(words("texts-resumed", {"--max-updates", "30"}), "", kLimit).exit_code, 0);
+  const auto resumed = run(words("texts-resumed"), "", kLimit);
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
+  const std::string last = "/checkpoints/update-00000060.safetensors";
+  EXPECT_TRUE(weights("texts" + last) == weights("texts-resumed" + last));
+  EXPECT_TRUE(weights("texts/model.safetensors") == weights("texts-resumed/model.safetensors"));
+  EXPECT_THAT(read_file(path("texts/log.jsonl")), HasSubstr("\"mean_bleu\""));
+}
+
 using TrainLowercase = Train;
 
 TEST_F(TrainLowercase, TheModelReadsAndWritesLowerCaseAndSaysSoWhenItIsScored) {

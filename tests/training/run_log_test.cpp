@@ -115,6 +115,7 @@ TEST_F(RunLogTest, EachStartSaysItsSettingsAndCutsOffLinesAfterItsCheckpoint) {
 TEST_F(RunLogTest, AValidationHasItsSamplesAndTheTextToKeep) {
   Scores scores;
   scores.valid.bleu = 12.5;
+  scores.valid.parts = {{.name = "a", .bleu = 20, .chrf = 40}, {.name = "b", .bleu = 50}};
   scores.keep.emplace().bleu = 40;
   scores.keep_has_fallen = true;
   scores.valid.attention = {.source = {"a", "</s>"}, .target = {"b"}, .weights = {0.25F, 0.75F}};
@@ -128,6 +129,10 @@ TEST_F(RunLogTest, AValidationHasItsSamplesAndTheTextToKeep) {
   EXPECT_EQ(line.at("update"), 7);
   EXPECT_EQ(line.at("bleu"), 12.5);
   EXPECT_EQ(line.at("best"), true);
+  EXPECT_EQ(line.at("mean_bleu"), 35);
+  EXPECT_EQ(line.at("texts").at(0).at("name"), "a");
+  EXPECT_EQ(line.at("texts").at(0).at("chrf"), 40);
+  EXPECT_EQ(line.at("texts").at(1).at("bleu"), 50);
   EXPECT_EQ(line.at("keep_bleu"), 40);
   EXPECT_EQ(line.at("keep_has_fallen"), true);
   EXPECT_EQ(line.at("attention").dump(),

@@ -126,6 +126,20 @@ TEST(Scores, AModelThatForgetsTheTextToKeepBeatsNothing) {
   EXPECT_FALSE(scores.for_patience(kByBleu).counts);
 }
 
+TEST(Scores, OneOfSeveralTextsMayDecide) {
+  Scores scores = with_bleu(30, 2);
+  scores.valid.parts = {{.name = "a", .bleu = 20, .chrf = 40, .bleu_error = 3},
+                        {.name = "b", .bleu = 50, .chrf = 60, .bleu_error = 4}};
+  EXPECT_FALSE(scores.beat({.update = 5, .value = 30.1, .loss = 3}, kByBleu)) << "all lines";
+  scores.valid.deciding = scores.valid.parts[1];
+  EXPECT_TRUE(scores.beat({.update = 5, .value = 49, .loss = 1}, kByBleu));
+  EXPECT_EQ(scores.for_patience(kByChrf).score, 60);
+  scores.valid.deciding = mean_of(scores.valid.parts);
+  EXPECT_EQ(scores.for_patience(kByBleu).score, 35);
+  EXPECT_EQ(scores.for_patience(kByBleu).standard_error, 2.5);
+  EXPECT_EQ(scores.for_patience(score_order(BestMetric::Loss, kChrfFloor)).score, -2);
+}
+
 TEST(Scores, ForPatienceGreaterIsBetter) {
   Scores scores = with_bleu(30, 2);
   scores.valid.bleu_error = 0.5;

@@ -18,6 +18,22 @@ void check_dropout_step(std::string_view flag, double rate) {
                      ": rates go in steps of 1/256, and this one is 0; give 0.004 or more, or 0");
 }
 
+void check_best_valid(const TrainConfig& train, const DataConfig& data) {
+  const std::string& best = train.best_valid;
+  if (best.empty()) return;
+  if (train.best_metric == BestMetric::Loss)
+    throw UsageError("--best-valid: the loss is that of all validation lines; give --best-metric ",
+                     "bleu or chrf");
+  const std::vector<std::string> names = data.valid_names();
+  if (names.size() < 2)
+    throw UsageError("--best-valid: needs several validation texts (--valid-src, --valid-tgt, or ",
+                     "--valid)");
+  const auto fits = [&best](const std::string& name) { return is_named(name, best); };
+  if (best == kMeanOfTexts || std::ranges::count_if(names, fits) == 1) return;
+  throw UsageError("--best-valid ", best,
+                   ": is not one of the validation texts: ", joined(names, ", "));
+}
+
 }  // namespace
 
 const Field& field_named(const std::vector<Field>& fields, std::string_view name) {
@@ -48,6 +64,7 @@ void RunSettings::check() const {
   model.check();
   data.check();
   tokenizer.check();
+  check_best_valid(train, data);
   check_dropout_step("dropout", model.dropout);
   check_dropout_step("attention-dropout", model.attention_dropout);
   check_dropout_step("activation-dropout", model.activation_dropout);

@@ -54,6 +54,22 @@ TEST(TrainingPage, EachNumberAndAxisHasADrawing) {
   EXPECT_EQ(count(page, "<g class=\"run-1\">"), 27u);
 }
 
+TEST(TrainingPage, EachOfSeveralValidationTextsHasADrawing) {
+  PlottedRun run = run_of("a", "x", 0);
+  run.history = read_history(
+      R"({"type":"validation","update":10,"loss":1,"bleu":20,"chrf":40,"mean_bleu":25,"texts":[)"
+      R"({"name":"v.en","bleu":20,"chrf":40},{"name":"</w>","bleu":30,"chrf":50}]})"
+      "\n");
+  EXPECT_EQ(run.history.validation_texts(), (std::vector<std::string>{"</w>", "v.en"}));
+  const std::string page = training_page({run});
+  EXPECT_THAT(page, HasSubstr("<figcaption>BLEU of v.en</figcaption>"));
+  EXPECT_THAT(page, HasSubstr("<figcaption>BLEU of &lt;/w&gt;</figcaption>"));
+  EXPECT_THAT(page, HasSubstr("<figcaption>Mean BLEU"));
+  EXPECT_THAT(page, HasSubstr("data-name=\"bleu of v.en\""));
+  EXPECT_THAT(page, HasSubstr("\"bleu of v.en\":[20]"));
+  EXPECT_THAT(page, Not(HasSubstr("bleu of </w>")));
+}
+
 TEST(TrainingPage, ThePageSaysWhyThereIsNoAttention) {
   EXPECT_THAT(training_page({run_of("a", "xy", 0)}),
               HasSubstr("a: no picture of how alignment comes about"));

@@ -80,6 +80,11 @@ TEST(RunSettings, FlagsThatDoNotFitEachOtherAreRefused) {
         {"init-from", "first"},
         {"valid-fraction", "0"}},
        "--keep-valid-src: needs a validation beside it"},
+      {{{"best-valid", "v.en"}, {"valid-src", "v.en"}, {"valid-tgt", "v.de"}},
+       "--best-valid: needs several validation texts"},
+      {{{"best-valid", "w.en"}, {"valid-src", "v.en,u.en"}, {"valid-tgt", "v.de,u.de"}},
+       "--best-valid w.en: is not one of the validation texts: v.en, u.en"},
+      {{{"best-valid", "mean"}, {"best-metric", "loss"}}, "--best-valid: the loss is that of all"},
       {{{"guided-alignment-layer", "7"}}, "--guided-alignment-layer 7: the decoder has 6 layers"},
       {{{"guided-alignment-head", "9"}}, "--guided-alignment-head 9: a layer has 8 heads"},
       {{{"positions", "learned"}, {"max-positions", "100"}, {"max-length", "100"}},
@@ -87,6 +92,13 @@ TEST(RunSettings, FlagsThatDoNotFitEachOtherAreRefused) {
       {{{"positions", "learned"}, {"max-positions", "100"}, {"max-length", "0"}},
        "--max-length 0: the 100 learned positions"}};
   for (const Case& flags : cases) EXPECT_THAT(refusal(flags.texts), HasSubstr(flags.message));
+  for (const char* best : {"mean", "u.en", "dev/u.en"})
+    EXPECT_EQ(refusal({{"best-valid", best},
+                       {"valid-src", "v.en,dev/u.en"},
+                       {"valid-tgt", "v.de,u.de"},
+                       {"train-src", "a.en"},
+                       {"train-tgt", "a.de"}}),
+              "");
 }
 
 }  // namespace
