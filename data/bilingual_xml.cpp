@@ -82,7 +82,7 @@ class Units {
   /// The languages under which a unit has its sides.
   struct Sides {
     std::string source, target;
-    std::string languages;  ///< "en-de"
+    LanguagePair languages;
   };
 
   /// The unit that is open is broken, and another one comes next.
@@ -147,7 +147,7 @@ class TmxUnits : public Units {
       throw Error(name, ":", unit.line, ": has texts in ", joined(all, ", "),
                   "; say which two are wanted: --source-lang and --target-lang");
     if (target.empty()) target = others[0];
-    return {source, target, source + "-" + target};
+    return {source, target, {source, target}};
   }
 
  private:
@@ -171,8 +171,8 @@ class XliffUnits : public Units {
       return is_language(from, asked.source_lang) &&
              (to.empty() || is_language(to, asked.target_lang));
     };
-    if (fits(source_, target_)) return {"source", "target", source_ + "-" + target_};
-    if (fits(target_, source_)) return {"target", "source", target_ + "-" + source_};
+    if (fits(source_, target_)) return {"source", "target", {source_, target_}};
+    if (fits(target_, source_)) return {"target", "source", {target_, source_}};
     throw Error(name, ": is from ", source_, " to ", target_, ", not from ", asked.source_lang,
                 " to ", asked.target_lang, " (--source-lang, --target-lang)");
   }

@@ -53,7 +53,7 @@ struct DataConfig {
   std::vector<std::string> guided_alignment = {};  ///< see aligns_text(); files as in training
   std::vector<std::string> valid_source = {}, valid_target = {};
   std::vector<std::string> valid = {};             ///< files with both sides, after those
-  std::string source_lang = {}, target_lang = {};  ///< of files with both sides
+  std::string source_lang = {}, target_lang = {};  ///< codes
   std::vector<std::string> columns = {};           ///< likewise
   std::vector<std::string> keep_valid_source = {}, keep_valid_target = {};  ///< of fine-tuning
   std::int64_t max_length = 256;  ///< pieces per side, without </s>; 0: no limit
@@ -111,8 +111,9 @@ struct DataConfig {
           "archive of OPUS; takes the place of --train-src and --train-tgt, or comes after them",
           {.on_resume = OnResume::Allowed, .placeholder = "FILE"});
     field("source-lang", source_lang,
-          "language of the source in files of --train and --valid that have several, for example "
-          "en or en-GB",
+          "language of the source, for example en or en-GB: which one of those in the files of "
+          "--train and --valid, and what the model file says; if not given, as these files say, or "
+          "the endings of text files (train.en)",
           {.placeholder = "CODE"});
     field("target-lang", target_lang, "language of the target, likewise", {.placeholder = "CODE"});
     field("columns", columns,

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/formatted_text.h"
+#include "base/lines.h"
 #include "base/utf8.h"
 #include "data/pair_format.h"
 
@@ -102,7 +103,8 @@ struct CloseZip {
 
 /// Two entries of an archive that translate each other: "Books.de-en.de" and "Books.de-en.en".
 struct ZippedPair {
-  std::string source, target, languages;
+  std::string source, target;  ///< names
+  LanguagePair languages;
 };
 
 /// The part of a name after its last dot; "" if it cannot be the code of a language.
@@ -126,10 +128,10 @@ ZippedPair pair_in(const std::vector<std::string>& names, const std::string& pat
   for (const auto& [stem, codes] : languages)
     for (const std::string& from : codes)
       for (const std::string& to : codes) {
-        const std::string both = join_text(from, '-', to);
+        const LanguagePair both{from, to};
         const bool fits = is_asked ? is_language(from, options.source_lang) &&
                                          is_language(to, options.target_lang)
-                                   : stem.ends_with(join_text('.', both, '.'));
+                                   : stem.ends_with(join_text('.', both.name(), '.'));
         if (from != to && fits) found.push_back({stem + from, stem + to, both});
       }
   if (found.size() == 1) return found[0];
@@ -280,7 +282,8 @@ fs::path stored_path(const std::string& path, const PairFileOptions& options,
 
 std::string summary_of(const std::string& path, const PairFileFacts& facts) {
   std::string text = join_text(path, ": ", counted(facts.pairs, "pair"));
-  if (!facts.languages.empty()) text += join_text(" (", facts.languages, ")");
+  const auto& [source, target] = facts.languages;
+  if (!source.empty() && !target.empty()) text += join_text(" (", source, "-", target, ")");
   if (facts.left_out > 0)
     text += join_text(", ", with_separators(facts.left_out), " left out (", facts.first_left_out,
                       facts.left_out > 1 ? ", ...)" : ")");
@@ -294,9 +297,11 @@ PlainTexts plain_texts_of(const std::string& path, const PairFileOptions& option
                           const std::function<void(std::int64_t bytes)>& report) {
   const std::string stored = stored_path(path, options, folder).string();
   const std::string summary = stored + ".summary";  // written last
-  PlainTexts texts{stored + ".source", stored + ".target", ""};
+  PlainTexts texts{stored + ".source", stored + ".target", "", {}};
   if (fs::exists(summary)) {
-    texts.summary = read_file(summary);
+    const std::vector<std::string> lines = read_lines(summary);
+    texts.summary = lines.empty() ? "" : lines[0];
+    if (lines.size() > 2) texts.languages = {lines[1], lines[2]};  // of older versions: none
     return texts;
   }
   create_folders(folder);
@@ -325,7 +330,9 @@ PlainTexts plain_texts_of(const std::string& path, const PairFileOptions& option
   source.commit();
   target.commit();
   texts.summary = summary_of(path, facts);
-  write_file(summary, texts.summary);
+  texts.languages = {normal_code(facts.languages.source), normal_code(facts.languages.target)};
+  write_file(summary, join_text(one_line(texts.summary), '\n', texts.languages.source, '\n',
+                                texts.languages.target, '\n'));
   return texts;
 }
 

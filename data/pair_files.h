@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "data/languages.h"
+
 namespace dragoman {
 
 /// What a pair file does not say itself.
@@ -28,7 +30,7 @@ struct PairFileFacts {
   std::int64_t pairs = 0;
   std::int64_t left_out = 0;   ///< units that are broken, or lack a side
   std::string first_left_out;  ///< where and why: "line 17: no text in de"
-  std::string languages;       ///< "en-de", as the file has them; "" if it names none
+  LanguagePair languages;      ///< as the file or the options name them; "" if neither does
 };
 
 /// Takes the sides of a pair. Neither has a line end.
@@ -45,6 +47,7 @@ PairFileFacts read_pair_file(const std::string& path, const PairFileOptions& opt
 struct PlainTexts {
   std::string source, target;  ///< paths
   std::string summary;         ///< "memory.tmx: 2,000 pairs (en-de), 3 left out: line 17: ..."
+  LanguagePair languages;      ///< normal_code() of those of the facts
 };
 
 /// Writes the plain texts into the folder, or finds those that an earlier call has written there

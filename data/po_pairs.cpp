@@ -148,8 +148,7 @@ class PoPairs : public LinePairs {
       throw Error(name, ": is from ", source.empty() ? "another language" : source, " to ", target,
                   ", not from ", options.source_lang, " to ", options.target_lang,
                   " (--source-lang, --target-lang)");
-    if (source.empty()) return;
-    facts.languages = is_turned_ ? target + "-" + source : source + "-" + target;
+    facts.languages = is_turned_ ? LanguagePair{target, source} : LanguagePair{source, target};
   }
 
   Message message_;

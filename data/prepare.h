@@ -19,6 +19,7 @@
 #include "data/data_config.h"
 #include "data/epoch_plan.h"
 #include "data/fresh_encoder.h"
+#include "data/languages.h"
 #include "data/parallel_text.h"
 #include "data/trained_pairs.h"
 #include "data/word_alignment.h"
@@ -107,6 +108,7 @@ struct PreparedData {
   CacheUse cache = CacheUse::Built;
   std::string cache_problem;                       ///< of CacheUse::Rebuilt: the fault, in one line
   std::vector<std::string> pair_files;             ///< what was found in each, in a line
+  LanguagePair languages;                          ///< of the training text; "": not known
   std::string text_hash;                           ///< of the training text, 16 hexadecimal digits
   std::map<std::string, std::string> file_hashes;  ///< of every text file, by its path
   bool tokenizers_trained = false;                 ///< in this call or an earlier one; else given

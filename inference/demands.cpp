@@ -141,6 +141,17 @@ std::vector<RequiredText> Demands::of(std::string_view source, const Terms& firs
   return all;
 }
 
+std::string number_format_of(const std::string& choice, const TextRecord& model) {
+  if (choice != "auto") return choice;
+  const auto without_region = [](const std::string& code) {
+    return code.substr(0, code.find('-'));
+  };
+  if (model.source_language.empty() || model.target_language.empty())
+    throw UsageError("--number-format auto: the model's file does not say its languages; name ",
+                     "them, as en-de");
+  return without_region(model.source_language) + "-" + without_region(model.target_language);
+}
+
 Demands demands_of(DemandChoices choices) {
   const std::string& languages = choices.number_format;
   if (!languages.empty() && !choices.protect)

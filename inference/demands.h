@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "inference/search/required_phrases.h"
+#include "model/file/model_file.h"
 #include "tokenizer/terms.h"
 
 namespace dragoman {
@@ -57,6 +58,10 @@ struct DemandChoices {
   bool terms_force = false;
   std::string number_format = {};  ///< two languages, "en-de"; may be empty
 };
+
+/// Two languages for DemandChoices::number_format: the choice itself, or those of the model for
+/// "auto". Throws UsageError if its record has none.
+std::string number_format_of(const std::string& choice, const TextRecord& model);
 
 /// Throws UsageError that names the flag if the choices do not go together.
 Demands demands_of(DemandChoices choices);

@@ -66,7 +66,7 @@ LIBRARIES = {
     r"iconv.h": ["extras/markup/charset.cpp"],
     r"md4c.h": ["extras/markup/markdown_syntax.cpp"],
     r"boost/.*": ["extras/server/coroutines.h", "extras/server/http_server.cpp", "extras/server/request_parser.*"],
-    r"cld2/.*": ["extras/corpus/line_language.cpp", "extras/server/languages.cpp"],
+    r"cld2/.*": ["data/languages.cpp"],
     r"nettle/.*": ["extras/server/access.cpp"],
     r"nanobind/.*": ["extras/python/*"],
     r"CLI/.*": ["app/frame/command_line.cpp"],

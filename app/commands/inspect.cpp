@@ -185,6 +185,9 @@ void print_text(const Json& facts) {
   made["command"] = provenance["command"];
   made["seed"] = provenance["seed"].dump();  // a text: no separators of thousands
   made["updates"] = provenance["updates"];
+  for (const char* side : {"source", "target"})
+    if (const std::string key = join_text(side, "_language"); provenance.contains(key))
+      made[join_text(side, "-language")] = provenance[key];
   if (provenance.contains("several_sentences"))
     made["several-sentences"] = two_decimals(provenance["several_sentences"]);
   if (provenance.contains("copied_fractions"))

@@ -428,11 +428,20 @@ std::int64_t translate_input(TranslationSession& session, const TranslateFiles& 
   return written.failed();
 }
 
+/// Replaces --number-format auto by the languages of the first model.
+void settle_number_format(TranslateConfig& config) {
+  std::string& format = config.demands.number_format;
+  if (format != "auto") return;
+  const ModelFileReader file(resolve_model_path(config.files.models.front()), Verify::Header);
+  format = number_format_of(format, file.provenance());
+}
+
 int run_translate(TranslateConfig config, const Invocation& call,
                   const MakeDeviceEngine& make_device_engine) {
   take_text_from_models(config.files);
   const TranslateFiles& files = config.files;
   const DocumentInput* const document = config.check();
+  settle_number_format(config);
   Demands demands = config.demands.read();
   const Descriptor input = open_input(files);
   refuse_own_input(config, call, input);

@@ -86,9 +86,9 @@ struct DemandFiles {
           "write every text that --terms and --protect ask for, even if it spoils the "
           "sentence");
     field("number-format", number_format,
-          "two languages, for example en-de: rewrite numbers that --protect copies, and "
-          "numbers alone, from the first language's form to the second's (6,263 becomes "
-          "6.263)");
+          "two languages, for example en-de, or auto for those of the model: rewrite numbers "
+          "that --protect copies, and numbers alone, from the first language's form to the "
+          "second's (6,263 becomes 6.263)");
   }
 
   Demands read() const;  ///< throws UsageError naming the flag, Error naming the file

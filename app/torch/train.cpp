@@ -59,6 +59,8 @@ ModelAttachments attachments_of(RunSettings settings, const std::string& command
   provenance.several_sentences = data.report.several_sentences_fraction();
   provenance.copied_fractions = data.report.copied_fractions();
   provenance.characters = found ? found->characters : data.characters;
+  provenance.source_language = data.languages.source;
+  provenance.target_language = data.languages.target;
   provenance.versions = {{"dragoman", DRAGOMAN_VERSION}, {"libtorch", TORCH_VERSION}};
   if (const std::string& init_from = settings.train.init_from; !init_from.empty()) {
     const ModelFileReader model(found ? found->path : resolve_model_path(init_from));
@@ -66,6 +68,10 @@ ModelAttachments attachments_of(RunSettings settings, const std::string& command
     if (!checksum.empty()) provenance.data[kInitFrom] = checksum;
     CopiedFractions copied = model.provenance().copied_fractions;
     provenance.copied_fractions.merge(copied);  // of other kinds
+    if (provenance.source_language.empty() && provenance.target_language.empty()) {
+      provenance.source_language = model.provenance().source_language;
+      provenance.target_language = model.provenance().target_language;
+    }
     if (!found)
       provenance.characters = joined_characters(data.characters, model.provenance().characters);
     attachments.decode_defaults = model.decode_defaults();

@@ -10,6 +10,7 @@
 
 #include "base/unicode.h"
 #include "base/utf8.h"
+#include "data/languages.h"
 #include "tokenizer/sentence_splitter.h"
 #include "tokenizer/translatable.h"
 

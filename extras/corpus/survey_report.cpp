@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/formatted_text.h"
 #include "base/utf8.h"
-#include "extras/corpus/line_facts.h"
+#include "data/languages.h"
 
 namespace dragoman {
 

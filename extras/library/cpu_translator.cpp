@@ -58,7 +58,7 @@ struct DemandConfig {
     field("avoid", avoid, "texts that no translation may have");
     field("protect", protect, "copy numbers, addresses and placeholders");
     field("terms-force", terms_force, "write every required text");
-    field("number-format", number_format, "two languages: en-de");
+    field("number-format", number_format, "two languages: en-de; auto: the model's");
     field("word-scores", word_scores, "report words");
     field("alignment", alignment, "report attention");
   }
@@ -153,6 +153,7 @@ std::shared_ptr<const PreparedRequest> CpuTranslator::prepare(const NamedOptions
   std::ranges::move(fields_of(demands), std::back_inserter(fields));
   assign_options(fields, options);
   search.check();
+  demands.number_format = number_format_of(demands.number_format, record_);
   return service().prepare(
       {.config = search,
        .demands = std::make_shared<const Demands>(demands_of(choices_of(demands, terms))),

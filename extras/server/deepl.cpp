@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "extras/server/languages.h"
+#include "data/languages.h"
 
 namespace dragoman::deepl {
 

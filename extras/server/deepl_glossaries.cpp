@@ -12,9 +12,9 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "data/languages.h"
 #include "extras/server/deepl.h"
 #include "extras/server/glossaries.h"
-#include "extras/server/languages.h"
 
 namespace dragoman::deepl {
 

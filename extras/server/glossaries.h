@@ -15,7 +15,7 @@
 
 #include "base/files.h"
 #include "base/mutex.h"
-#include "extras/server/languages.h"
+#include "data/languages.h"
 #include "inference/demands.h"
 
 namespace dragoman {

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/utf8.h"
-#include "extras/server/languages.h"
+#include "data/languages.h"
 #include "extras/server/translated_files.h"
 
 namespace dragoman::libretranslate {

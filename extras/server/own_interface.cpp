@@ -13,10 +13,10 @@
 #include "base/error.h"
 #include "base/formatted_text.h"
 #include "base/utf8.h"
+#include "data/languages.h"
 #include "extras/report/translation_pages.h"
 #include "extras/server/access.h"
 #include "extras/server/interface.h"
-#include "extras/server/languages.h"
 #include "extras/server/libretranslate.h"
 #include "extras/server/own_interface.h"
 

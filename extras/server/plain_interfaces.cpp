@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "data/languages.h"
 #include "extras/server/interface.h"
-#include "extras/server/languages.h"
 
 namespace dragoman {
 

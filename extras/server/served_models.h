@@ -13,7 +13,7 @@
 
 #include "base/files.h"
 #include "base/mutex.h"
-#include "extras/server/languages.h"
+#include "data/languages.h"
 #include "inference/translation_service.h"
 
 namespace dragoman {

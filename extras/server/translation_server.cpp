@@ -5,7 +5,7 @@
 
 #include "base/compressed_text.h"
 #include "base/error.h"
-#include "extras/server/languages.h"
+#include "data/languages.h"
 
 namespace dragoman {
 

@@ -236,6 +236,8 @@ TextRecord common_record(const TextRecord& one, const TextRecord& other) {
     const auto [known, is_new] = common.copied_fractions.emplace(kind, fraction);
     if (!is_new) known->second = std::min(known->second, fraction);
   }
+  if (one.source_language != other.source_language) common.source_language.clear();
+  if (one.target_language != other.target_language) common.target_language.clear();
   if (!other.characters) common.characters.reset();
   if (!common.characters) return common;
   common.characters->source.intersect(other.characters->source);
@@ -255,6 +257,8 @@ std::string to_json(const Provenance& provenance) {
                {"scores", scores},
                {"averaged_from", provenance.averaged_from}};
   if (provenance.several_sentences) json["several_sentences"] = *provenance.several_sentences;
+  if (!provenance.source_language.empty()) json["source_language"] = provenance.source_language;
+  if (!provenance.target_language.empty()) json["target_language"] = provenance.target_language;
   if (!provenance.copied_fractions.empty()) json["copied_fractions"] = provenance.copied_fractions;
   if (provenance.characters)
     json["characters"] = {{"source", provenance.characters->source.ranges()},
@@ -284,6 +288,8 @@ Provenance provenance_from_json(std::string_view text) {
   if (json.contains("several_sentences"))
     take("several_sentences", provenance.several_sentences.emplace());
   take("copied_fractions", provenance.copied_fractions);
+  take("source_language", provenance.source_language);
+  take("target_language", provenance.target_language);
   if (json.contains("characters")) {
     std::map<std::string, std::string> ranges;
     take("characters", ranges);

@@ -94,6 +94,8 @@ struct TextRecord {
   /// The characters that the model has seen in training, if they were recorded: those of the text
   /// as people wrote it, and those that the tokenizers made of them.
   std::optional<SeenCharacters> characters = std::nullopt;
+  /// The codes of the languages (ISO 639, with a script or region if one is meant); "": not known.
+  std::string source_language = {}, target_language = {};
   bool operator==(const TextRecord&) const = default;
 };
 

@@ -62,7 +62,7 @@ TEST_F(PairFilesTest, AMemoryGivesTheTextOfItsUnitsWithoutInlineCodes) {
                                      "&amp; <ph>x<sub>y</sub></ph>more",
                                      "<hi>zwei</hi> &amp;\n   mehr")}));
   EXPECT_THAT(read(path), ElementsAre(Pair("one", "eins"), Pair("two & more", "zwei & mehr")));
-  EXPECT_EQ(facts.languages, "en-de");
+  EXPECT_EQ(facts.languages.name(), "en-de");
   EXPECT_EQ(facts.left_out, 0);
 }
 
@@ -130,7 +130,7 @@ TEST_F(PairFilesTest, FinishedTranslationsOfXliffAreRead) {
       "</trans-unit>\n"
       "<trans-unit id=\"3\"><source>four</source></trans-unit>\n</body></file></xliff>");
   EXPECT_THAT(read(first), ElementsAre(Pair("one two", "eins zwei")));
-  EXPECT_EQ(facts.languages, "en-de");
+  EXPECT_EQ(facts.languages.name(), "en-de");
   EXPECT_EQ(facts.left_out, 2);
   EXPECT_EQ(facts.first_left_out, "line 3: its translation is not finished");
   EXPECT_THAT(read(first, {"de", "en", {}}), ElementsAre(Pair("eins zwei", "one two")));
@@ -166,7 +166,7 @@ TEST_F(PairFilesTest, FinishedMessagesOfACatalogueAreRead) {
   EXPECT_THAT(read(path), expected());
   EXPECT_EQ(facts.left_out, 2);
   EXPECT_EQ(facts.first_left_out, "line 18: its translation is fuzzy");
-  EXPECT_EQ(facts.languages, "") << "the header names only one";
+  EXPECT_EQ(facts.languages, (LanguagePair{"", "de"}));
   EXPECT_THAT(read(path, {"en", "de", {}}), expected());
   EXPECT_THAT(read(path, {"de", "en", {}}), testing::Contains(Pair("letzte", "last")));
   EXPECT_THAT(fault(path, {"en", "fr", {}}), Names("a.po ... to de ... to fr ... --target-lang"));
@@ -243,7 +243,7 @@ TEST_F(PairFilesTest, AnArchiveOfOpusGivesItsTwoFiles) {
   add("Books.de-en.en", "one\r\ntwo\n");
   ASSERT_EQ(zip_close(archive), 0);
   EXPECT_THAT(read(path), ElementsAre(Pair("eins", "one"), Pair("zwei", "two")));
-  EXPECT_EQ(facts.languages, "de-en");
+  EXPECT_EQ(facts.languages.name(), "de-en");
   EXPECT_THAT(read(path, {"en", "de", {}}), ElementsAre(Pair("one", "eins"), Pair("two", "zwei")));
   EXPECT_THAT(fault(path, {"fr", "en", {}}), Names("books.zip ... NAME.en-de.en"));
 }
@@ -277,6 +277,16 @@ TEST_F(PairFilesTest, PlainTextsAreMadeOnceForEachStateOfAFile) {
   EXPECT_EQ(read_file(texts().target), "drei\n");
   write("a.tsv", "three\n");
   EXPECT_THAT(message_of<Error>([&] { texts(); }), Names("a.tsv:1 ... one column"));
+}
+
+TEST_F(PairFilesTest, TheLanguagesOfAFileAreKeptWithItsTexts) {
+  const std::string path = write("memory.tmx", tmx({unit("one", "eins")}, "EN_us"));
+  for (const char* when : {"made", "found"}) {
+    const PlainTexts texts =
+        plain_texts_of(path, {"EN_gb", "DE", {}}, folder / "cache", [](std::int64_t) {});
+    EXPECT_EQ(texts.languages, (LanguagePair{"en-GB", "de"})) << when;
+    EXPECT_EQ(texts.summary, path + ": 1 pair (EN_gb-DE)") << when;
+  }
 }
 
 TEST_F(PairFilesTest, AReportMayStopTheReading) {

@@ -362,6 +362,18 @@ TEST_F(PrepareTest, SeveralValidationTextsArePartsOfOneSet) {
   EXPECT_TRUE(prepare().valid.parts.empty()) << "a single text";
 }
 
+TEST_F(PrepareTest, FlagsOrAllFilesSayTheLanguages) {
+  set_text(sample_text(300));
+  EXPECT_EQ(prepare().languages, (LanguagePair{"en", "de"}));
+  data.train = {write("x.tsv", "a horse\tein Pferd\n")};
+  EXPECT_EQ(prepare().languages, LanguagePair()) << "the table says none";
+  data.source_lang = "EN_gb";
+  data.target_lang = "de";
+  EXPECT_EQ(prepare().languages, (LanguagePair{"en-GB", "de"}));
+  data.target_lang = "en-gb";
+  EXPECT_EQ(prepare().languages, LanguagePair()) << "no translation";
+}
+
 TEST_F(PrepareTest, AValidationTextNeedsAPairForTheLoss) {
   set_text(sample_text(300));
   data.max_length = 30;

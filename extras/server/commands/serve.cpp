@@ -51,8 +51,11 @@ struct ResidentModel {
 class ModelFiles {
  public:
   ModelFiles(const ServeConfig& config, const Invocation& call, MakeDeviceEngine device_engine)
-      : config_(config), call_(call), device_engine_(std::move(device_engine)) {
-    for (const NamedModel& model : config.models()) {
+      : config_(config),
+        call_(call),
+        device_engine_(std::move(device_engine)),
+        models_(config.models()) {
+    for (const NamedModel& model : models_) {
       if (config.flags.load_on_demand)
         load_later(model);
       else
@@ -64,7 +67,7 @@ class ModelFiles {
 
   /// Loads the models whose files have changed. One that cannot be loaded stays as it was.
   void reload() {
-    for (const NamedModel& model : config_.models()) reload(model);
+    for (const NamedModel& model : models_) reload(model);
   }
 
  private:
@@ -148,6 +151,7 @@ class ModelFiles {
   const ServeConfig& config_;
   const Invocation& call_;
   const MakeDeviceEngine device_engine_;
+  const std::vector<NamedModel> models_;
   Mutex loading_;  ///< one model after the other, so that a SIGHUP finds each loaded or not begun
   ServedModels served_;
 };

@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "extras/server/access.h"
+#include "model/file/model_file.h"
+#include "model/file/run_folder.h"
 
 namespace dragoman {
 
@@ -39,11 +41,26 @@ std::string with_codes_in_lower_case(const std::string& value) {
   return ascii_lower(value.substr(0, equals)) + value.substr(equals);
 }
 
+/// The model of a path alone, with the languages that its file says; nothing if there is no file,
+/// or it says none.
+std::optional<NamedModel> named_by_its_file(const std::string& path) {
+  std::error_code none;
+  const std::filesystem::path model = std::filesystem::is_directory(path, none)
+                                          ? RunFolder{path}.model()
+                                          : std::filesystem::path(path);
+  if (!std::filesystem::is_regular_file(model, none)) return std::nullopt;
+  const ModelFileReader file(model, Verify::Header);
+  LanguagePair languages{file.provenance().source_language, file.provenance().target_language};
+  if (!is_language_code(languages.source) || !is_language_code(languages.target))
+    return std::nullopt;
+  return NamedModel{std::move(languages), path};
+}
+
 [[noreturn]] void refuse_model(const std::string& value) {
   const std::size_t equals = value.find('=');
   std::error_code error;
   if (equals == std::string::npos || std::filesystem::exists(value, error))
-    throw UsageError("--model: ", value, ": a model file does not say its languages; write ",
+    throw UsageError("--model: ", value, ": its file does not say its languages; write ",
                      "SOURCE-TARGET=PATH, as en-de=", value,
                      ", or --source-lang and --target-lang beside a single model");
   const std::string path = value.substr(equals);
@@ -118,7 +135,9 @@ void ServeConfig::check() const {
 
 std::vector<NamedModel> ServeConfig::models() const {
   if (flags.models.empty())
-    throw UsageError("--model: name a run folder or a model file with its languages: en-de=run/");
+    throw UsageError(
+        "--model: name a run folder or a model file, with its languages if the file does not say "
+        "them: en-de=run/");
   std::vector<NamedModel> named;
   for (const std::string& value : flags.models) {
     std::optional<NamedModel> model = parse_named_model(value);
@@ -126,6 +145,7 @@ std::vector<NamedModel> ServeConfig::models() const {
         is_language_code(flags.target_lang))
       model = NamedModel{{flags.source_lang, flags.target_lang}, value};
     if (!model) model = parse_named_model(with_codes_in_lower_case(value));
+    if (!model) model = named_by_its_file(value);
     if (!model) refuse_model(value);
     const LanguagePair& languages = model->languages;
     if (std::ranges::find(named, languages, &NamedModel::languages) != named.end())

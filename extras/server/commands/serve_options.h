@@ -9,8 +9,8 @@
 
 #include "app/commands/open_model.h"
 #include "base/fields.h"
+#include "data/languages.h"
 #include "extras/server/http_server.h"
-#include "extras/server/languages.h"
 #include "extras/server/translation_server.h"
 #include "inference/search/decode_config.h"
 
@@ -116,8 +116,8 @@ struct ServeConfig {
   /// All flags, without those of the search that belong to a single request.
   std::vector<Field> fields();
 
-  void check() const;                                     ///< throws UsageError naming the flag
-  std::vector<NamedModel> models() const;                 ///< throws UsageError
+  void check() const;                      ///< throws UsageError naming the flag
+  std::vector<NamedModel> models() const;  ///< throws UsageError, and Error for a damaged file
   std::optional<std::vector<std::string>> hosts() const;  ///< as ServerConfig has them
   HttpConfig http() const;
   ServerConfig server() const;  ///< throws Error if a file cannot be read

@@ -89,6 +89,8 @@ TEST(ModelFile, ProvenanceKeepsEveryFieldAndTakesAnyText) {
   provenance.versions = {{"dragoman", "0.1.0"}};
   provenance.several_sentences = 0.0125;
   provenance.copied_fractions = {{"number", 0.25}};
+  provenance.source_language = "en";
+  provenance.target_language = "pt-BR";
   provenance.characters.emplace().source.add_all("a\u00E9 \u732B");
   provenance.characters->target.add_all("b\U0001F355");
   provenance.scores = {{"bleu", 38.512345678901234}};
@@ -135,6 +137,13 @@ TEST(TextRecord, AnEnsembleCopiesTheKindsThatAllItsModelsCopy) {
   const TextRecord both = {.copied_fractions = {{"number", 0.2}, {"signs", 0.1}, {"url", 0.3}}};
   EXPECT_EQ(common_record(one, other), both);
   EXPECT_EQ(common_record(other, one), both);
+}
+
+TEST(TextRecord, AnEnsembleHasTheLanguagesThatAllItsModelsHave) {
+  const TextRecord one = {.source_language = "en", .target_language = "de"};
+  const TextRecord other = {.source_language = "en", .target_language = "fr"};
+  EXPECT_EQ(common_record(one, one), one);
+  EXPECT_EQ(common_record(one, other), (TextRecord{.source_language = "en"}));
 }
 
 TEST(TextRecord, AnEnsembleSplitsLinesIfOneOfItsModelsNeedsThat) {

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "tests/model/file/small_model.h"
 
 namespace dragoman {
 namespace {
@@ -44,8 +45,23 @@ TEST(ServeConfig, WhatIsNoPairOfLanguagesIsNamed) {
     EXPECT_THAT(fault(with_models({pair + "=run/"})),
                 AllOf(HasSubstr("'" + pair + "' is no pair of languages"), HasSubstr("en-de=run/"),
                       HasSubstr("en-pt-BR=run/"), Not(HasSubstr("=" + pair + "="))));
-  EXPECT_THAT(fault(with_models({"run/"})),
-              AllOf(HasSubstr("does not say its languages"), HasSubstr("as en-de=run/,")));
+  EXPECT_THAT(fault(with_models({"no run/"})),
+              AllOf(HasSubstr("does not say its languages"), HasSubstr("as en-de=no run/,")));
+}
+
+TEST(ServeConfig, AModelFileMaySayItsLanguages) {
+  SmallModel model;
+  const ScratchFile file("languages.safetensors");
+  write_model_file(file.path(), model.contents);
+  EXPECT_THAT(fault(with_models({file.path().string()})), HasSubstr("does not say its languages"));
+  model.contents.provenance.source_language = "en";
+  model.contents.provenance.target_language = "pt-BR";
+  write_model_file(file.path(), model.contents);
+  ServeConfig config = with_models({file.path().string()});
+  EXPECT_EQ(config.models().at(0).languages, (LanguagePair{"en", "pt-BR"}));
+  config.flags.source_lang = "de";
+  config.flags.target_lang = "fr";
+  EXPECT_EQ(config.models().at(0).languages, (LanguagePair{"de", "fr"})) << "flags go first";
 }
 
 TEST(ServeConfig, APathWithASignOfEqualityIsAPath) {

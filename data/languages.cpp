@@ -1,4 +1,4 @@
-#include "extras/server/languages.h"
+#include "data/languages.h"
 
 #include <cstdio>  // which the header of CLD2 needs
 
@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -183,6 +184,29 @@ std::optional<LanguagePair> parse_language_pair(std::string_view text) {
   return std::nullopt;
 }
 
+std::string normal_code(std::string_view text) {
+  std::string code = ascii_lower(text);
+  std::ranges::replace(code, '_', '-');
+  for (std::size_t begin = code.find('-'); begin < code.size();) {
+    const std::size_t end = std::min(code.find('-', ++begin), code.size());
+    const std::size_t capitals = end - begin == 2 ? 2 : end - begin == 4 ? 1 : 0;
+    for (std::size_t i = begin; i < begin + capitals; ++i)
+      if (code[i] >= 'a' && code[i] <= 'z') code[i] = static_cast<char>(code[i] - 'a' + 'A');
+    begin = end;
+  }
+  return is_language_code(code) ? code : "";
+}
+
+std::string language_of_file(const std::string& path) {
+  std::filesystem::path name = std::filesystem::path(path).filename();
+  for (const char* ending : {".gz", ".zst", ".xz"})
+    if (name.extension() == ending) name = name.stem();
+  const std::string ending = name.extension().string();
+  const std::string code = normal_code(ending.empty() ? "" : ending.substr(1));
+  const bool is_known = std::ranges::find(kNames, language_of(code), &Entry::first) != kNames.end();
+  return is_known ? code : "";
+}
+
 std::string language_of(std::string_view code) {
   if (const std::string_view alias = alias_of(code); code.find('-') == code.npos && !alias.empty())
     code = alias;
@@ -238,12 +262,15 @@ std::string hint_of(const std::vector<std::string>& languages) {
   return hint;
 }
 
-std::optional<DetectedLanguage> find(std::string_view text,
-                                     const std::vector<std::string>& languages, Hint hint,
-                                     Effort effort) {
-  const std::string names = hint_of(languages);
-  const CLD2::CLDHints hints{hint == Hint::Languages ? names.c_str() : nullptr, nullptr,
-                             CLD2::UNKNOWN_ENCODING, CLD2::UNKNOWN_LANGUAGE};
+/// What CLD2 says about a text. The code is its own; empty if it is not sure.
+struct Verdict {
+  std::string code;
+  int percent = 0;  ///< of the text
+};
+
+/// `hint`: codes with commas between, or null.
+Verdict verdict_on(std::string_view text, const char* hint, Effort effort) {
+  const CLD2::CLDHints hints{hint, nullptr, CLD2::UNKNOWN_ENCODING, CLD2::UNKNOWN_LANGUAGE};
   CLD2::Language found[3];
   int percent[3], bytes = 0;
   double scores[3];
@@ -251,11 +278,20 @@ std::optional<DetectedLanguage> find(std::string_view text,
   CLD2::ExtDetectLanguageSummary(text.data(), static_cast<int>(text.size()), true, &hints,
                                  effort == Effort::Best ? CLD2::kCLDFlagBestEffort : 0, found,
                                  percent, scores, nullptr, &bytes, &is_reliable);
-  if (!is_reliable) return std::nullopt;
-  const std::string code = CLD2::LanguageCode(found[0]);
+  if (!is_reliable || found[0] == CLD2::UNKNOWN_LANGUAGE) return {};
+  return {CLD2::LanguageCode(found[0]), percent[0]};
+}
+
+std::optional<DetectedLanguage> find(std::string_view text,
+                                     const std::vector<std::string>& languages, Hint hint,
+                                     Effort effort) {
+  const std::string names = hint_of(languages);
+  const Verdict verdict =
+      verdict_on(text, hint == Hint::Languages ? names.c_str() : nullptr, effort);
   for (const std::string& language : languages)
-    if (cld_code(language) == code)
-      return DetectedLanguage{.language = language, .confidence = static_cast<double>(percent[0])};
+    if (cld_code(language) == verdict.code)
+      return DetectedLanguage{.language = language,
+                              .confidence = static_cast<double>(verdict.percent)};
   return std::nullopt;
 }
 
@@ -271,6 +307,35 @@ DetectedLanguage detect_language(std::string_view text, const std::vector<std::s
       return *likely;
     }
   return {.language = languages.front()};
+}
+
+// ---- the languages of lines, by CLD2 ------------------------------------------------------------
+
+namespace {
+
+/// One of the languages that a line may be mistaken for stands for all; other codes stay, without
+/// a region.
+std::string family_of(std::string_view code) {
+  std::string language = ascii_lower(code.substr(0, code.find_first_of("-_")));
+  constexpr std::array<std::string_view, 8> kFamilies = {
+      "no nb nn da sv", "hr sr bs sl",       "cs sk", "id ms jw jv su",
+      "es gl pt ca",    "ru uk be bg mk sr", "nl af", "iw he yi"};
+  for (const std::string_view family : kFamilies)
+    if (family.find(language) != family.npos) return std::string(family);
+  return language;
+}
+
+}  // namespace
+
+std::string language_of_text(std::string_view text) {
+  return verdict_on(text, nullptr, Effort::Reliable).code;
+}
+
+std::string other_language(std::string_view line, const std::string& expected) {
+  constexpr int kMost = 80;  // percent of the line
+  const Verdict verdict = verdict_on(line, expected.c_str(), Effort::Reliable);
+  if (verdict.percent < kMost || family_of(verdict.code) == family_of(expected)) return "";
+  return verdict.code;
 }
 
 }  // namespace dragoman

@@ -1,4 +1,4 @@
-// Languages: their codes and names, and the language of a text.
+// Languages: their codes and names, and the language of a text and of a line.
 #pragma once
 
 #include <optional>
@@ -21,6 +21,13 @@ struct LanguagePair {
 std::optional<LanguagePair> parse_language_pair(std::string_view text);
 
 bool is_language_code(std::string_view text);
+
+/// The code as others write it, in our spelling: "pt-BR" for "PT_br"; empty for other texts.
+std::string normal_code(std::string_view text);
+
+/// The language that the ending of a file's name says, before that of compressed text: "en" for
+/// "train.en" and "news.en.gz". Empty if it is not the code of a language that has a name here.
+std::string language_of_file(const std::string& path);
 
 /// The code without script and region: "pt" for "pt-BR". LibreTranslate's "pb" and "zt" give "pt"
 /// and "zh".
@@ -50,5 +57,14 @@ struct DetectedLanguage {
 /// is halved if CLD2 calls its finding unreliable, or finds the language only when it is told which
 /// ones there are. If the text gives no hint, it is the first of `languages`.
 DetectedLanguage detect_language(std::string_view text, const std::vector<std::string>& languages);
+
+/// The code of the language of a long text, "de"; empty if CLD2 is not sure. The text must be valid
+/// UTF-8.
+std::string language_of_text(std::string_view text);
+
+/// The code of the language of most of a line if it is certainly not `expected` (a code of ISO 639,
+/// with or without a region); empty otherwise. Languages that CLD2 mistakes for each other in
+/// single lines ("da" and "no") count as one. The line must be valid UTF-8.
+std::string other_language(std::string_view line, const std::string& expected);
 
 }  // namespace dragoman

@@ -1,4 +1,4 @@
-#include "extras/server/languages.h"
+#include "data/languages.h"
 
 #include <gtest/gtest.h>
 
@@ -18,6 +18,24 @@ TEST(LanguageCodes, OtherTextsAreNoPairs) {
   for (const char* text : {"", "en", "-", "en-", "-de", "EN-DE", "en_de", "english-german", "en-d",
                            "en-DE", "en-de-fr", "run", "en-de/"})
     EXPECT_EQ(parse_language_pair(text), std::nullopt) << text;
+}
+
+TEST(LanguageCodes, CodesOfOthersAreSpelledAsOurs) {
+  EXPECT_EQ(normal_code("EN"), "en");
+  EXPECT_EQ(normal_code("PT_br"), "pt-BR");
+  EXPECT_EQ(normal_code("zh-hant-tw"), "zh-Hant-TW");
+  EXPECT_EQ(normal_code("es-419"), "es-419");
+  for (const char* text : {"", "e", "english", "en-", "-de", "en de"})
+    EXPECT_EQ(normal_code(text), "") << text;
+}
+
+TEST(LanguageCodes, TheEndingOfAFileMaySayItsLanguage) {
+  EXPECT_EQ(language_of_file("data/train.en"), "en");
+  EXPECT_EQ(language_of_file("news.de-en.PT_BR.gz"), "pt-BR");
+  EXPECT_EQ(language_of_file("a.hsb.xz"), "hsb");
+  for (const char* path :
+       {"", "en", "train.txt", "train.src", "a.en.tsv", "a.xx", "dir.en/a", ".en"})
+    EXPECT_EQ(language_of_file(path), "") << path;
 }
 
 TEST(LanguageCodes, ACodeBeginsWithItsLanguage) {
