@@ -12,12 +12,14 @@
 #include "base/random.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
+#include "data/languages.h"
 
 namespace dragoman {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PairsFound, pairs, lines);
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TextSurvey, pairs, copies, other_script_source,
-                                   other_script_target, odd_length, near_copies, repeated_source,
+                                   other_script_target, odd_length, near_copies, language_pairs,
+                                   other_language_source, other_language_target, repeated_source,
                                    repeated_target);
 
 namespace {
@@ -124,21 +126,40 @@ double log_ratio(std::int64_t source, std::int64_t target) {
   return std::log(static_cast<double>(target) / static_cast<double>(source));
 }
 
-/// The usual log_ratio() of a text: the median of pairs that are evenly spaced.
-double usual_ratio(const ParallelText& text, const Corpus& corpus) {
+/// What is usual in a text, by pairs that are evenly spaced.
+struct UsualText {
+  double ratio = 0;                      ///< log_ratio(), the median
+  std::array<std::string, 2> languages;  ///< of source and target; "": not known
+};
+
+UsualText usual_pair(const ParallelText& text, const Corpus& corpus) {
   constexpr std::int64_t kSample = 2000;
+  constexpr std::size_t kEnough = 100'000;  // bytes, for the language
   std::vector<double> ratios;
+  std::array<std::string, 2> samples;
+  const auto add = [](std::string& sample, std::string_view line) {
+    if (sample.size() < kEnough) sample.append(line).append("\n");
+  };
   const std::int64_t step = corpus.pairs() / kSample + 1;
   for (std::int64_t pair = 0; pair < corpus.pairs(); pair += step) {
     const auto [source, target] = text.lines(corpus.line(pair));
-    if (!source.empty() && !target.empty())
-      ratios.push_back(log_ratio(static_cast<std::int64_t>(count_code_points(source)),
-                                 static_cast<std::int64_t>(count_code_points(target))));
+    if (source.empty() || target.empty()) continue;
+    ratios.push_back(log_ratio(static_cast<std::int64_t>(count_code_points(source)),
+                               static_cast<std::int64_t>(count_code_points(target))));
+    add(samples[0], source);
+    add(samples[1], target);
   }
-  if (ratios.empty()) return 0;
+  if (ratios.empty()) return {};
   const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
   std::ranges::nth_element(ratios, middle);
-  return *middle;
+  return {*middle, {language_of_text(samples[0]), language_of_text(samples[1])}};
+}
+
+/// Whether a line that is long enough to be judged is in another language.
+bool is_in_other_language(std::string_view line, std::int64_t characters,
+                          const std::string& usual) {
+  constexpr std::int64_t kFew = 30;
+  return !usual.empty() && characters >= kFew && !other_language(line, usual).empty();
 }
 
 struct PairLook {
@@ -146,25 +167,34 @@ struct PairLook {
   std::uint64_t likeness, source, target;  ///< hashes
   Script source_script, target_script;
   bool is_copy, is_odd;
+  bool has_language = false;  ///< was looked at for its languages
+  bool has_other_source = false, has_other_target = false;
 };
 
+enum class Languages { Ignored, LookedAt };
+
 PairLook look_at(std::int64_t line, std::string_view source, std::string_view target,
-                 double usual) {
+                 const UsualText& usual, Languages languages) {
   constexpr std::int64_t kShort = 20;
   constexpr double kOddRatio = 2.5;
   const auto source_length = static_cast<std::int64_t>(count_code_points(source));
   const auto target_length = static_cast<std::int64_t>(count_code_points(target));
   const bool is_odd =
       source_length > 0 && target_length > 0 && std::max(source_length, target_length) >= kShort &&
-      std::abs(log_ratio(source_length, target_length) - usual) > std::log(kOddRatio);
-  return {.line = line + 1,
-          .likeness = likeness_hash(source, target),
-          .source = xxh3(source),
-          .target = xxh3(target),
-          .source_script = script_of(source),
-          .target_script = script_of(target),
-          .is_copy = source == target,
-          .is_odd = is_odd};
+      std::abs(log_ratio(source_length, target_length) - usual.ratio) > std::log(kOddRatio);
+  PairLook look{.line = line + 1,
+                .likeness = likeness_hash(source, target),
+                .source = xxh3(source),
+                .target = xxh3(target),
+                .source_script = script_of(source),
+                .target_script = script_of(target),
+                .is_copy = source == target,
+                .is_odd = is_odd};
+  if (languages == Languages::Ignored) return look;
+  look.has_language = true;
+  look.has_other_source = is_in_other_language(source, source_length, usual.languages[0]);
+  look.has_other_target = is_in_other_language(target, target_length, usual.languages[1]);
+  return look;
 }
 
 /// The lines of one side by their scripts.
@@ -205,6 +235,9 @@ class Surveyor {
     if (is_near_copy) survey.near_copies.add(pair.line);
     if (pair.is_copy) survey.copies.add(pair.line);
     if (pair.is_odd) survey.odd_length.add(pair.line);
+    survey.language_pairs += pair.has_language ? 1 : 0;
+    if (pair.has_other_source) survey.other_language_source.add(pair.line);
+    if (pair.has_other_target) survey.other_language_target.add(pair.line);
     source_scripts_.add(pair.source_script, pair.line);
     target_scripts_.add(pair.target_script, pair.line);
     const bool has_source = sources_.add(pair.source), has_target = targets_.add(pair.target);
@@ -229,7 +262,9 @@ class Surveyor {
 
 SurveyedText survey_text(const ParallelText& text, const Corpus& corpus,
                          const WorkContext& context) {
-  const double usual = usual_ratio(text, corpus);
+  constexpr std::int64_t kLanguageSample = 4000;  // a line takes as long as to encode it
+  const std::int64_t step = corpus.pairs() / kLanguageSample + 1;
+  const UsualText usual = usual_pair(text, corpus);
   Surveyor surveyor(corpus.pairs());
   for_each_block(
       text.pairs(), context,
@@ -238,8 +273,9 @@ SurveyedText survey_text(const ParallelText& text, const Corpus& corpus,
         std::int64_t kept = corpus.first_pair_from(first);
         text.for_each_pair(first, last, [&](std::int64_t line, auto source, auto target) {
           if (kept == corpus.pairs() || corpus.line(kept) != line) return;
-          ++kept;
-          looks.push_back(look_at(line, source, target, usual));
+          const bool is_sampled = kept++ % step == 0;
+          looks.push_back(look_at(line, source, target, usual,
+                                  is_sampled ? Languages::LookedAt : Languages::Ignored));
         });
         return looks;
       },

@@ -67,6 +67,10 @@ struct TextSurvey {
   /// 1 / 2.5 of it; one side has 20 characters or more.
   PairsFound odd_length = {};
   PairsFound near_copies = {};  ///< an earlier pair has the same likeness_hash()
+  /// Among `language_pairs` pairs, evenly spaced, those with a longer line that is certainly in
+  /// another language than most of its side (other_language).
+  std::int64_t language_pairs = 0;
+  PairsFound other_language_source = {}, other_language_target = {};
   /// The side is that of an earlier pair, the other is not, or not nearly.
   PairsFound repeated_source = {}, repeated_target = {};
 

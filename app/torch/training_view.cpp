@@ -150,6 +150,7 @@ void log_data(const PreparedData& data) {
 
 void log_survey(const TextSurvey& survey, const std::string& examination) {
   constexpr double kFew = 0.03;
+  constexpr double kDoubt = 0.01;  // of languages, which are uncertain in single lines
   std::vector<std::string> kinds;
   const auto add = [&](const PairsFound& found, std::string_view one, std::string_view many) {
     if (found.pairs == 0) return;
@@ -158,12 +159,21 @@ void log_survey(const TextSurvey& survey, const std::string& examination) {
                               found.pairs == 1 ? one : many));
     if (fraction > kFew) kinds.back() += " (" + lines_text(found.lines, found.pairs) + ")";
   };
+  const auto add_of_sample = [&](const PairsFound& found, std::string_view side) {
+    const double looked_at = static_cast<double>(std::max<std::int64_t>(survey.language_pairs, 1));
+    const double fraction = static_cast<double>(found.pairs) / looked_at;
+    if (fraction <= kDoubt) return;
+    kinds.push_back(join_text(format("%.1f %% have ", 100 * fraction), side,
+                              " in another language (", lines_text(found.lines, found.pairs), ")"));
+  };
   add(survey.copies, "has the source as its target", "have the source as their target");
   add(survey.near_copies, "is nearly an earlier pair", "are nearly earlier pairs");
   add(survey.other_script_source, "has a source in another script than the rest",
       "have a source in another script than the rest");
   add(survey.other_script_target, "has a target in another script than the rest",
       "have a target in another script than the rest");
+  add_of_sample(survey.other_language_source, "a source");
+  add_of_sample(survey.other_language_target, "a target");
   add(survey.odd_length, "has sides of unusual lengths", "have sides of unusual lengths");
   add(survey.repeated_source, "has the source of an earlier pair, with another target",
       "have the source of an earlier pair, with another target");

@@ -73,7 +73,40 @@ class TextSurveyTest : public PrepareTest {
 };
 
 TEST_F(TextSurveyTest, NothingIsFoundInAPlainText) {
-  EXPECT_EQ(survey(), TextSurvey{.pairs = 100});
+  EXPECT_EQ(survey(), (TextSurvey{.pairs = 100, .language_pairs = 100}));
+}
+
+TEST_F(TextSurveyTest, LinesInAnotherLanguageAreFoundInASample) {
+  using Parts = std::vector<std::string>;
+  const Parts who = {"The old woman", "My little brother", "Our tired neighbour", "A young girl"};
+  const Parts does = {"is looking for", "has forgotten", "would like to buy", "never found"};
+  const Parts what = {"the windows of the house", "a book for her children",
+                      "the way to the station", "the letter from his mother"};
+  const Parts wer = {"Die alte Frau", "Mein kleiner Bruder", "Unser m\u00FCder Nachbar",
+                     "Ein junges M\u00E4dchen"};
+  const Parts tut = {"sucht noch immer", "vergisst schon wieder", "kauft sich heute",
+                     "findet wohl niemals"};
+  const Parts was = {"die Fenster des Hauses", "ein Buch f\u00FCr ihre Kinder",
+                     "den Weg zum Bahnhof", "den Brief seiner Mutter"};
+  const auto set_pairs = [&](std::size_t pairs) {
+    source.clear(), target.clear();
+    for (std::size_t i = 0; i < pairs; ++i) {
+      const std::size_t a = i % 4, b = i / 4 % 4, c = i / 16 % 4;
+      const std::string end = ", " + std::to_string(i) + ".";
+      source.push_back(who[a] + " " + does[b] + " " + what[c] + end);
+      target.push_back(wer[a] + " " + tut[b] + " " + was[c] + end);
+    }
+  };
+  set_pairs(100);
+  const std::string french = "Le chat est assis devant la maison et regarde les oiseaux du jardin";
+  for (const std::size_t i : {17, 18, 40}) target[i] = french + std::to_string(i);
+  source[70] = french;
+  const TextSurvey found = survey();
+  EXPECT_EQ(found.language_pairs, 100);
+  EXPECT_EQ(found.other_language_target.lines, (std::vector<std::int64_t>{18, 19, 41}));
+  EXPECT_EQ(found.other_language_source, (PairsFound{1, {71}}));
+  set_pairs(9000);
+  EXPECT_EQ(survey().language_pairs, 3000);
 }
 
 TEST_F(TextSurveyTest, TheFirstLinesOfEachKindAreNamed) {
@@ -118,7 +151,7 @@ TEST_F(TextSurveyTest, PairsThatAreNotTrainedOnDoNotCount) {
   source.push_back(source[0]), target.push_back(target[0]);
   source.push_back(""), target.push_back("");
   const TextSurvey found = survey();
-  EXPECT_EQ(found, TextSurvey{.pairs = 100});
+  EXPECT_EQ(found, (TextSurvey{.pairs = 100, .language_pairs = 100}));
 }
 
 TEST_F(TextSurveyTest, ItsBytesAreReadAgainAndDamageIsNoticed) {
