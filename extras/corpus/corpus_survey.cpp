@@ -9,9 +9,9 @@
 
 #include "base/random.h"
 #include "base/utf8.h"
-#include "data/alignment/aligner.h"
 #include "data/pair_selection.h"
 #include "extras/corpus/likeness.h"
+#include "extras/corpus/word_verdict.h"
 
 namespace dragoman {
 
@@ -233,90 +233,40 @@ void find_leaks(CorpusSurvey& survey, const SurveyWork& work, const ParallelText
 
 // ---- shifts ----
 
-void find_shifts(CorpusSurvey& survey, const SurveyWork& work) {
+std::vector<ShiftedStretch> find_shifts(const UsualPair& usual, const SurveyWork& work) {
+  std::vector<ShiftedStretch> stretches;
   const std::span<const PairShape> shapes(work.seen.shapes);
   const std::vector<std::int64_t>& first_pairs = work.text.first_pairs();
   for (std::size_t file = 0; file + 1 < first_pairs.size(); ++file) {
     const std::int64_t first = first_pairs[file], last = first_pairs[file + 1];
     const auto pairs =
         shapes.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first));
-    for (ShiftedStretch stretch :
-         shifted_stretches(pairs, survey.usual, work.filters.shifted_lines)) {
+    for (ShiftedStretch stretch : shifted_stretches(pairs, usual, work.filters.shifted_lines)) {
       stretch.begin += first;
       stretch.end += first;
-      survey.stretches.push_back(stretch);
-      for (std::int64_t pair = stretch.begin; pair < stretch.end; ++pair)
-        survey.faults[static_cast<std::size_t>(pair)].add(PairFault::Shifted);
+      stretches.push_back(stretch);
     }
   }
+  return stretches;
 }
 
 // ---- pairs that do not translate each other ----
 
-/// All pairs as numbers of words; those that cannot be compared are empty.
-NumberedPairs numbered_pairs(const ParallelText& text, const std::vector<FaultSet>& faults) {
-  NumberedPairs pairs;
-  WordNumbers source_words, target_words;
-  text.for_each_pair(0, text.pairs(),
-                     [&](std::int64_t pair, std::string_view source, std::string_view target) {
-                       const FaultSet found = faults[static_cast<std::size_t>(pair)];
-                       if (found.has(PairFault::Invalid) || found.has(PairFault::Empty))
-                         return pairs.add({}, {});
-                       pairs.add(source_words.add(source).ids, target_words.add(target).ids);
-                     });
-  return pairs;
+void note_stretches(CorpusSurvey& survey, std::vector<ShiftedStretch> stretches) {
+  for (const ShiftedStretch& stretch : stretches)
+    for (std::int64_t pair = stretch.begin; pair < stretch.end; ++pair)
+      survey.faults[static_cast<std::size_t>(pair)].add(PairFault::Shifted);
+  survey.stretches = std::move(stretches);
 }
 
-/// Whether both sides write spaces between words, in a sample of the text; otherwise the aligner
-/// takes half a sentence for a word.
-bool writes_spaces(const ParallelText& text) {
-  constexpr std::int64_t kSample = 1000;
-  std::array<std::int64_t, 2> unspaced{}, all{};
-  const auto count = [&](std::size_t side, std::string_view line) {
-    for (std::size_t offset = 0; offset < line.size(); ++all[side])
-      unspaced[side] += is_unspaced(next_code_point(line, offset)) ? 1 : 0;
-  };
-  for (std::int64_t pair = 0; pair < text.pairs(); pair += text.pairs() / kSample + 1) {
-    const auto [source, target] = text.lines(pair);
-    if (!text.is_valid(source, target)) continue;
-    count(0, source);
-    count(1, target);
-  }
-  return 3 * unspaced[0] < all[0] && 3 * unspaced[1] < all[1];
-}
-
-/// Whether an aligner knows enough words to judge pairs: not if most stand only once in the text.
-bool has_learned(std::vector<float> evidence) {
-  constexpr float kLeast = 0.5;
-  const auto middle = evidence.begin() + std::ssize(evidence) / 2;
-  std::ranges::nth_element(evidence, middle);
-  return *middle >= kLeast;
-}
-
-void find_misaligned(CorpusSurvey& survey, const SurveyWork& work) {
-  if (work.text.pairs() < kFewToLearnFrom || !writes_spaces(work.text)) return;
-  const NumberedPairs pairs = numbered_pairs(work.text, survey.faults);
-  const Aligner aligner(
-      pairs,
-      {.threads = work.context.threads, .stop = work.context.stop, .report = work.context.report});
-  if (work.context.stop.stop_requested()) throw PreparationStopped();
-  std::vector<float> evidence(pairs.size());  // 0 for pairs that are not judged
-  std::vector<bool> is_judged(pairs.size());
-  for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
-    const std::size_t source = pairs.source(pair).size(), target = pairs.target(pair).size();
-    is_judged[pair] = source > 0 && target > 0 && std::max(source, target) <= kLongestAligned;
-  }
-  for_pairs(work.text.pairs(), work.context, [&](std::int64_t pair) {
-    const auto place = static_cast<std::size_t>(pair);
-    if (!is_judged[place]) return;
-    const AlignedPair aligned =
-        aligner.align(pairs.source(place), pairs.target(place), Symmetrization::Intersection);
-    evidence[place] = static_cast<float>(aligned.evidence);
-  });
-  if (!has_learned(evidence)) return;
-  for (std::size_t pair = 0; pair < pairs.size(); ++pair)
-    survey.faults[pair].add_if(is_judged[pair] && evidence[pair] < work.filters.min_evidence,
-                               PairFault::Misaligned);
+/// Words say more than lengths about stretches, too.
+void judge_words(CorpusSurvey& survey, const SurveyWork& work,
+                 std::vector<ShiftedStretch>& stretches) {
+  auto verdict = judge_by_words(work.text, survey.faults, stretches, work.filters, work.context);
+  if (!verdict) return;
+  stretches = std::move(verdict->stretches);
+  for (std::size_t pair = 0; pair < survey.faults.size(); ++pair)
+    survey.faults[pair].add_if(verdict->misaligned[pair], PairFault::Misaligned);
 }
 
 }  // namespace
@@ -338,9 +288,10 @@ CorpusSurvey survey_corpus(const ParallelText& text, const ParallelText* held_ou
   find_copies(survey, work);
   find_boilerplate(survey, work.seen, filters.boilerplate_copies);
   if (held_out != nullptr) find_leaks(survey, work, *held_out);
-  find_shifts(survey, work);
+  std::vector<ShiftedStretch> stretches = find_shifts(survey.usual, work);
   work.seen = {};  // the aligner needs memory, too
-  if (settings.alignment == WordAlignment::Learned) find_misaligned(survey, work);
+  if (settings.alignment == WordAlignment::Learned) judge_words(survey, work, stretches);
+  note_stretches(survey, std::move(stretches));
   return survey;
 }
 

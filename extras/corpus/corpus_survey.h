@@ -33,7 +33,6 @@ struct CorpusSurvey {
 /// takes longer than all other checks together. From fewer than kFewToLearnFrom pairs nothing is
 /// learned.
 enum class WordAlignment { Learned, LeftOut };
-inline constexpr std::int64_t kFewToLearnFrom = 2000;
 
 struct SurveySettings {
   std::array<std::string, 2> languages = {};  ///< of the sides, if they are known; or ""

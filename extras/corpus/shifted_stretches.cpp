@@ -10,7 +10,6 @@ namespace dragoman {
 
 namespace {
 
-constexpr int kMostShift = 8;
 constexpr std::size_t kShifts = 2 * kMostShift + 1;
 
 /// The logarithm of a normal density but for a constant.
@@ -54,10 +53,10 @@ class LengthEvidence {
 
 /// The most likely shift of each pair: Viterbi's algorithm. A change of the shift costs so much
 /// that a stretch needs evidence from several lines.
-std::vector<int> likely_shifts(std::span<const PairShape> pairs, const LengthEvidence& evidence) {
+std::vector<int> likely_shifts(std::int64_t count, const LineEvidence& evidence) {
   constexpr double kChange = 10;
-  const std::int64_t count = std::ssize(pairs);
-  std::vector<std::array<std::int8_t, kShifts>> before(pairs.size());  // the best state before
+  std::vector<std::array<std::int8_t, kShifts>> before(
+      static_cast<std::size_t>(count));  // the best state before
   std::array<double, kShifts> score;
   score.fill(-kChange);
   score[kMostShift] = 0;
@@ -69,17 +68,15 @@ std::vector<int> likely_shifts(std::span<const PairShape> pairs, const LengthEvi
       const bool stays = score[state] >= changed;
       before[static_cast<std::size_t>(i)][state] = static_cast<std::int8_t>(stays ? state : best);
       if (!stays) score[state] = changed;
-      if (other >= 0 && other < count)
-        score[state] += evidence.of(pairs[static_cast<std::size_t>(i)].source_length,
-                                    pairs[static_cast<std::size_t>(other)].target_length);
+      if (other >= 0 && other < count) score[state] += evidence(i, other);
     }
   }
   // At the end of a file, as within, the usual shift is 0.
   for (std::size_t state = 0; state < kShifts; ++state)
     if (state != kMostShift) score[state] -= 0.1;
   auto state = static_cast<std::int8_t>(std::ranges::max_element(score) - score.begin());
-  std::vector<int> shifts(pairs.size());
-  for (std::size_t i = pairs.size(); i-- > 0;) {
+  std::vector<int> shifts(before.size());
+  for (std::size_t i = before.size(); i-- > 0;) {
     shifts[i] = state - kMostShift;
     state = before[i][static_cast<std::size_t>(state)];
   }
@@ -94,9 +91,9 @@ PairShape shape_of(std::int64_t source_characters, std::int64_t target_character
           static_cast<std::uint16_t>(std::min(target_characters, kMost))};
 }
 
-std::vector<ShiftedStretch> shifted_stretches(std::span<const PairShape> pairs,
-                                              const UsualPair& usual, std::int64_t least_lines) {
-  const std::vector<int> shifts = likely_shifts(pairs, LengthEvidence(pairs, usual));
+std::vector<ShiftedStretch> likely_stretches(std::int64_t lines, const LineEvidence& evidence,
+                                             std::int64_t least_lines) {
+  const std::vector<int> shifts = likely_shifts(lines, evidence);
   std::vector<ShiftedStretch> stretches;
   for (std::int64_t begin = 0, end; begin < std::ssize(shifts); begin = end) {
     const int shift = shifts[static_cast<std::size_t>(begin)];
@@ -105,6 +102,18 @@ std::vector<ShiftedStretch> shifted_stretches(std::span<const PairShape> pairs,
     if (shift != 0 && end - begin >= least_lines) stretches.push_back({begin, end, shift});
   }
   return stretches;
+}
+
+std::vector<ShiftedStretch> shifted_stretches(std::span<const PairShape> pairs,
+                                              const UsualPair& usual, std::int64_t least_lines) {
+  const LengthEvidence lengths(pairs, usual);
+  return likely_stretches(
+      std::ssize(pairs),
+      [&](std::int64_t source, std::int64_t target) {
+        return lengths.of(pairs[static_cast<std::size_t>(source)].source_length,
+                          pairs[static_cast<std::size_t>(target)].target_length);
+      },
+      least_lines);
 }
 
 }  // namespace dragoman

@@ -1,9 +1,10 @@
 // Stretches of a text whose target lines stand some lines too early or too late, as after a line
 // that one side lost: a hidden Markov model over the shift, judged by the lengths of the lines
-// (Gale and Church 1993) and by what the sides have in common.
+// (Gale and Church 1993), or by their words.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -24,7 +25,17 @@ struct ShiftedStretch {
   bool operator==(const ShiftedStretch&) const = default;
 };
 
-/// The stretches of at least so many lines in the pairs of one file.
+inline constexpr int kMostShift = 8;
+
+/// What speaks for a target line as the translation of a source line, as the logarithm of a ratio
+/// of probabilities.
+using LineEvidence = std::function<double(std::int64_t source, std::int64_t target)>;
+
+/// The stretches of at least so many lines among lines 0 to `lines` - 1.
+std::vector<ShiftedStretch> likely_stretches(std::int64_t lines, const LineEvidence& evidence,
+                                             std::int64_t least_lines);
+
+/// Those in the pairs of one file, by the lengths of their lines.
 std::vector<ShiftedStretch> shifted_stretches(std::span<const PairShape> pairs,
                                               const UsualPair& usual, std::int64_t least_lines);
 

@@ -324,6 +324,54 @@ TEST_F(PlantedFaults, ShiftedStretchesAreFoundWhereTheyAre) {
   EXPECT_LE(false_alarms, kMostFalse * 2300);
 }
 
+/// Counts lines of these ranges that are shifted, and others.
+std::pair<int, int> shifted_lines(
+    const CorpusSurvey& survey, const std::vector<std::pair<std::int64_t, std::int64_t>>& ranges) {
+  int found = 0, others = 0;
+  for (std::int64_t line = 0; line < std::ssize(survey.faults); ++line) {
+    if (!survey.faults[static_cast<std::size_t>(line)].has(PairFault::Shifted)) continue;
+    const bool is_planted = std::ranges::any_of(
+        ranges, [line](const auto& range) { return line >= range.first && line < range.second; });
+    ++(is_planted ? found : others);
+  }
+  return {found, others};
+}
+
+TEST_F(PlantedFaults, WordsShowStretchesWhoseLinesHaveOneLength) {
+  // Those of many lines whose lengths are closest to 50 and 45 characters.
+  Lines lines = clean_lines(24'000, 17);
+  const auto distance = [](const SamplePair& pair) {
+    const auto characters = [](const std::string& line) {
+      return static_cast<std::int64_t>(count_code_points(line));
+    };
+    return std::abs(characters(pair.target) - 50) + std::abs(characters(pair.source) - 45);
+  };
+  std::ranges::sort(lines, {}, distance);
+  lines.resize(2600);
+  RandomStream(3).shuffle(lines);
+  // Lines 500 to 540 belong two targets later, lines 1500 to 1900 one target earlier.
+  std::vector<std::string> targets;
+  for (const SamplePair& pair : lines) targets.push_back(pair.target);
+  targets.insert(targets.begin() + 500, {lines[2590].target, lines[2591].target});
+  targets.erase(targets.begin() + 542, targets.begin() + 544);
+  targets.erase(targets.begin() + 1500);
+  targets.insert(targets.begin() + 1900, lines[2592].target);
+  for (std::size_t i = 0; i < lines.size(); ++i) lines[i].target = targets[i];
+  const ParallelText text = read({write_sides(lines, folder_.path(), "train")});
+  const auto shifted = [&](WordAlignment alignment) {
+    return shifted_lines(survey_corpus(text, nullptr, {.alignment = alignment}, on_threads(2)),
+                         {{500, 540}, {1500, 1900}});
+  };
+  const auto [by_words, false_alarms] = shifted(WordAlignment::Learned);
+  const auto [by_length, false_by_length] = shifted(WordAlignment::LeftOut);
+  std::cout << "by words " << by_words << " and " << false_alarms << " false, by lengths "
+            << by_length << " and " << false_by_length << " false, of 440\n";
+  EXPECT_GE(by_words, kLeastFound * 440);
+  EXPECT_LE(false_alarms, kMostFalse * 2160);
+  EXPECT_GT(by_words, by_length);
+  EXPECT_LT(false_alarms, false_by_length);
+}
+
 TEST_F(PlantedFaults, PairsAreNotJudgedByWordsWithoutSpacesBetweenWords) {
   Lines lines = clean_lines(2000, 13);
   RandomStream random(5);
