@@ -52,8 +52,24 @@ void check_systems(const EvaluateFiles& files, const EvaluateConfig& metrics) {
     throw UsageError(*twice, " is named twice among the systems to score");
 }
 
+void check_test_sets(const EvaluateFiles& files, const EvaluateConfig& metrics) {
+  if (files.models.empty() || !files.hypotheses.empty())
+    throw UsageError("--test: is translated by models; name them with -m, and no --hyp");
+  if (!files.source.empty() || !files.references.empty())
+    throw UsageError("--test: has source and reference; leave out --src and --ref");
+  if (files.tune) throw UsageError("--tune: takes one text, with --src and --ref");
+  if (!files.columns.empty() && files.columns.size() != 2)
+    throw UsageError("--columns: name two, the source's and the target's");
+  if (metrics.paired_bootstrap || metrics.paired_approximate_randomization ||
+      metrics.sentence_level)
+    throw UsageError(
+        "--test: shows scores of whole test sets alone; for tests of significance and "
+        "scores of lines, take one text with --src and --ref");
+}
+
 /// Returns the files that are read.
 std::vector<std::string> check_files(const EvaluateFiles& files) {
+  if (!files.tests.empty()) return files.tests;
   if (files.references.empty()) throw UsageError("--ref: name a file of references");
   std::vector<InputFlag> flags{{"--src", files.source}};
   for (const std::string& hypotheses : files.hypotheses) flags.push_back({"--hyp", hypotheses});
@@ -90,7 +106,8 @@ std::vector<const EvaluationPage*> EvaluateOptions::check(const Origins& origins
   check_systems(files, metrics);
   if (files.tune && (files.models.size() != 1 || !files.hypotheses.empty() || decode.sampling))
     throw UsageError("--tune: name one model with -m, and neither --hyp nor --sampling");
-  if (!files.models.empty() && files.source.empty())
+  if (!files.tests.empty()) check_test_sets(files, metrics);
+  if (!files.models.empty() && files.source.empty() && files.tests.empty())
     throw UsageError("--src: name the text that the model translates");
   if (files.models.empty()) refuse_search(decode, origins);
   decode.check();
@@ -98,6 +115,8 @@ std::vector<const EvaluationPage*> EvaluateOptions::check(const Origins& origins
   std::vector<const EvaluationPage*> asked;
   for (const EvaluationPage& page : pages)
     if (page.is_asked_for(*this, inputs)) asked.push_back(&page);
+  if (!files.tests.empty() && !asked.empty())
+    throw UsageError("--test: there is no page of several test sets; give --src and --ref");
   metrics.check();
   return asked;
 }
@@ -265,11 +284,62 @@ bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& option
   return true;
 }
 
+constexpr const char* kVersion = "dragoman-" DRAGOMAN_VERSION;
+
+/// Adds a mean of the scores of all test sets for each model. `table` has the models' scores of one
+/// set after the other.
+void add_means(Comparison& table, const std::vector<std::string>& models) {
+  const std::size_t sets = table.systems.size() / models.size();
+  for (std::vector<SystemScore>& scores : table.scores)
+    for (std::size_t model = 0; model < models.size(); ++model) {
+      double sum = 0;
+      for (std::size_t set = 0; set < sets; ++set) sum += scores[set * models.size() + model].score;
+      scores.push_back({.score = sum / static_cast<double>(sets)});
+    }
+  for (const std::string& model : models)
+    table.systems.push_back(models.size() == 1 ? "mean" : model + ", mean");
+}
+
+/// Scores the models on each test set, in one table.
+int run_test_sets(const EvaluateOptions& options, const Origins& origins,
+                  const MakeDeviceEngine& make_device_engine) {
+  const EvaluateFiles& files = options.files;
+  const ScratchFolder scratch(std::filesystem::temp_directory_path() / "dragoman-evaluate-");
+  std::vector<EvaluatedTexts> sets;
+  for (const std::string& file : files.tests)
+    sets.push_back(read_test_set(file, options, scratch.path()));
+  const std::stop_token stop = listen_for_stop();
+  Comparison table;
+  for (std::size_t set = 0; set < sets.size(); ++set) {
+    EvaluatedTexts& texts = sets[set];
+    if (!add_translations(texts, options, origins, make_device_engine)) return 1;
+    const auto counts =
+        count_systems(texts.hypotheses, texts.references, options.metrics, kVersion, stop);
+    const Comparison here = compare(texts.systems, counts, options.metrics, stop);
+    if (stop.stop_requested()) return 1;
+    if (set == 0) {
+      table.metrics = here.metrics;
+      table.signatures = here.signatures;
+      table.scores.resize(here.scores.size());
+    }
+    for (const std::string& model : files.models)
+      table.systems.push_back(files.models.size() == 1 ? files.tests[set]
+                                                       : join_text(model, ", ", files.tests[set]));
+    for (std::size_t metric = 0; metric < here.scores.size(); ++metric)
+      table.scores[metric].insert(table.scores[metric].end(), here.scores[metric].begin(),
+                                  here.scores[metric].end());
+  }
+  add_means(table, files.models);
+  std::cout << report(table, options.metrics.format, static_cast<int>(options.metrics.width));
+  return 0;
+}
+
 int run_evaluate(const EvaluateOptions& options, const Origins& origins,
                  const MakeDeviceEngine& make_device_engine) {
   const std::vector<const EvaluationPage*> pages = options.check(origins);
   limit_cores(threads_to_use(options.hardware.threads));
   const EvaluateFiles& files = options.files;
+  if (!files.tests.empty()) return run_test_sets(options, origins, make_device_engine);
   // Files are read first, so that their faults are found before a long translation.
   EvaluatedTexts texts = read_texts(files);
   for (const std::string& model : files.models)
@@ -280,7 +350,6 @@ int run_evaluate(const EvaluateOptions& options, const Origins& origins,
   if (!whole) return 1;  // main turns it into the signal's code
   const std::stop_token stop = listen_for_stop();
   const auto width = static_cast<int>(options.metrics.width);
-  constexpr const char* kVersion = "dragoman-" DRAGOMAN_VERSION;
   const ReportFormat format = options.metrics.format;
   if (texts.systems.size() == 1 && pages.empty()) {
     const auto scores =
@@ -306,9 +375,11 @@ Command evaluate_command(MakeDeviceEngine make_device_engine, std::vector<Evalua
   const auto options = std::make_shared<EvaluateOptions>();
   options->pages = std::move(pages);
   std::vector<std::string> examples = {
-      "evaluate -m run/ --src test.en --ref test.de", "evaluate --hyp out.de --ref test.de",
+      "evaluate -m run/ --src test.en --ref test.de",
+      "evaluate --hyp out.de --ref test.de",
       "evaluate --hyp out.de --ref a.de b.de --metrics bleu chrf++ ter --format json",
       "evaluate --hyp old.de new.de --ref test.de --paired-bootstrap",
+      "evaluate -m run/ --test news.tsv talks.tmx",
       "evaluate -m run/ --src valid.en --ref valid.de --tune"};
   for (const EvaluationPage& page : options->pages)
     examples.insert(examples.end(), page.examples.begin(), page.examples.end());

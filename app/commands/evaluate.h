@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct EvaluateFiles {
   std::vector<std::string> models;
   std::vector<std::string> references;
   std::string source;
+  std::vector<std::string> tests;
+  std::string source_language;       ///< in files of `tests`; the target's is BLEU's
+  std::vector<std::string> columns;  ///< likewise
   bool force = false;
   bool tune = false;
 
@@ -38,6 +42,19 @@ struct EvaluateFiles {
           {.aliases = "reference,references,refs", .placeholder = "FILE"});
     field("src", source, "source text for the models to translate, line for line with --ref",
           {.aliases = "source", .placeholder = "FILE"});
+    field("test", tests,
+          "test sets, in place of --src and --ref, with both sides in each file: TMX, XLIFF, PO, "
+          "TSV, JSON lines, or a zip archive of OPUS; the models are scored on each, and the mean "
+          "is shown",
+          {.placeholder = "FILE"});
+    field("source-language", source_language,
+          "language of the source in files of --test that have several; --target-language is that "
+          "of the target",
+          {.aliases = "source-lang,src-lang", .placeholder = "CODE"});
+    field("columns", columns,
+          "source and target column of TSV files, or fields of JSON lines: numbers from 1, or "
+          "names",
+          {.placeholder = "COLUMN"});
     field("force", force,
           "do not warn of text that looks tokenized, lower-cased, empty or untranslated");
     field("tune", tune,
@@ -80,6 +97,11 @@ struct EvaluatedTexts {
 /// looks tokenized, that begins with a byte order mark, that is mostly empty, or that is the source
 /// itself.
 EvaluatedTexts read_texts(const EvaluateFiles& files);
+
+/// Reads a file of --test, through plain copies of its sides in the folder. Throws as
+/// plain_texts_of() does.
+EvaluatedTexts read_test_set(const std::string& file, const EvaluateOptions& options,
+                             const std::filesystem::path& folder);
 
 /// Warns of empty translations of lines that have a reference.
 void warn_of_empty(const std::vector<std::string>& lines, const References& references,

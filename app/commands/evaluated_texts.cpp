@@ -6,6 +6,7 @@
 #include "base/formatted_text.h"
 #include "base/lines.h"
 #include "base/utf8.h"
+#include "data/pair_files.h"
 #include "data/trained_pairs.h"
 #include "evaluation/line_statistics.h"
 
@@ -102,6 +103,20 @@ EvaluatedTexts read_texts(const EvaluateFiles& files) {
   }
   for (std::size_t r = 0; r < texts.references.size(); ++r)
     warn_of_mark(texts.references[r], files.references[r]);
+  return texts;
+}
+
+EvaluatedTexts read_test_set(const std::string& file, const EvaluateOptions& options,
+                             const std::filesystem::path& folder) {
+  const EvaluateFiles& files = options.files;
+  const PlainTexts plain = plain_texts_of(
+      file, {files.source_language, options.metrics.tokenizer.target_language, files.columns},
+      folder, [](std::int64_t) {});
+  log_info(plain.summary);
+  EvaluatedTexts texts;
+  texts.source = stripped_lines(read_lines(plain.source));
+  texts.references.push_back(stripped_lines(read_lines(plain.target)));
+  if (!files.force) warn_of_missing_references(texts, file);
   return texts;
 }
 

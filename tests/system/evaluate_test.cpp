@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "tests/names.h"
 #include "tests/system/process.h"
@@ -57,6 +58,20 @@ TEST_F(Evaluate, SomeOfSeveralReferencesMayBeMissing) {
   EXPECT_EQ(score(good_)["nrefs"], "var");
   // One edit; mean lengths of 3.5, 4 and 1 words.
   EXPECT_NEAR(score(good_)["score"].get<double>(), 100 / 8.5, 0.006);
+}
+
+TEST_F(Evaluate, TestSetsComeWithoutReferencesAndPages) {
+  const std::string set = file("set.tsv", "a cat\teine Katze\n");
+  const auto errors = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"evaluate", "--test", set});
+    const auto result = run(words);
+    EXPECT_EQ(result.exit_code, 2) << result.errors;
+    return result.errors;
+  };
+  EXPECT_THAT(errors({"--hyp", good_}), HasSubstr("--test: is translated by models"));
+  EXPECT_THAT(errors({"-m", "run", "--ref", reference_}), HasSubstr("leave out --src and --ref"));
+  EXPECT_THAT(errors({"-m", "run", "--tune"}), HasSubstr("--tune: "));
+  EXPECT_THAT(errors({"-m", "run", "--sentence-level"}), HasSubstr("--test: "));
 }
 
 TEST_F(Evaluate, OnlyBleuNeedsATokenizer) {
@@ -157,6 +172,27 @@ TEST_F(Evaluate, AnErrorNamesTheWrongFileAndItsFault) {
          "--paired-bs ... --paired-bootstrap ... two or more");
   expect({"evaluate", "-m", "run/", "--ref", reference_}, 2, "--src ... text");
   expect({"evaluate", "--ref", reference_}, 2, "score");
+}
+
+class EvaluateTestSets : public Translate {};
+
+TEST_F(EvaluateTestSets, EachHasScoresAndTheMeanIsShown) {
+  std::vector<std::string> words = {"evaluate", "-m", (folder_ / "model.safetensors").string(),
+                                    "--test"};
+  for (const char* name : {"a.tsv", "b.tsv"}) {
+    words.push_back((folder_ / name).string());
+    write_file(words.back(), join_text("the cat number 7\tthe cat sat on ", name, "\nno pair\n"));
+  }
+  words.insert(words.end(), {"--metrics", "chrf", "--format", "json"});
+  const auto result = run(words);
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.errors, Names("a.tsv ... 1 pair ... 1 left out"));
+  const auto list = nlohmann::json::parse(result.output);
+  ASSERT_EQ(list.size(), 3U);
+  EXPECT_EQ(list[1]["system"], words[5]);
+  EXPECT_EQ(list[2]["system"], "mean");
+  const auto score = [&list](std::size_t row) { return list[row]["chrF2"]["score"].get<double>(); };
+  EXPECT_NEAR(score(2), (score(0) + score(1)) / 2, 0.051);
 }
 
 class EvaluateTune : public Translate {};
