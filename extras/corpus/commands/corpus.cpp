@@ -24,6 +24,7 @@
 #include "data/pair_files.h"
 #include "data/parallel_text.h"
 #include "extras/corpus/clean_text.h"
+#include "extras/corpus/commands/measured_filters.h"
 #include "extras/corpus/corpus_survey.h"
 #include "extras/corpus/survey_report.h"
 #include "extras/report/commands/written_pages.h"
@@ -48,6 +49,7 @@ struct CorpusOptions {
   std::int64_t examples = 5;
   std::string json, html;
   std::string clean, output, write_filters;
+  std::int64_t measure_updates = 2000, measure_runs = 2;
   bool quick = false;
   std::int64_t threads = 0;
 
@@ -84,15 +86,20 @@ struct CorpusOptions {
     result("examples", examples, "examples of each fault in --json and --html");
     result("json", json, "file for the counts and examples as JSON; - for standard output", file);
     result("html", html, "file for the counts and examples as a page", file);
-    result("clean", clean,
-           "write the text without some pairs into --output; safe: those with a fault that hardly "
-           "any useful pair has; strict: also those with numbers, links or sentences that differ, "
-           "markup, near copies and boilerplate; FILE: as a file of filters says",
-           {.placeholder = "safe|strict|FILE"});
+    result(
+        "clean", clean,
+        "write the text without some pairs into --output; safe: those with a fault that hardly "
+        "any useful pair has; strict: also those with numbers, links or sentences that differ, "
+        "markup, near copies and boilerplate; FILE: as a file of filters says; measure: train for "
+        "a short time without a filter, with safe and with strict, and compare",
+        {.placeholder = "safe|strict|FILE|measure"});
     result("output", output,
            "folder for the clean text, and for cut.tsv, the list of the other "
            "pairs with file, line and fault",
            {.placeholder = "FOLDER"});
+    result("measure-updates", measure_updates, "--clean measure: updates of a run");
+    result("measure-runs", measure_runs,
+           "--clean measure: runs with each text, which differ in their seeds");
     result("write-filters", write_filters,
            "file for the filters that were used, to be edited for --clean FILE", file);
     result("threads", threads, "threads to work on; 0: all cores that this process may use");
@@ -120,8 +127,14 @@ void CorpusOptions::check() const {
   if (source_lang.empty() != target_lang.empty() && !train.both.empty())
     throw UsageError("--source-lang, --target-lang: name both");
   if (examples < 0) throw UsageError("--examples: must not be negative");
+  if (clean == "measure" && valid.empty())
+    throw UsageError("--clean measure: name a validation text, by which the runs are compared");
+  if (clean == "measure" && json == "-")
+    throw UsageError("--json: with --clean measure name a file; its table goes to standard output");
+  if (measure_updates < 1) throw UsageError("--measure-updates: must be at least 1");
+  if (measure_runs < 1) throw UsageError("--measure-runs: must be at least 1");
   if (clean.empty() != output.empty())
-    throw UsageError(clean.empty() ? "--output: goes with --clean safe, strict or FILE"
+    throw UsageError(clean.empty() ? "--output: goes with --clean safe, strict, FILE or measure"
                                    : "--output: name a folder for the clean text");
 }
 
@@ -184,7 +197,7 @@ ReadText read_text(const std::vector<const TextFiles*>& all, const CorpusOptions
 CorpusFilters filters_of(const std::string& clean) {
   CorpusFilters filters;
   filters.cut = clean == "strict" ? strict_cuts() : safe_cuts();
-  if (clean.empty() || clean == "safe" || clean == "strict") return filters;
+  if (clean.empty() || clean == "safe" || clean == "strict" || clean == "measure") return filters;
   if (!fs::exists(clean))
     throw UsageError("--clean: ", clean, " is neither safe nor strict, nor a file of filters");
   const std::vector<Field> fields = fields_of(filters);
@@ -201,10 +214,9 @@ CorpusFilters filters_of(const std::string& clean) {
   return filters;
 }
 
-/// The paths of the clean text. Throws UsageError if two would be one, or one is a file that is
-/// read.
-CleanFiles clean_files(const CorpusOptions& options, const ReadText& read) {
-  const fs::path folder = options.output;
+/// The paths of the clean text in a folder. Throws UsageError if two would be one, or one is a file
+/// that is read.
+CleanFiles clean_files(const CorpusOptions& options, const ReadText& read, const fs::path& folder) {
   create_folders(folder);
   CleanFiles files{.sides = {}, .cuts = (folder / "cut.tsv").string()};
   std::vector<std::string> paths = {files.cuts};
@@ -231,6 +243,51 @@ void log_clean(const CleanCounts& counts, std::int64_t pairs, const CleanFiles& 
                      with_separators(pairs - counts.kept), " cut",
                      reasons.empty() ? "" : " (" + joined(reasons, ", ") + ")", "; ", files.cuts,
                      " lists the cuts"));
+}
+
+/// Writes the text without filtered pairs into a folder.
+FilteredText filtered_text(const std::string& filter, FaultSet cut, const CorpusSurvey& found,
+                           const ReadText& read, const CorpusOptions& options) {
+  const CleanFiles files = clean_files(options, read, fs::path(options.output) / filter);
+  const CleanCounts counts = write_clean_text(found, {*read.text, read.names}, cut, files);
+  return {.name = filter, .pairs = counts.kept, .sides = files.sides};
+}
+
+/// Writes the pairs of a text as two files. Returns their paths.
+std::array<std::string, 2> written_sides(const ParallelText& text, const fs::path& folder) {
+  std::array<std::string, 2> lines;
+  text.for_each_pair(0, text.pairs(), [&](std::int64_t, auto source, auto target) {
+    if (!text.is_valid(source, target)) return;
+    lines[0].append(source) += '\n';
+    lines[1].append(target) += '\n';
+  });
+  std::array<std::string, 2> paths = {(folder / "valid.source").string(),
+                                      (folder / "valid.target").string()};
+  for (std::size_t side = 0; side < 2; ++side) write_file(paths[side], lines[side]);
+  return paths;
+}
+
+/// --clean measure. Returns false after a stop.
+bool measure(const CorpusOptions& options, const CorpusSurvey& found, const ReadText& read,
+             const WorkContext& context, const fs::path& scratch) {
+  CorpusFilters safe, strict;
+  safe.cut = safe_cuts();
+  strict.cut = strict_cuts();
+  FilteredText all{.name = "none", .pairs = read.text->pairs()};
+  for (std::size_t file = 0; file < read.text->source_files().size(); ++file)
+    all.sides.push_back(
+        {read.text->source_files()[file].path(), read.text->target_files()[file].path()});
+  const std::vector<FilteredText> texts = {
+      all, filtered_text("safe", safe.faults_to_cut(), found, read, options),
+      filtered_text("strict", strict.faults_to_cut(), found, read, options)};
+  const ReadText valid = read_text({&options.valid}, options, context, scratch);
+  const std::string table =
+      measure_filters(texts, {.folder = options.output,
+                              .valid = written_sides(*valid.text, options.output),
+                              .updates = options.measure_updates,
+                              .runs = options.measure_runs});
+  std::cout << (options.json == "-" ? "" : "\n" + table) << std::flush;
+  return !table.empty();
 }
 
 void check_outputs(const CorpusOptions& options) {
@@ -266,7 +323,8 @@ int survey(const CorpusOptions& options, CorpusFilters filters) {
       has_held_out ? read_text({&options.valid, &options.test}, options, context, scratch.path())
                    : ReadText();
   std::optional<CleanFiles> clean;
-  if (!options.clean.empty()) clean = clean_files(options, read);
+  const bool measures = options.clean == "measure";
+  if (!options.clean.empty() && !measures) clean = clean_files(options, read, options.output);
   const CorpusSurvey found =
       survey_corpus(*read.text, held_out.text.get(),
                     {.languages = {options.source_lang, options.target_lang},
@@ -281,6 +339,7 @@ int survey(const CorpusOptions& options, CorpusFilters filters) {
                options);
   if (!options.write_filters.empty())
     write_file(options.write_filters, config_text(fields_of(filters)));
+  if (measures) return measure(options, found, read, context, scratch.path()) ? 0 : 1;
   if (!clean) return 0;
   const CleanCounts counts = write_clean_text(found, text, filters.faults_to_cut(), *clean);
   log_clean(counts, read.text->pairs(), *clean);

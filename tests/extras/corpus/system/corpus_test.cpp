@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -148,7 +149,30 @@ TEST_F(Corpus, AFileWithBothSidesIsLookedAtAndCleaned) {
   EXPECT_EQ(read_file(folder_ / "clean/memory.tsv.target"), "Ein Haus ist alt.\n");
 }
 
+TEST_F(Corpus, FiltersAreMeasuredByShortRuns) {
+  std::string valid;
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    const SamplePair pair = sample_pair(12, i);
+    valid += pair.source + "\t" + pair.target + "\n";
+  }
+  write_file(folder_ / "valid.tsv", valid);
+  files_.insert(files_.end(),
+                {"--quick", "--valid", folder_ / "valid.tsv", "--clean", "measure",
+                 "--measure-updates", "2", "--measure-runs", "1", "-o", folder_ / "measured"});
+  const ProcessResult result = run(files_, "", std::chrono::seconds(300));
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.output, Names("none ... 100"));
+  EXPECT_THAT(result.output, Names("safe ... 97"));
+  EXPECT_THAT(result.output, Names("strict ... 95"));
+  EXPECT_THAT(result.output,
+              Names("safe cannot be told from no filter ... BLEU ... 1 run of 2 updates each"));
+  EXPECT_THAT(read_file(folder_ / "measured/strict/cut.tsv"), HasSubstr("train.en\t41\tnumbers"));
+  expect_one_error(look({"--clean", "measure", "-o", folder_ / "m", "--json", "-"}), 2, "--json");
+}
+
 TEST_F(Corpus, FlagsThatDoNotGoTogetherAreRefused) {
+  expect_one_error(look({"--clean", "measure", "-o", folder_ / "m"}), 2,
+                   "--clean measure ... validation text");
   expect_one_error(run({"corpus"}), 2, "--source");
   expect_one_error(look({"--clean", "safe"}), 2, "--output");
   expect_one_error(look({"-o", folder_ / "clean"}), 2, "--clean");

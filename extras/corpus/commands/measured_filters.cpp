@@ -1,0 +1,149 @@
+#include "extras/corpus/commands/measured_filters.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "app/frame/log.h"
+#include "app/frame/signals.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/formatted_text.h"
+#include "base/lines.h"
+#include "evaluation/evaluate.h"
+#include "evaluation/significance.h"
+
+namespace dragoman {
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+/// Runs this program with these words, and its messages in the log. Returns false after a stop.
+bool run_program(const Lines& words, const std::string& log) {
+  Lines all = {"dragoman"};
+  all.insert(all.end(), words.begin(), words.end());
+  std::vector<char*> arguments;
+  for (std::string& word : all) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, log.c_str(),
+                                   O_WRONLY | O_CREAT | O_APPEND, 0666);
+  posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
+  pid_t child = 0;
+  const int fault =
+      posix_spawn(&child, "/proc/self/exe", &files, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&files);
+  if (fault != 0) throw Error("cannot start ", words.front(), ": ", std::strerror(fault));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  // A signal from the terminal has reached the child, too.
+  if (listen_for_stop().stop_requested()) return false;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    throw Error(log, ": dragoman ", words.front(), " has failed; its last lines say why");
+  return true;
+}
+
+/// The translations of the validation text by all runs on a text, one after the other; empty after
+/// a stop.
+Lines translations_of(const FilteredText& text, const Measurement& how) {
+  Lines all;
+  for (std::int64_t seed = 1; seed <= how.runs; ++seed) {
+    const std::string run = join_text(how.folder, "/", text.name, "-", seed);
+    const std::string log = run + ".log", translation = run + ".translation";
+    log_info(join_text(text.name, ", run ", seed, " of ", how.runs, ": ",
+                       counted(text.pairs, "pair"), ", ", counted(how.updates, "update"), "; ",
+                       log));
+    Lines words = {"train", "-o", run, "--train-src"};
+    for (const auto& sides : text.sides) words.push_back(sides[0]);
+    words.push_back("--train-tgt");
+    for (const auto& sides : text.sides) words.push_back(sides[1]);
+    const std::string updates = std::to_string(how.updates);
+    // Pairs that leaked into the training text would favour the text that still has them.
+    words.insert(words.end(),
+                 {"--valid-src", how.valid[0], "--valid-tgt", how.valid[1], "--valid-overlap",
+                  "untrained", "--invalid", "skip", "--max-updates", updates, "--valid-every",
+                  updates, "--patience", "0", "--seed", std::to_string(seed)});
+    if (!run_program(words, log)) return {};
+    if (!run_program({"translate", "-m", run, "-i", how.valid[0], "-o", translation}, log))
+      return {};
+    const Lines lines = read_lines(translation);
+    all.insert(all.end(), lines.begin(), lines.end());
+  }
+  return all;
+}
+
+std::string signed_text(double number) {
+  return (number < 0 ? "-" : "+") + fixed_text(std::abs(number), 2);
+}
+
+/// "+0.15 (-0.30 to +0.61)"
+std::string difference_text(double difference, const PairDifference& interval) {
+  return join_text(signed_text(difference), " (", signed_text(interval.low), " to ",
+                   signed_text(interval.high), ")");
+}
+
+std::string verdict_on(const FilteredText& text, const Measurement& how, double difference,
+                       const PairDifference& interval) {
+  const char* verdict = interval.low > 0    ? " is worth its cuts: BLEU "
+                        : interval.high < 0 ? " costs more than it brings: BLEU "
+                                            : " cannot be told from no filter: BLEU ";
+  return join_text(text.name, verdict, difference_text(difference, interval), " after ",
+                   counted(how.runs, "run"), " of ", counted(how.updates, "update"), " each\n");
+}
+
+void pad(std::string& line, std::size_t column) {
+  line.resize(std::max(line.size() + 2, column), ' ');
+}
+
+}  // namespace
+
+std::string measure_filters(const std::vector<FilteredText>& texts, const Measurement& how) {
+  constexpr std::int64_t kSamples = 1000;
+  std::vector<Lines> hypotheses;
+  for (const FilteredText& text : texts) {
+    hypotheses.push_back(translations_of(text, how));
+    if (hypotheses.back().empty()) return "";
+  }
+  const Lines reference = read_lines(how.valid[1]);
+  Lines references;  // of all runs
+  for (std::int64_t run = 0; run < how.runs; ++run)
+    references.insert(references.end(), reference.begin(), reference.end());
+  const auto counts = count_systems(hypotheses, {references}, EvaluateConfig(), "");
+  const ScoreTable scores = plain_scores(counts);
+  const auto differences = paired_bootstrap_of_all(counts, kSamples, listen_for_stop());
+  if (listen_for_stop().stop_requested()) return "";
+  std::string table =
+      "filter      pairs         BLEU    chrF    BLEU's difference, 95 % interval\n";
+  std::string verdicts;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    std::string line = texts[i].name;
+    pad(line, 12);
+    line += with_separators(texts[i].pairs);
+    pad(line, 26);
+    line += fixed_text(scores[0][i].score, 2);
+    pad(line, 34);
+    line += fixed_text(scores[1][i].score, 2);
+    // The pairs of systems begin with those of the first one.
+    if (i > 0) {
+      const double difference = scores[0][i].score - scores[0][0].score;
+      pad(line, 42);
+      line += difference_text(difference, differences[0][i - 1]);
+      verdicts += verdict_on(texts[i], how, difference, differences[0][i - 1]);
+    }
+    table += line + "\n";
+  }
+  return table + "\n" + verdicts;
+}
+
+}  // namespace dragoman
