@@ -13,7 +13,7 @@
 #include "base/threads.h"
 #include "base/utf8.h"
 #include "data/corpus_builder.h"
-#include "data/pair_files.h"
+#include "data/plain_data.h"
 #include "tokenizer/terms.h"
 
 namespace dragoman {
@@ -67,61 +67,6 @@ TextReading reading_of(const PreparationWork& work) {
       .report = [&work, total = total_bytes(work.data), read = std::int64_t{0}](
                     std::int64_t more) mutable { work.observe("reading", read += more, total); },
       .index_folder = work.cache_folder};
-}
-
-/// The settings with two plain texts in place of each file that has both sides, and what was found
-/// in those.
-struct PlainData {
-  DataConfig data;
-  std::vector<std::string> summaries;
-  std::vector<std::string> valid_names;  ///< of the validation texts, as they were given
-  LanguagePair languages;                ///< of the training text; "": not known
-};
-
-/// The languages that the settings name, or else those that all files agree on.
-LanguagePair training_languages(const DataConfig& data, const std::vector<LanguagePair>& files) {
-  LanguagePair languages;
-  const auto settle = [&](std::string LanguagePair::*side, const std::string& asked) {
-    std::string& language = languages.*side;
-    language = normal_code(asked);
-    const auto agrees = [&](const LanguagePair& file) { return file.*side == files[0].*side; };
-    if (asked.empty() && !files.empty() && std::ranges::all_of(files, agrees))
-      language = files[0].*side;
-  };
-  settle(&LanguagePair::source, data.source_lang);
-  settle(&LanguagePair::target, data.target_lang);
-  return languages.source == languages.target ? LanguagePair() : languages;
-}
-
-PlainData plain_data(const Preparation& preparation) {
-  preparation.data.check();
-  PlainData plain{preparation.data, {}, preparation.data.valid_names(), {}};
-  DataConfig& data = plain.data;
-  std::vector<LanguagePair> languages;  // of the training files
-  for (std::size_t i = 0; i < std::min(data.train_source.size(), data.train_target.size()); ++i)
-    languages.push_back(
-        {language_of_file(data.train_source[i]), language_of_file(data.train_target[i])});
-  std::int64_t read = 0;
-  const auto report = [&](std::int64_t more) {
-    if (preparation.stop.stop_requested()) throw PreparationStopped();
-    if (preparation.observer) preparation.observer("reading", read += more, 0);
-  };
-  const auto move_all = [&](std::vector<std::string>& files, std::vector<std::string>& source,
-                            std::vector<std::string>& target) {
-    for (const std::string& file : files) {
-      PlainTexts texts = plain_texts_of(file, {data.source_lang, data.target_lang, data.columns},
-                                        preparation.cache_folder, report);
-      source.push_back(std::move(texts.source));
-      target.push_back(std::move(texts.target));
-      plain.summaries.push_back(std::move(texts.summary));
-      languages.push_back(std::move(texts.languages));
-    }
-    files.clear();
-  };
-  move_all(data.train, data.train_source, data.train_target);
-  plain.languages = training_languages(data, languages);
-  move_all(data.valid, data.valid_source, data.valid_target);
-  return plain;
 }
 
 /// The files of texts and of an alignment, which may be null.
