@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -78,8 +79,8 @@ const Element* child_of(const Element& parent, std::string_view name,
 /// A change of the document: bytes in the place of a range, with a copy of a source in the middle.
 struct Fill {
   ByteRange replaced;
-  std::string before;
-  ByteRange content = {};  ///< of the document; empty: nothing is copied
+  std::string before = {};
+  ByteRange content = {};  ///< of the document; empty: a unit that stays untranslated
   std::string after = {};
 };
 
@@ -127,8 +128,6 @@ class UnitFinder {
     const Element* target = child_of(unit, "target", elements_);
     if (source == nullptr || source->is_blank || (target != nullptr && !target->is_blank)) return;
     const Element& copied = segmented != nullptr ? *segmented : *source;
-    if (format_ == XmlFormat::Xliff2)
-      fills_.push_back({.replaced = unit.tag, .before = with_state(unit.tag)});
     const std::string name = name_beside(*source, "target");
     Fill fill{.replaced = {copied.all.end, copied.all.end},
               .before = '<' + name + '>',
@@ -143,7 +142,12 @@ class UnitFinder {
       fill.before = with_attribute(fill.before, "state-qualifier", "mt-suggestion");
     }
     if (target == nullptr) fill.before.insert(0, blanks_before(source->all.begin));
-    fills_.push_back(std::move(fill));
+    if (format_ == XmlFormat::Xliff2) {
+      const ByteRange between{unit.tag.end, fill.replaced.begin};
+      fill.before.insert(0, join_text(with_state(unit.tag), between.of(xml_)));
+      fill.replaced.begin = unit.tag.begin;
+    }
+    add(std::move(fill));
   }
 
   /// A unit with several empty translations may have them in several languages.
@@ -166,12 +170,22 @@ class UnitFinder {
     }
     if (source == nullptr || others.size() > 1) return;
     if (others.empty())
-      fills_.push_back({.replaced = source->content, .before = "", .content = source->content});
+      add({.replaced = source->content, .content = source->content});
     else if (others.front()->is_blank)
-      fills_.push_back({.replaced = others.front()->all,
-                        .before = opened(others.front()->tag),
-                        .content = source->content,
-                        .after = "</" + name_beside(*source, "seg") + '>'});
+      add({.replaced = others.front()->all,
+           .before = opened(others.front()->tag),
+           .content = source->content,
+           .after = "</" + name_beside(*source, "seg") + '>'});
+  }
+
+  /// Texts of a message that chooses can be found if no tag stands in the message, and no text
+  /// beside the choice.
+  void add(Fill fill) {
+    const IcuMessage message = icu_message(decoded_xml(xml_, fill.content).text);
+    const bool has_tags = fill.content.of(xml_).find('<') != std::string_view::npos;
+    if (message.chooses && (has_tags || message.texts.empty()))
+      fill = {.replaced = {fill.replaced.begin, fill.replaced.begin}};
+    fills_.push_back(std::move(fill));
   }
 
   /// With the prefix of another element.
@@ -215,21 +229,37 @@ class UnitFinder {
 struct FilledDocument {
   std::string bytes = {};
   std::vector<ByteRange> copies = {};
+  std::vector<CheckedStretch> checked = {};
 };
 
-FilledDocument filled(std::string_view xml, std::vector<Fill> fills) {
-  std::ranges::stable_sort(fills, {}, [](const Fill& fill) { return fill.replaced.begin; });
+/// Whether a fill is sound, as it is written with a translation of its content.
+std::function<bool(std::string_view)> check_of(const Fill& fill, std::string_view content) {
+  if (content.empty()) return [](std::string_view) { return false; };
+  return [frame = fill.before.size() + fill.after.size(), begin = fill.before.size(),
+          source = decoded_xml(content, {0, content.size()}).text](std::string_view written) {
+    const ByteRange copy{begin, begin + written.size() - frame};
+    const std::string translation = decoded_xml(written, copy).text;
+    return icu_message(source).chooses ? has_same_branches(source, translation)
+                                       : kept_parts(source) == kept_parts(translation);
+  };
+}
+
+FilledDocument filled(std::string_view xml, const std::vector<Fill>& fills) {
   FilledDocument document;
+  std::string& bytes = document.bytes;
   std::size_t place = 0;
   for (const Fill& fill : fills) {
-    document.bytes.append(xml, place, fill.replaced.begin - place).append(fill.before);
-    const std::size_t begin = document.bytes.size();
-    document.bytes.append(fill.content.of(xml));
-    if (!fill.content.empty()) document.copies.push_back({begin, document.bytes.size()});
-    document.bytes.append(fill.after);
+    bytes.append(xml, place, fill.replaced.begin - place);
+    const std::size_t begin = bytes.size(), copy = begin + fill.before.size();
+    const std::string_view content = fill.content.of(xml);
+    bytes.append(join_text(fill.before, content, fill.after));
     place = fill.replaced.end;
+    if (!content.empty()) document.copies.push_back({copy, copy + content.size()});
+    document.checked.push_back({.source = {begin, bytes.size()},
+                                .untranslated = std::string(fill.replaced.of(xml)),
+                                .is_sound = check_of(fill, content)});
   }
-  document.bytes.append(xml, place);
+  bytes.append(xml, place);
   return document;
 }
 
@@ -283,11 +313,7 @@ std::vector<MarkupToken> tokens_of_copies(std::string_view xml, std::vector<Mark
     const bool is_inside = copy != copies.end() && copy->begin <= token.source.begin;
     const bool is_segment = local_name(token.name) == "mrk" &&
                             xml_attribute(xml, token.source, "mtype").of(xml) == "seg";
-    // A message that chooses is read as a whole, or not at all.
-    const bool is_cut = is_inside && token.kind == Kind::Text &&
-                        copy->of(xml).find('<') != std::string_view::npos &&
-                        icu_message(copy->of(xml)).chooses;
-    if (!is_inside || is_segment || is_cut)
+    if (!is_inside || is_segment)
       found.push_back({.kind = Kind::Splits, .source = token.source});
     else if (token.kind == Kind::Text)
       std::ranges::move(tokens_within(decoded_xml(xml, token.source)), std::back_inserter(found));
@@ -304,19 +330,12 @@ void add_bilingual_units(XmlFormat format, const std::vector<MarkupToken>& token
   FilledDocument filled_document =
       filled(document.bytes, UnitFinder(format, document.bytes, tokens).fills());
   document.bytes = std::move(filled_document.bytes);
+  document.checked = std::move(filled_document.checked);
   std::vector<MarkupToken> found = tokens_of_copies(
       document.bytes, xml_tokens(document.bytes, document.charset), filled_document.copies);
   if (document.bytes.find("xml:space=\"preserve\"") != std::string::npos)
     found = split_at_line_ends(document.bytes, std::move(found));
   document.passages = passages_of(document.bytes, found, Writing::XmlText);
-  for (const ByteRange& copy : filled_document.copies) {
-    const std::string source(copy.of(document.bytes));
-    if (icu_message(source).chooses)
-      document.checked.push_back(
-          {.source = copy, .untranslated = source, .is_sound = [source](std::string_view written) {
-             return has_same_branches(source, written);
-           }});
-  }
 }
 
 }  // namespace dragoman

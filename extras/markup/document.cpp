@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "extras/markup/charset.h"
 #include "extras/markup/format_directives.h"
+#include "extras/markup/icu_messages.h"
 #include "extras/markup/markup_formats.h"
 #include "extras/markup/place_tags.h"
 #include "extras/markup/writing.h"
@@ -324,7 +325,8 @@ class DocumentWriter {
   /// `after` is the byte that follows; 0: the passage ends.
   void write_text(std::string_view text, const Passage& passage, const BareSigns& bare,
                   char after) {
-    const std::string written = written_text(text, passage.writing,
+    const std::string apostrophes = with_apostrophes(text, passage.apostrophes);
+    const std::string written = written_text(apostrophes, passage.writing,
                                              {.source = passage.source.of(document_.bytes),
                                               .bare = bare,
                                               .before = text_,

@@ -53,12 +53,21 @@ enum class Writing {
   VttText,
 };
 
+/// How the apostrophes of a translation are written.
+enum class Apostrophes {
+  AsTheyAre,
+  Doubled,  ///< in a message of ICU: two are one
+  /// U+2019, as ICU's manual recommends: it quotes nothing, whatever follows it.
+  Typographic,
+};
+
 /// A stretch of a document that is translated as one line.
 struct Passage {
   ByteRange source;                  ///< in the document
   std::string text;                  ///< without tags, entities and line ends; valid UTF-8
   std::vector<InlineTag> tags = {};  ///< in their order
   Writing writing = Writing::HtmlText;
+  Apostrophes apostrophes = Apostrophes::AsTheyAre;
   bool is_escaped = false;  ///< what is written is a text of XML: "&lt;b&gt;"
   /// White space between the text and tags around it that the document must keep: no-break spaces.
   std::string space_before = {}, space_behind = {};

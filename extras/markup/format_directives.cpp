@@ -161,7 +161,7 @@ std::span<const FormatSyntax> all_syntaxes() {
        printf_directives(R"([-+ #0]*(?:(?:\*(?:\d+\$)?)?v)?)",
                          "(?:hh|ll|[hlqLVztj])?[csduoxXeEfFgGaAiDUOBbpn]")
            .pattern()},
-      {"icu-plural", "#", None, Text, named("#").pattern()},  // of the texts of its branches
+      {"icu-plural", "#'", None, Text, named("#|'[{}#][^']*'").pattern()},  // icu_messages.h
       {"perl-brace", "{}", None, Text, named(R"(\{[A-Za-z_]\w*\})").pattern()},
       {"php", "%", Known, Fault,
        printf_directives("(?:[-+ 0]|'.)*", "l?[bcdeEfFgGosuxX]").pattern()},

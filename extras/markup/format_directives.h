@@ -16,7 +16,7 @@ struct FormatSyntax;
 using FormatSyntaxes = std::vector<const FormatSyntax*>;
 
 /// The syntaxes that a line of flags names ("#, fuzzy, c-format"), as gettext 0.21 knows them, and
-/// "icu-plural-format" for the "#" in icu_messages.h. "no-c-format" names none.
+/// "icu-plural-format" for the "#" and the quotes of icu_messages.h. "no-c-format" names none.
 FormatSyntaxes format_syntaxes(std::string_view flags);
 
 struct FormatDirective {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 namespace dragoman {
 
@@ -13,6 +15,21 @@ namespace {
 constexpr std::string_view kIcuBlanks = " \t\r\n";
 constexpr int kDeepest = 10;  // choice within a branch of another one
 
+constexpr std::string_view kTwoApostrophes = "''";
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t place = 0; (place = text.find(from, place)) != std::string::npos;
+       place += to.size())
+    text.replace(place, from.size(), to);
+}
+
+/// The text with another sign of the same length in the place of two apostrophes, so that each
+/// apostrophe that is left may begin or end a quote. All offsets stay.
+std::string without_doubles(std::string text) {
+  replace_all(text, kTwoApostrophes, "\u00B4");
+  return text;
+}
+
 /// The length of "{n, plural," at the begin of a text; 0: it is not there.
 std::size_t head_length(std::string_view text) {
   static const RE2 head(R"(\{\s*[\w.-]+\s*,\s*(?:plural|select|selectordinal)\s*,)", RE2::Latin1);
@@ -20,29 +37,31 @@ std::size_t head_length(std::string_view text) {
   return RE2::Consume(&rest, head) ? text.size() - rest.size() : 0;
 }
 
-/// The first place at which an argument that chooses begins, from `place` on.
-std::size_t find_choice(std::string_view text, std::size_t place) {
-  while ((place = text.find('{', place)) != std::string_view::npos) {
-    if (head_length(text.substr(place)) > 0) return place;
-    ++place;
-  }
-  return place;
+// The texts of the next functions are without_doubles().
+
+/// The last place of the quote that begins at a place; the place itself if none begins there.
+std::size_t end_of_quote(std::string_view text, std::size_t place) {
+  constexpr std::string_view kQuoted = "{}#";
+  const bool begins = text[place] == '\'' && place + 1 < text.size() &&
+                      kQuoted.find(text[place + 1]) != std::string_view::npos;
+  return begins ? std::min(text.find('\'', place + 1), text.size()) : place;
 }
 
-/// The place after the bracket that ends the one at `place`; nothing if there is none. Apostrophes
-/// before a bracket quote it.
+/// Whether an argument that chooses begins in a text.
+bool has_choice(std::string_view text) {
+  for (std::size_t place = 0; place < text.size(); place = end_of_quote(text, place) + 1)
+    if (text[place] == '{' && head_length(text.substr(place)) > 0) return true;
+  return false;
+}
+
+/// The place after the bracket that ends the one at `place`; nothing if there is none.
 std::optional<std::size_t> end_of_brackets(std::string_view text, std::size_t place) {
   std::size_t depth = 0;
-  for (; place < text.size(); ++place) {
-    const bool is_quote = text[place] == '\'' && place + 1 < text.size() &&
-                          (text[place + 1] == '{' || text[place + 1] == '}');
-    if (is_quote)
-      place = text.find('\'', place + 1);
-    else if (text[place] == '{')
+  for (; place < text.size(); place = end_of_quote(text, place) + 1) {
+    if (text[place] == '{')
       ++depth;
     else if (text[place] == '}' && --depth == 0)
       return place + 1;
-    if (place == std::string_view::npos) break;
   }
   return std::nullopt;
 }
@@ -67,7 +86,7 @@ bool add_texts(std::string_view text, ByteRange range, int depth, std::vector<By
     const auto branch_end = end_of_brackets(text.substr(0, *end - 1), begin);
     if (!branch_end) return false;
     const ByteRange branch{begin + 1, *branch_end - 1};
-    if (find_choice(branch.of(text), 0) == std::string_view::npos)
+    if (!has_choice(branch.of(text)))
       texts.push_back(branch);
     else if (!add_texts(text, branch, depth + 1, texts))
       return false;
@@ -79,11 +98,48 @@ bool add_texts(std::string_view text, ByteRange range, int depth, std::vector<By
 }  // namespace
 
 IcuMessage icu_message(std::string_view text) {
-  IcuMessage message{.chooses = find_choice(text, 0) != std::string_view::npos};
-  if (message.chooses && !add_texts(text, {0, text.size()}, 0, message.texts))
+  const std::string plain = without_doubles(std::string(text));
+  IcuMessage message{.chooses = has_choice(plain)};
+  if (message.chooses && !add_texts(plain, {0, plain.size()}, 0, message.texts))
     message.texts.clear();
+  if (text.find(kTwoApostrophes) != std::string_view::npos)
+    message.apostrophes = Apostrophes::Doubled;
   return message;
 }
+
+std::vector<MarkupToken> branch_tokens(std::string_view text, FormatSyntaxes formats,
+                                       Apostrophes apostrophes) {
+  std::ranges::copy(format_syntaxes("icu-plural-format"), std::back_inserter(formats));
+  std::vector<MarkupToken> tokens =
+      text_tokens(without_doubles(std::string(text)), AlsoKept::Placeholders, formats);
+  for (MarkupToken& token : tokens) {
+    if (token.kind != MarkupToken::Kind::Text) continue;
+    token.text = token.source.of(text);
+    replace_all(token.text, kTwoApostrophes, "'");
+    token.apostrophes = apostrophes;
+  }
+  return tokens;
+}
+
+std::string with_apostrophes(std::string_view translation, Apostrophes apostrophes) {
+  std::string text(translation);
+  if (apostrophes != Apostrophes::AsTheyAre)
+    replace_all(text, "'", apostrophes == Apostrophes::Doubled ? kTwoApostrophes : "\u2019");
+  return text;
+}
+
+namespace {
+
+/// All that a text of a branch keeps, sorted.
+std::vector<std::string_view> kept_parts_of_branch(std::string_view text) {
+  std::vector<std::string_view> kept;
+  for (const MarkupToken& token : branch_tokens(text, {}, Apostrophes::AsTheyAre))
+    if (token.kind != MarkupToken::Kind::Text) kept.push_back(token.source.of(text));
+  std::ranges::sort(kept);
+  return kept;
+}
+
+}  // namespace
 
 bool has_same_branches(std::string_view message, std::string_view translation) {
   const IcuMessage from = icu_message(message);
@@ -95,8 +151,7 @@ bool has_same_branches(std::string_view message, std::string_view translation) {
     const ByteRange text = from.texts[t], its_text = to.texts[t];
     if (ByteRange{place, text.begin}.of(message) !=
             ByteRange{its_place, its_text.begin}.of(translation) ||
-        std::ranges::count(text.of(message), '#') !=
-            std::ranges::count(its_text.of(translation), '#'))
+        kept_parts_of_branch(text.of(message)) != kept_parts_of_branch(its_text.of(translation)))
       return false;
     place = text.end;
     its_place = its_text.end;

@@ -1,11 +1,19 @@
 // Messages that choose one of several texts, in the syntax of ICU's MessageFormat:
 // {n, plural, one {# file} other {# files}}, and the same with select and selectordinal.
+//
+// An apostrophe before a bracket or a "#" quotes all up to the next one, and two are one
+// apostrophe. Others are text: that is ICU's default. Programs may ask for a mode in which each one
+// quotes.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/utf8.h"
+#include "extras/markup/document.h"
+#include "extras/markup/format_directives.h"
+#include "extras/markup/markup_tokens.h"
 
 namespace dragoman {
 
@@ -14,11 +22,21 @@ struct IcuMessage {
   /// The texts of the branches, in their order, if such an argument is all of the message; those of
   /// a branch that is one itself are its own. Empty: other text stands beside the argument.
   std::vector<ByteRange> texts = {};
+  /// In the texts of a translation. Both of ICU's modes read them as text.
+  Apostrophes apostrophes = Apostrophes::Typographic;
 };
 IcuMessage icu_message(std::string_view text);
 
+/// The tokens of a text of a message that chooses, as text_tokens() finds them. Also kept are each
+/// "#" and each stretch in quotes. The texts have one apostrophe for two.
+std::vector<MarkupToken> branch_tokens(std::string_view text, FormatSyntaxes formats,
+                                       Apostrophes apostrophes);
+
+/// The apostrophes of a translation as they are to be written.
+std::string with_apostrophes(std::string_view translation, Apostrophes apostrophes);
+
 /// Whether a translation differs from a message only in the texts of its branches, each of which
-/// has as many "#" as it had. True if the message does not choose.
+/// keeps what branch_tokens() keeps. True if the message does not choose.
 bool has_same_branches(std::string_view message, std::string_view translation);
 
 }  // namespace dragoman

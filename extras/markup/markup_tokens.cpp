@@ -208,6 +208,8 @@ class Stretch {
       if (tokens_[t].kind != Kind::Text) {
         numbers[t] = passage.tags.size();
         passage.tags.push_back(tag_at(t, passage.text));
+      } else {
+        passage.apostrophes = tokens_[t].apostrophes;
       }
       append_text(passage.text, tokens_[t].kind == Kind::Divides ? " " : tokens_[t].text);
       if (tokens_[t].kind == Kind::Kept)
@@ -326,7 +328,8 @@ std::vector<MarkupToken> split_at_line_ends(std::string_view document,
       if (!source[l].empty())
         split.push_back({.kind = Kind::Text,
                          .source = {offset + source[l].begin, offset + source[l].end},
-                         .text = std::string(text[l].of(token.text))});
+                         .text = std::string(text[l].of(token.text)),
+                         .apostrophes = token.apostrophes});
     }
   }
   return split;
@@ -394,8 +397,8 @@ FormatDirective placeholder_at(std::string_view text, std::size_t offset,
                                const FormatSyntaxes& formats) {
   using enum FormatDirective::Argument;
   FormatDirective directive = format_directive(formats, text, offset);
-  // In Java's formats a directive may be any text in quotes.
-  if (directive.length > 0 && text[offset] != '\'') {
+  // In Java's formats a text in quotes is a directive, but one for people.
+  if (directive.length > 0 && (directive.argument != None || text[offset] != '\'')) {
     const std::size_t end = offset + directive.length;
     if (directive.argument != None && is_ascii_letter(text[end - 1]))
       directive.length = end_of_ascii_letters(text, end) - offset;
@@ -458,6 +461,17 @@ std::vector<MarkupToken> text_tokens(std::string_view text, AlsoKept also,
   }
   add({.kind = Kind::Text, .source = {}}, begin, text.size());
   return tokens;
+}
+
+KeptParts kept_parts(std::string_view text) {
+  KeptParts all;
+  for (const MarkupToken& token : text_tokens(text, AlsoKept::Placeholders)) {
+    if (token.kind == Kind::Kept) all.placeholders.push_back(token.source.of(text));
+    if (!token.name.empty()) all.tags.push_back(token.source.of(text));
+  }
+  std::ranges::sort(all.tags);
+  std::ranges::sort(all.placeholders);
+  return all;
 }
 
 }  // namespace dragoman

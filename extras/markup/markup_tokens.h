@@ -36,8 +36,9 @@ struct MarkupToken {
   std::string name = {};  ///< of the element
   std::string text = {};  ///< decoded; of Kind::Text and Kind::Kept
   std::vector<Attribute> attributes = {};
-  std::size_t argument = 0;   ///< InlineTag::argument
-  bool takes_number = false;  ///< InlineTag::takes_number
+  std::size_t argument = 0;                          ///< InlineTag::argument
+  bool takes_number = false;                         ///< InlineTag::takes_number
+  Apostrophes apostrophes = Apostrophes::AsTheyAre;  ///< of the passage with this text
 };
 
 /// The passages of a document. `tokens` are in their order, without gaps between two that split. A
@@ -64,6 +65,14 @@ enum class AlsoKept {
 /// for the next argument have their number in MarkupToken::argument.
 std::vector<MarkupToken> text_tokens(std::string_view text, AlsoKept also,
                                      const FormatSyntaxes& formats = {});
+
+/// The tags of a text, and its placeholders, sorted.
+struct KeptParts {
+  std::vector<std::string_view> tags = {}, placeholders = {};
+
+  bool operator==(const KeptParts&) const = default;
+};
+KeptParts kept_parts(std::string_view text);
 
 // ---- letters and digits of ASCII, the only ones that names in markup and placeholders have ------
 

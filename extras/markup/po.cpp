@@ -53,22 +53,6 @@ struct PoMessage {
   bool has_all_placeholders() const;  ///< the singular has those of the plural
 };
 
-/// The tags of a text, and its placeholders, sorted.
-struct KeptParts {
-  std::vector<std::string_view> tags = {}, placeholders = {};
-};
-
-KeptParts kept_parts(std::string_view text) {
-  KeptParts all;
-  for (const MarkupToken& token : text_tokens(text, AlsoKept::Placeholders)) {
-    if (token.kind == Kind::Kept) all.placeholders.push_back(token.source.of(text));
-    if (!token.name.empty()) all.tags.push_back(token.source.of(text));
-  }
-  std::ranges::sort(all.tags);
-  std::ranges::sort(all.placeholders);
-  return all;
-}
-
 bool has_same_placeholders(const FormatSyntaxes& formats, std::string_view source,
                            std::string_view translation) {
   return formats.empty() ? kept_parts(source).placeholders == kept_parts(translation).placeholders
@@ -197,8 +181,7 @@ class PoReader {
 PoFile read_po(std::string_view po) { return PoReader(po).read(); }
 
 /// The number of placeholders that stand for the next argument.
-std::size_t count_arguments(std::string_view text, const FormatSyntaxes& formats) {
-  const std::vector<MarkupToken> tokens = text_tokens(text, AlsoKept::Placeholders, formats);
+std::size_t count_arguments(const std::vector<MarkupToken>& tokens) {
   return static_cast<std::size_t>(
       std::ranges::count_if(tokens, [](const MarkupToken& token) { return token.argument > 0; }));
 }
@@ -353,21 +336,22 @@ bool has_same_fields(std::string_view source, std::string_view translation,
   }
 }
 
+/// Whether a translation has the placeholders, the tags and the fields of its message, or of each
+/// text that the message chooses from.
 bool has_same_parts(const FormatSyntaxes& formats, std::string_view source,
                     std::string_view translation) {
-  return has_same_placeholders(formats, source, translation) &&
-         has_same_tags(source, translation) && has_same_fields(source, translation, formats);
-}
-
-/// The same for each text that a message chooses from.
-bool has_same_texts(const FormatSyntaxes& formats, std::string_view source,
-                    std::string_view translation) {
+  const auto has_same_text = [&](std::string_view text, std::string_view its_text) {
+    return have_same_directives(formats, text, its_text) && has_same_tags(text, its_text) &&
+           has_same_fields(text, its_text, formats);
+  };
   const std::vector<ByteRange> texts = icu_message(source).texts;
-  if (texts.empty()) return has_same_parts(formats, source, translation);
+  if (texts.empty())
+    return has_same_placeholders(formats, source, translation) &&
+           has_same_text(source, translation);
   if (!has_same_branches(source, translation)) return false;
   const std::vector<ByteRange> its_texts = icu_message(translation).texts;
   for (std::size_t t = 0; t < texts.size(); ++t)
-    if (!has_same_parts(formats, texts[t].of(source), its_texts[t].of(translation))) return false;
+    if (!has_same_text(texts[t].of(source), its_texts[t].of(translation))) return false;
   return true;
 }
 
@@ -384,7 +368,7 @@ struct MessageCheck {
     const PoFile po = read_po(written);
     return !forms.empty() && std::ranges::all_of(po.parts, [&](const PoPart& part) {
       const auto form = std::ranges::find(forms, part.keyword, &Form::keyword);
-      return form == forms.end() || has_same_texts(formats, form->source, part.text);
+      return form == forms.end() || has_same_parts(formats, form->source, part.text);
     });
   }
 };
@@ -479,13 +463,14 @@ class FilledCatalogue {
     const std::string_view line_end = part.bytes.ends_with("\r\n") ? "\r\n" : "\n";
     const std::string between = join_text('"', line_end, '"');
     split(join_text(part.keyword, has_lines ? " \"" + between : " \""));
-    FormatSyntaxes formats = message.formats;
-    std::vector<ByteRange> texts = icu_message(text).texts;
-    if (texts.empty())
-      texts = {{0, text.size()}};
-    else
-      std::ranges::copy(format_syntaxes("icu-plural-format"), std::back_inserter(formats));
-    const std::size_t arguments = count_arguments(text, formats);
+    IcuMessage choice = icu_message(text);
+    const bool chooses = !choice.texts.empty();
+    if (!chooses) choice.texts = {{0, text.size()}};
+    const auto tokens_of = [&](std::string_view field) {
+      return chooses ? branch_tokens(field, message.formats, choice.apostrophes)
+                     : text_tokens(field, AlsoKept::Placeholders, message.formats);
+    };
+    const std::size_t arguments = count_arguments(tokens_of(text));
     std::size_t argument = 0, place = 0;
     const auto fill_lines = [&](std::size_t end, const auto& fill_one) {
       while (place < end) {
@@ -496,10 +481,10 @@ class FilledCatalogue {
         split(++place == text.size() ? "\\n" : "\\n" + between);
       }
     };
-    for (const ByteRange& chosen : texts) {
+    for (const ByteRange& chosen : choice.texts) {
       fill_lines(chosen.begin, [&](std::string_view line) { split(po_string(line)); });
       fill_lines(chosen.end, [&](std::string_view line) {
-        argument += fill_line(line, formats, {argument, arguments});
+        argument += fill_line(line, tokens_of, {argument, arguments});
       });
     }
     fill_lines(text.size(), [&](std::string_view line) { split(po_string(line)); });
@@ -512,11 +497,11 @@ class FilledCatalogue {
   };
 
   /// Returns the number of the line's arguments.
-  std::size_t fill_line(std::string_view line, const FormatSyntaxes& formats, Arguments arguments) {
+  std::size_t fill_line(std::string_view line, const auto& tokens_of, Arguments arguments) {
     const std::size_t before = arguments.before;
     while (true) {
       const std::size_t end = std::min(line.find_first_of(kFieldEnds), line.size());
-      arguments.before += fill_field(line.substr(0, end), formats, arguments);
+      arguments.before += fill_field(line.substr(0, end), tokens_of, arguments);
       if (end == line.size()) return arguments.before - before;
       split(po_string(line.substr(end, 1)));
       line.remove_prefix(end + 1);
@@ -524,13 +509,13 @@ class FilledCatalogue {
   }
 
   /// Returns the number of the field's arguments.
-  std::size_t fill_field(std::string_view line, const FormatSyntaxes& formats,
-                         const Arguments& arguments) {
+  std::size_t fill_field(std::string_view line, const auto& tokens_of, const Arguments& arguments) {
     const std::string_view text = strip(line);
     const auto lead = static_cast<std::size_t>(text.data() - line.data());
-    const std::size_t count = count_arguments(text, formats);
+    std::vector<MarkupToken> tokens = tokens_of(text);
+    const std::size_t count = count_arguments(tokens);
     split(po_string(line.substr(0, lead)));
-    for (MarkupToken& token : text_tokens(text, AlsoKept::Placeholders, formats)) {
+    for (MarkupToken& token : tokens) {
       if (token.argument > 0) token.argument += arguments.before;
       token.takes_number = token.takes_number && count == arguments.all;
       const std::string bytes = po_string(token.source.of(text));

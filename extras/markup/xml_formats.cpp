@@ -136,7 +136,6 @@ class AndroidReader {
     for (const MarkupToken& token : tokens) {
       const bool begins = token.kind == Kind::Opens && begins_string(token);
       const bool ends = token.kind == Kind::Closes && open_.size() == string_;
-      if (begins) begin_ = token.source.end;
       if (ends) end(token.source.begin);
       if (string_ == 0 || begins || ends)
         found_.push_back({.kind = Kind::Splits, .source = token.source});
@@ -144,6 +143,7 @@ class AndroidReader {
         add_text(token);
       else
         found_.push_back(token);
+      if (begins) begin(token.source.end);
       if (token.kind == Kind::Closes) open_.pop_back();
       if (ends) string_ = 0;
     }
@@ -171,18 +171,36 @@ class AndroidReader {
     return true;
   }
 
+  void begin(std::size_t begin) {
+    begin_ = begin;
+    first_ = found_.size();
+    runs_ = 0;
+  }
+
   /// A format string with other placeholders would stop the program that uses it.
   void end(std::size_t end) {
     const ByteRange content{begin_, end};
-    const std::string source(content.of(xml_));
-    document_.checked.push_back(
-        {.source = content, .untranslated = source, .is_sound = [source](std::string_view written) {
-           static const FormatSyntaxes java_syntax = format_syntaxes("java-printf-format");
-           return has_same_branches(source, written) &&
-                  (source.find('%') == std::string::npos
-                       ? !has_placeholder(written)
-                       : have_same_directives(java_syntax, source, written));
-         }});
+    const std::string source(content.of(xml_)), message = text_of_string(source);
+    CheckedStretch checked{.source = content, .untranslated = source, .is_sound = {}};
+    if (leaves_choice(source, message)) {
+      found_.erase(found_.begin() + static_cast<std::ptrdiff_t>(first_), found_.end());
+      checked.is_sound = [](std::string_view) { return false; };
+    } else {
+      checked.is_sound = [source, message](std::string_view written) {
+        static const FormatSyntaxes java_syntax = format_syntaxes("java-printf-format");
+        return has_same_branches(message, text_of_string(written)) &&
+               (has_placeholder(source) ? have_same_directives(java_syntax, source, written)
+                                        : !has_placeholder(written));
+      };
+    }
+    document_.checked.push_back(std::move(checked));
+  }
+
+  /// Whether a string has a choice that is not all of it, or is cut by a tag or a line end.
+  bool leaves_choice(std::string_view source, std::string_view message) const {
+    const IcuMessage choice = icu_message(message);
+    return choice.chooses &&
+           (choice.texts.empty() || runs_ != 1 || source.find('<') < source.size());
   }
 
   static bool has_placeholder(std::string_view text) {
@@ -202,19 +220,34 @@ class AndroidReader {
     }
     const DecodedText all = decoded_xml(xml_, token.source);
     run_ = {};
-    for (std::size_t i = 0; i < all.text.size();) {
-      const std::size_t length = all.text[i] == '\\' ? escape_length(all.text, i) : 1;
-      const ByteRange source = all.written({i, i + length});
-      const std::string_view bytes = std::string_view(all.text).substr(i, length);
+    for (const ByteRange& character : characters_in(all.text)) {
+      const ByteRange source = all.written(character);
+      const std::string_view bytes = character.of(all.text);
       if (bytes == "\"" || bytes == "\\t")
         add_token(Kind::Single, source);
       else if (bytes == "\\n")
         add_token(Kind::Splits, source);
       else
         run_.append(character_of(bytes), source);
-      i += length;
     }
     flush();
+  }
+
+  /// Bytes and escapes.
+  static std::vector<ByteRange> characters_in(std::string_view text) {
+    std::vector<ByteRange> characters;
+    for (std::size_t begin = 0; begin < text.size(); begin = characters.back().end)
+      characters.push_back({begin, begin + (text[begin] == '\\' ? escape_length(text, begin) : 1)});
+    return characters;
+  }
+
+  /// The text of a string without tags.
+  static std::string text_of_string(std::string_view xml) {
+    const std::string decoded = decoded_xml(xml, {0, xml.size()}).text;
+    std::string text;
+    for (const ByteRange& character : characters_in(decoded))
+      if (character.of(decoded) != "\"") text += character_of(character.of(decoded));
+    return text;
   }
 
   static std::size_t escape_length(std::string_view text, std::size_t place) {
@@ -250,6 +283,7 @@ class AndroidReader {
   }
 
   void flush() {
+    if (!strip(run_.text).empty()) ++runs_;
     std::ranges::move(tokens_within(run_), std::back_inserter(found_));
     run_ = {};
   }
@@ -257,8 +291,9 @@ class AndroidReader {
   MarkupDocument& document_;
   const std::string_view xml_;
   std::vector<Element> open_;
-  std::size_t string_ = 0,
-              begin_ = 0;  // the depth of the string's element, and its content's begin
+  // The depth of the string's element, its content's begin, its first token, and its texts between
+  // quotes and line ends.
+  std::size_t string_ = 0, begin_ = 0, first_ = 0, runs_ = 0;
   DecodedText run_;
   std::vector<MarkupToken> found_;
 };

@@ -34,7 +34,9 @@ void add_android_strings(std::vector<MarkupToken> tokens, MarkupDocument& docume
 
 /// Fills the empty targets of XLIFF and TMX, and adds their passages to the document, whose tokens
 /// are given. A unit without a target gets one. Sources and targets that have text stay. In TMX a
-/// unit in one language only is translated in its place.
+/// unit in one language only is translated in its place. A unit stays as it is
+/// (MarkupDocument::checked) if its translation has other placeholders or tags, or if it has a
+/// choice of ICU with tags in it or text beside it.
 void add_bilingual_units(XmlFormat format, const std::vector<MarkupToken>& tokens,
                          MarkupDocument& document);
 

@@ -298,25 +298,25 @@ std::vector<MarkupToken> tokens_within(const DecodedText& decoded) {
     token.source = decoded.written({token.source.begin + offset, token.source.end + offset});
     tokens.push_back(std::move(token));
   };
-  FormatSyntaxes formats;
-  const auto add_text = [&](const ByteRange& range) {
-    for (MarkupToken& token : text_tokens(range.of(decoded.text), AlsoKept::Placeholders, formats))
-      add(std::move(token), range.begin);
+  const auto add_all = [&](std::vector<MarkupToken> more, std::size_t offset) {
+    for (MarkupToken& token : more) add(std::move(token), offset);
   };
   std::size_t place = 0;
   if (const IcuMessage message = icu_message(decoded.text); message.chooses) {
     const auto add_frame = [&](std::size_t end) {
       if (end > place) add({.kind = Kind::Splits, .source = {place, end}}, 0);
     };
-    formats = format_syntaxes("icu-plural-format");
     for (const ByteRange& text : message.texts) {
       add_frame(text.begin);
-      add_text(text);
+      add_all(branch_tokens(text.of(decoded.text), {}, message.apostrophes), text.begin);
       place = text.end;
     }
     add_frame(decoded.text.size());
     return tokens;
   }
+  const auto add_text = [&](const ByteRange& range) {
+    add_all(text_tokens(range.of(decoded.text), AlsoKept::Placeholders), range.begin);
+  };
   for (const MarkupToken& mark : template_marks(decoded.text)) {
     add_text({place, mark.source.begin});
     add(mark, 0);

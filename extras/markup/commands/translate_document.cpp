@@ -246,7 +246,7 @@ void translate_document(const MarkupDocument& document, TranslationService& serv
     log_warning(join_text(
         counted(untranslated, "message stays untranslated", "messages stay untranslated"),
         ": a translation would lack words or placeholders, the header lacks Plural-Forms, or text "
-        "stands beside a choice ({n, plural, ...})"));
+        "or a tag stands beside a choice ({n, plural, ...})"));
   log_summary(translations.facts(), 0, 0, watch.seconds());
 }
 

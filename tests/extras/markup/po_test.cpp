@@ -127,6 +127,49 @@ TEST(Po, ATranslationChangesNoChoiceOfIcu) {
         << text;
 }
 
+TEST(Po, StretchesThatIcuQuotesAreKept) {
+  const auto reversed_branch = [](const std::string& text) {
+    const std::string po = message("{n, plural, other {" + text + "}}", "");
+    const std::string filled = translated(parse_po(po), reversed);
+    const std::size_t begin = filled.find("other {", po.size() - 3) + 7;
+    return filled.substr(begin, filled.rfind("}}") - begin);
+  };
+  EXPECT_EQ(reversed_branch("one '{'two'}' {x}"), "{x} '{'two'}' one");
+  EXPECT_EQ(reversed_branch("one '{x}' and {x}"), "{x} and '{x}' one");
+  EXPECT_EQ(reversed_branch("one '#' # two"), "two # '#' one");
+  EXPECT_EQ(reversed_branch("it''s '{it''s}' {x}"), "{x} '{it''s}' it''s");
+  EXPECT_EQ(reversed_branch("one of ''{x}''"), "''{x}'' of one");
+  EXPECT_EQ(reversed_branch("one '''{'two {x}"), "{x} '''{'two one");
+  EXPECT_EQ(reversed_branch("one '{a, select, other {b}}' two"),
+            "two '{a, select, other {b}}' one");
+}
+
+TEST(Po, TwoApostrophesOfIcuAreOne) {
+  const MarkupDocument document = parse_po(message("{n, select, other {it''s '{'x'}'}}", ""));
+  ASSERT_EQ(document.passages.size(), 1u);
+  EXPECT_EQ(document.passages[0].text, "it's '{'x'}'");
+}
+
+TEST(Po, AnApostropheOfATranslationQuotesNothingInAChoiceOfIcu) {
+  const auto with_apostrophe = [](std::string_view text) {
+    AlignedText translation = in_order(text);
+    return AlignedText{.text = "d'" + translation.text};
+  };
+  const auto filled = [&](const std::string& text) {
+    const std::string po =
+        translated(parse_po(message("{n, plural, other {" + text + "}}", "")), with_apostrophe);
+    return po.substr(po.find("msgstr"));
+  };
+  EXPECT_EQ(filled("{x} file"), "msgstr \"{n, plural, other {d\u2019{x} file}}\"\n");
+  EXPECT_EQ(filled("{x}''s file"), "msgstr \"{n, plural, other {d''{x}''s file}}\"\n");
+  EXPECT_EQ(filled("'{'x'}' file"), "msgstr \"{n, plural, other {d\u2019'{'x'}' file}}\"\n");
+}
+
+TEST(Po, AQuoteOfIcuWithoutAnEndLeavesItsMessageUntranslated) {
+  const std::string po = message("{n, plural, other {the file of l'{x}}}", "");
+  EXPECT_EQ(translated(parse_po(po), reversed), po);
+}
+
 TEST(Po, PlaceholdersComeOutOnce) {
   // The translator loses one, and doubles another.
   const MarkupDocument document =

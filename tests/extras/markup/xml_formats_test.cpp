@@ -128,6 +128,42 @@ TEST(AndroidStrings, AStringWithOtherPlaceholdersStaysUntranslated) {
   EXPECT_EQ(result.bytes, strings);
 }
 
+TEST(AndroidStrings, APercentSignBeforeABlankIsText) {
+  EXPECT_EQ(reversed_android("100% free dogs"), "dogs free 100%");
+  EXPECT_EQ(reversed_android("100%% free %s"), "%s free 100%%");
+}
+
+TEST(AndroidStrings, TheTextsOfAChoiceOfIcuAreTranslatedOneByOne) {
+  EXPECT_EQ(reversed_android("{n, plural, one {# man} other {# men &amp; dogs of {x}}}"),
+            "{n, plural, one {man #} other {{x} of dogs &amp; men #}}");
+  EXPECT_EQ(reversed_android("\"{n, select, other {it\\'\\'s a man}}\""),
+            "\"{n, select, other {man a it\\'\\'s}}\"");
+  EXPECT_EQ(reversed_android("{n, select, other {a \\'{\\'man\\'}\\' b}}"),
+            "{n, select, other {b \\'{\\'man\\'}\\' a}}");
+}
+
+TEST(AndroidStrings, AChoiceOfIcuThatIsNotAllOfItsStringStaysUntranslated) {
+  for (const std::string choice :
+       {"one {n, plural, other {# men}}", "{n, plural, other {<b>one man</b> two}}",
+        "{n, plural, other {one \\n two}}", "{n, plural, other {a \"man\" b}}"}) {
+    const std::string file = android("<string name='a'>" + choice + "</string>");
+    const MarkupDocument document = parse_xml(file);
+    EXPECT_TRUE(document.passages.empty()) << choice;
+    const TranslatedDocument result = translated_document(document, {});
+    EXPECT_EQ(result.untranslated, 1U) << choice;
+    EXPECT_EQ(result.bytes, file);
+  }
+}
+
+TEST(AndroidStrings, ATranslationChangesNoChoiceOfIcu) {
+  const std::string file = android("<string name='a'>{n, select, other {it\\'s a man}}</string>");
+  for (const char* text : {"a }", "{x}", "#"})
+    EXPECT_EQ(
+        translated(parse_xml(file), [&](std::string_view) { return AlignedText{.text = text}; }),
+        file)
+        << text;
+}
+
 // ---- XLIFF --------------------------------------------------------------------------------------
 
 std::string xliff1(const std::string& units) {
@@ -184,11 +220,31 @@ TEST(Xliff, TheTextsOfAChoiceOfIcuAreTranslatedOneByOne) {
   const std::string choice = "{n, plural, one {# man} other {# men &amp; dogs}}";
   EXPECT_EQ(reversed_xml(unit(choice)),
             filled(choice, "{n, plural, one {man #} other {dogs &amp; men #}}"));
-  for (const std::string& kept : {"one " + choice, std::string("{n, plural, other {<x/># men}}")})
-    EXPECT_EQ(reversed_xml(unit(kept)), filled(kept, kept));
-  EXPECT_EQ(translated(parse_xml(unit(choice)),
-                       [](std::string_view) { return AlignedText{.text = "}"}; }),
-            filled(choice, choice));
+  const std::string quoted = "{n, plural, other {a &apos;{x}&apos; {x}}}";
+  EXPECT_EQ(reversed_xml(unit(quoted)),
+            filled(quoted, "{n, plural, other {{x} &apos;{x}&apos; a}}"));
+}
+
+TEST(Xliff, AUnitWhoseChoiceOfIcuCannotBeTranslatedStaysAsItIs) {
+  const std::string choice = "{n, plural, one {# man} other {# men}}";
+  const auto segment = [](const std::string& text) {
+    return xliff2("<segment state=\"initial\"><source>" + text + "</source></segment>");
+  };
+  const auto unit = [](const std::string& text) {
+    return xliff1("<trans-unit><source>" + text + "</source><target state=\"new\"/></trans-unit>");
+  };
+  for (const std::string text : {"one " + choice, std::string("{n, plural, other {<x/># men}}")})
+    for (const std::string& file : {unit(text), segment(text)}) {
+      const TranslatedDocument result = translated_document(parse_xml(file), {});
+      EXPECT_EQ(result.bytes, file);
+      EXPECT_EQ(result.untranslated, 1U) << text;
+    }
+  for (const std::string& file : {unit(choice), segment(choice)}) {
+    const std::vector<AlignedText> translations(2, AlignedText{.text = "}"});
+    const TranslatedDocument result = translated_document(parse_xml(file), translations);
+    EXPECT_EQ(result.bytes, file);
+    EXPECT_EQ(result.untranslated, 1U);
+  }
 }
 
 TEST(Xliff, InlineCodesAreKept) {
@@ -210,6 +266,18 @@ TEST(Xliff, InlineCodesAreKept) {
   EXPECT_EQ(target_of("one <mrk mtype=\"protected\">two three</mrk> four"),
             "four <mrk mtype=\"protected\">two three</mrk> one");
   EXPECT_EQ(target_of("one %1$s {{ two x }}"), "%1$s one {{ two x }}");
+}
+
+TEST(Xliff, AUnitWhoseTranslationHasOtherPlaceholdersOrTagsStaysAsItIs) {
+  for (const std::string& file :
+       {xliff1("<trans-unit><source>one %s</source></trans-unit>"),
+        xliff2("<segment><source>one <ph id=\"1\"/></source><target/></segment>")})
+    for (const char* text : {"a %d", "a {0}", "a <b>"}) {
+      const std::vector<AlignedText> translations{{.text = text}};
+      const TranslatedDocument result = translated_document(parse_xml(file), translations);
+      EXPECT_EQ(result.bytes, file) << text;
+      EXPECT_EQ(result.untranslated, 1U) << text;
+    }
 }
 
 TEST(Xliff, SegmentsOfAUnitAreTranslatedEach) {
@@ -268,6 +336,20 @@ TEST(Tmx, SegmentsOfOtherLanguagesStay) {
   EXPECT_EQ(reversed_xml(tmx(unit)), tmx(unit));
   EXPECT_EQ(reversed_xml(tmx("<tu>" + variant("fr", "un deux") + "</tu>")),
             tmx("<tu>" + variant("fr", "un deux") + "</tu>"));
+}
+
+TEST(Tmx, TheTextsOfAChoiceOfIcuAreTranslatedOneByOne) {
+  const std::string choice = "{n, plural, one {# man} other {# men}}";
+  const auto unit = [](const std::string& source, const std::string& target) {
+    return tmx("<tu>" + variant("en", source) + variant("de", target) + "</tu>");
+  };
+  EXPECT_EQ(reversed_xml(unit(choice, "")), unit(choice, "{n, plural, one {man #} other {men #}}"));
+  for (const std::string left :
+       {"one " + choice, std::string("{n, plural, other {<hi>a</hi> #}}")}) {
+    const TranslatedDocument result = translated_document(parse_xml(unit(left, "")), {});
+    EXPECT_EQ(result.bytes, unit(left, ""));
+    EXPECT_EQ(result.untranslated, 1U) << left;
+  }
 }
 
 TEST(Tmx, AUnitInOneLanguageIsTranslatedInItsPlace) {
