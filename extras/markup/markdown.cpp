@@ -238,12 +238,32 @@ class BlockReader {
     Kind kind = tokens.size() == 1 && tokens[0].kind != Kind::Text ? tokens[0].kind : Kind::Single;
     const std::string name = join_text("<", tokens[0].name);
     if (name == "<br") kind = Kind::Splits;
+    if (kind == Kind::Opens && read_kept_element(end, tokens[0].name)) return true;
     int& open = html_[name];
     if (kind == Kind::Opens) ++open;
     // A tag that ends nothing must not be looked for among all that are open.
     if (kind == Kind::Closes && open-- == 0) kind = Kind::Single, open = 0;
     push(kind, end, name);
     return true;
+  }
+
+  /// <kbd>x</kbd>, as HTML has it. `tag_end` is the end of its first tag.
+  bool read_kept_element(std::size_t tag_end, std::string_view name) {
+    static constexpr std::string_view kKept[] = {"code", "kbd", "samp", "tt", "var"};
+    if (std::ranges::find(kKept, name) == std::end(kKept)) return false;
+    const std::string end_tag = join_text("</", name, '>');
+    for (std::size_t e = next_; e < events_.size(); ++e) {
+      const MarkdownEvent& event = events_[e];
+      const bool is_html = event.kind == EventKind::Html;
+      if (event.kind != EventKind::Text && event.kind != EventKind::Entity && !is_html)
+        return false;
+      if (!is_html || ascii_lower(event.place.of(original_)) != end_tag) continue;
+      next_ = e + 1;
+      const std::string_view text = ByteRange{tag_end, event.place.begin}.of(original_);
+      push(Kind::Kept, event.place.end, {}, text.size() > kMostCode ? "" : std::string(text));
+      return true;
+    }
+    return false;
   }
 
   // ---- spans ------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ namespace {
 re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
 
 constexpr std::size_t kFootnoteIndent = 4;  // of the lines that belong to a footnote
+constexpr std::size_t kMostLines = 100;     // that are looked at for the end of what one begins
 
 /// [^1], [!NOTE].
 std::size_t label_length(std::string_view text) {
@@ -208,8 +209,37 @@ class Masker {
     const std::string_view end = end_of_kept_lines(text);
     if (!end.empty() && keep_lines(range, end)) return true;
     if (!is_kept_line(text)) return false;
-    keep_line(range);
+    keep_up_to(is_of_module(text) ? end_of_module_lines(range) : range.end, range.begin);
     return true;
+  }
+
+  /// import and export of MDX. Lines belong to them until their brackets are closed.
+  static bool is_of_module(std::string_view text) {
+    return text.starts_with("import") || text.starts_with("export");
+  }
+
+  std::size_t end_of_module_lines(const ByteRange& first) const {
+    std::ptrdiff_t open = 0;
+    std::size_t place = first.begin;
+    for (std::size_t lines = 0; lines < kMostLines && place < masked_.text.size(); ++lines) {
+      const std::size_t end = line_end(place);
+      for (const char c : line({place, end})) {
+        if (std::string_view("([{").find(c) != std::string_view::npos) ++open;
+        if (std::string_view(")]}").find(c) != std::string_view::npos) --open;
+      }
+      if (open <= 0) return end;
+      place = end + 1;
+    }
+    return first.end;
+  }
+
+  void keep_up_to(std::size_t last, std::size_t place) {
+    while (place < last) {
+      const std::size_t end = line_end(place);
+      keep_line({place, end});
+      place = end + 1;
+    }
+    kept_until_ = last;
   }
 
   /// The text that ends the lines that begin with this one; empty: they are not kept.
@@ -217,8 +247,8 @@ class Masker {
     if (text.starts_with("$$")) return text.find("$$", 2) == text.npos ? "$$" : "";
     static const RE2 code(R"((?:\{%-?|\{\{[<%])\s*(?:highlight|raw|verbatim)\b.*)");
     if (RE2::FullMatch(piece(text), code)) return text.starts_with("{{") ? "{{< /" : "{% end";
-    for (const auto& [begin, end] :
-         {std::pair("{{<", ">}}"), std::pair("{{%", "%}}"), std::pair("{%", "%}")})
+    for (const auto& [begin, end] : {std::pair("{{<", ">}}"), std::pair("{{%", "%}}"),
+                                     std::pair("{%", "%}"), std::pair("{/*", "*/}")})
       if (text.starts_with(begin)) return text.find(end) == text.npos ? end : "";
     static const RE2 component(R"(<[A-Z][\w.]*(?:\s[^>]*)?)");
     return RE2::FullMatch(piece(text), component) ? ">" : "";
@@ -226,31 +256,26 @@ class Masker {
 
   /// Masks the lines up to the one with `end`, unless that is far away. Whether it is near.
   bool keep_lines(const ByteRange& first, std::string_view end) {
-    constexpr std::size_t kMostLines = 100;
     std::size_t last = first.end;
     for (std::size_t lines = 0; lines < kMostLines && last < masked_.text.size(); ++lines) {
       const std::size_t begin = last + 1;
       if (begin >= masked_.text.size()) return false;
       last = line_end(begin);
       const std::string_view text = strip(line({begin, last}));
-      const bool may_have_blank_lines = end == "$$" || end.ends_with('/') || end == "{% end";
+      const bool may_have_blank_lines =
+          end == "$$" || end.ends_with('/') || end == "{% end" || end == "*/}";
       if (text.empty() && !may_have_blank_lines) return false;
       if (text.find(end) == std::string_view::npos) continue;
       if (end == ">" && !text.ends_with('>')) continue;
-      for (std::size_t place = first.begin; place < last;) {
-        const std::size_t line_ends = line_end(place);
-        keep_line({place, line_ends});
-        place = line_ends + 1;
-      }
-      kept_until_ = last;
+      keep_up_to(last, first.begin);
       return true;
     }
     return false;
   }
 
-  /// !!! note "Title", of MkDocs: the lines that belong to it are indented.
+  /// !!! note "Title" or === "Tab", of MkDocs: the lines that belong to it are indented.
   static bool is_admonition(std::string_view text) {
-    static const RE2 pattern(R"((?:!!!|\?\?\?\+?)\s+[\w-]+(?:\s.*)?)");
+    static const RE2 pattern(R"((?:!!!|\?\?\?\+?)\s+[\w-]+(?:\s.*)?|===[!+]?\s+"[^"]*")");
     return RE2::FullMatch(piece(text), pattern);
   }
 
@@ -262,8 +287,9 @@ class Masker {
         R"(|\{#(?:[^#]|#[^}])*#\}|<%(?:[^%]|%[^>])*%>))+)"
         R"(|\{:?\s*[.#:][^{}]*\}|\{:[^{}]*\})"  // attributes
         R"(|(?i:\[TOC\]|\[\[_?TOC_?\]\]))"
-        R"(|import\s+(?:[^'"]*\sfrom\s+)?['"][^'"]+['"];?)"  // MDX
-        R"(|export\s+(?:default|const|let|var|function|class|async)\s.*[;{}(]\)?)"
+        R"(|-+8<-+(?:\s.*)?)"  // snippets of MkDocs
+        R"(|import\s+(?:[^'"]*\sfrom\s+)?['"][^'"]+['"];?|import\s*\{[^{}'"]*)"  // MDX
+        R"(|export\s+(?:default|const|let|var|function|class|async)\s.*[;{}(\[]\)?)"
         R"(|\{/\*.*\*/\})"
         R"(|<[A-Z][\w.]*\s[^<]*\{[^<]*>)");
     return RE2::FullMatch(piece(text), pattern);
@@ -279,9 +305,9 @@ class Masker {
     constexpr std::size_t kLongest = 300;  // bytes: the time grows with the text's length
     const ByteRange all = content(range);
     const std::string_view text = line(all);
-    if (text.starts_with(": ") &&
-        all.begin - range.begin < kFootnoteIndent)  // of a list of definitions
-      mask({all.begin, all.begin + 1}, Role::Splits);
+    if (all.begin - range.begin < kFootnoteIndent)
+      if (const std::size_t label = definition_length(text); label > 0)
+        mask({all.begin, all.begin + label}, Role::Splits);
     for (std::size_t at = 0; at < text.size();) {
       if (const std::size_t length = math_length(text, at)) {
         mask({all.begin + at, all.begin + at + length}, Role::Text);
@@ -303,6 +329,16 @@ class Masker {
         at += text[at] == '\\' ? 2 : 1;
       }
     }
+  }
+
+  /// The length of the mark of a definition in a list (": ") or of an abbreviation ("*[HTML]:").
+  static std::size_t definition_length(std::string_view text) {
+    if (text.starts_with(": ")) return 1;
+    static const RE2 abbreviation(R"(\*\[[^\[\]]+\]:)", RE2::Latin1);
+    re2::StringPiece found;
+    return abbreviation.Match(piece(text), 0, text.size(), RE2::ANCHOR_START, &found, 1)
+               ? found.size()
+               : 0;
   }
 
   /// The length of the code between backticks that begins a text, or of backticks without partners;

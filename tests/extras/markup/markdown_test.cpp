@@ -116,6 +116,14 @@ TEST(Markdown, HtmlIsKept) {
   EXPECT_EQ(turned("one <a\nhref='x'>two</a> three"), "three <a\nhref='x'>two</a> one");
 }
 
+TEST(Markdown, ElementsOfCodeInASentenceAreKept) {
+  EXPECT_EQ(turned("one <kbd>two three</kbd> + <KBD>C</KBD> four"),
+            "four <KBD>C</KBD> + <kbd>two three</kbd> one");
+  EXPECT_EQ(texts_of("one <code>a b</code>"), (Texts{"one a b"}));
+  for (const std::string markdown : {"one <kbd>two", "one <kbd>two *three</kbd> four*"})
+    EXPECT_EQ(same(markdown), markdown);
+}
+
 TEST(Markdown, EachNameOfABlockOfHtmlBeginsOne) {
   // CommonMark 0.31, section 4.6, condition 6; those of earlier versions besides.
   std::istringstream names(
@@ -224,10 +232,14 @@ TEST(Markdown, ConstructsOfGeneratorsOfSitesStay) {
   for (const std::string kept :
        {":::note One two\n", ":::\n", ":::tip[A tip]{a=b}\n", "[[_TOC_]]\n", "[TOC]\n",
         "{: .one two}\n", "{/* one two */}\n", "<Tabs values={[{label: 'A man', value: 'x'}]}>\n",
-        "<Tabs\n  label='one two'\n  values={[{label: 'a b'}]}\n>\n"})
+        "<Tabs\n  label='one two'\n  values={[{label: 'a b'}]}\n>\n", "{/* one\n\ntwo */}\n",
+        "--8<-- \"one two.md\"\n"})
     EXPECT_EQ(turned("one two\n" + kept + "three four\n"), "two one\n" + kept + "four three\n");
   for (const std::string kept : {"import Tabs from '@theme/Tabs';\n", "import './a b.css'\n",
-                                 "export const Highlight = ({children, color}) => (\n"})
+                                 "export const Highlight = ({children, color}) => (\n",
+                                 "export const A = ({b}) => (\n  <p\n    a={{\n      one: two,\n"
+                                 "    }}>\n\n    {b}\n  </p>\n);\n",
+                                 "import {\n  one,\n  two\n} from 'a b';\n"})
     EXPECT_EQ(turned(kept + "\nthree four\n"), kept + "\nfour three\n");
   EXPECT_EQ(turned("import duties\n\nexport of goods"), "duties import\n\ngoods of export");
   EXPECT_EQ(turned("# one two {#my-id}\n\none two {#x} ##\n"),
@@ -235,6 +247,10 @@ TEST(Markdown, ConstructsOfGeneratorsOfSitesStay) {
   EXPECT_EQ(turned("one {props.x} two"), "two {props.x} one");
   EXPECT_EQ(turned("!!! note \"One two\"\n    one two\n\n    three four\n\nfive six\n"),
             "!!! note \"One two\"\n    two one\n\n    four three\n\nsix five\n");
+  EXPECT_EQ(turned("=== \"One two\"\n\n    one two\n\nfive six\n"),
+            "=== \"One two\"\n\n    two one\n\nsix five\n");
+  EXPECT_EQ(turned("*[One two]: one two\n*[HTML]: three four\n"),
+            "*[One two]: two one\n*[HTML]: four three\n");
 }
 
 TEST(Markdown, MentionsOfGitHubStay) {
