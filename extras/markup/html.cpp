@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <unordered_set>
@@ -409,8 +410,50 @@ class TokenFinder {
 
 }  // namespace
 
+namespace {
+
+/// Finds tags that end an element while others within it are open: <b><i></b></i>.
+class NestingCheck {
+ public:
+  /// Whether the tag does. Tags come in their order.
+  bool misnests(const MarkupToken& token) {
+    // A mark of a template has another name.
+    if (token.name.empty() || !is_ascii_letter(token.name[0])) return false;
+    if (token.kind == Kind::Opens) open_.push_back(token.name);
+    if (token.kind != Kind::Closes || open_.empty()) return false;
+    const bool is_innermost = open_.back() == token.name;
+    const auto most =
+        open_.end() - static_cast<std::ptrdiff_t>(std::min(open_.size(), HtmlTree::kMostOpen));
+    const auto found = std::find(open_.rbegin(), std::make_reverse_iterator(most), token.name);
+    if (found.base() == most) return false;  // it ends nothing
+    open_.erase(found.base() - 1, open_.end());
+    return !is_innermost;
+  }
+
+ private:
+  std::vector<std::string_view> open_;
+};
+
+/// Browsers repeat elements that end out of order, so none of the tags around can move: each text
+/// between them is translated by itself.
+void split_misnested(std::vector<MarkupToken>& tokens) {
+  NestingCheck check;
+  for (std::size_t begin = 0, end = 0; begin < tokens.size(); begin = end + 1) {
+    bool is_misnested = false;
+    for (end = begin; end < tokens.size() && tokens[end].kind != Kind::Splits; ++end)
+      is_misnested = check.misnests(tokens[end]) || is_misnested;
+    for (std::size_t t = begin; is_misnested && t < end; ++t)
+      if (tokens[t].kind == Kind::Opens || tokens[t].kind == Kind::Closes)
+        tokens[t].kind = Kind::Splits;
+  }
+}
+
+}  // namespace
+
 std::vector<MarkupToken> html_tokens(const std::string& html, const MarkupOptions& options) {
-  return TokenFinder(html, options).tokens();
+  std::vector<MarkupToken> tokens = TokenFinder(html, options).tokens();
+  split_misnested(tokens);
+  return tokens;
 }
 
 std::string html_character(const std::string& reference) {

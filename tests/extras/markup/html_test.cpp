@@ -181,13 +181,21 @@ TEST(Html, SinglesStandWhereTheyStood) {
 }
 
 TEST(Html, BrokenPagesLoseNothing) {
-  EXPECT_EQ(reversed_html("<b><i>one two</b> three</i>"), "three <b>two <i>one</b></i>");
+  EXPECT_EQ(reversed_html("<b><i>one two</b> three</i>"), "<b><i>two one</b> three</i>");
   EXPECT_EQ(reversed_html("one </em> two</p></div>"), "</em>two one</p></div>");
   for (const std::string html :
        {"<", "<p", "<p title='one", "</", "<!--", "<![CDATA[one two]]>", "&", "&#", "&#0;", "<a<b>",
         "<table>one<tr>two", "<select><b>one", "<p><code>one<p>two", "<svg><p>one",
         "<html><body><html>one", "</body>one</html>two", "<frameset>one", "<title>one"})
     EXPECT_EQ(reversed_html(html), html);
+}
+
+TEST(Html, TagsThatEndOutOfOrderKeepTheirPlaces) {
+  EXPECT_EQ(reversed_html("<p>a b <b>c d <i>e f</b> g h</i> i j</p><p>k <b>l</b></p>"),
+            "<p>b a <b>d c <i>f e</b> h g</i> j i</p><p><b>l</b> k</p>");
+  EXPECT_EQ(reversed_html("<b>a b<br>c <i>d e</b> f g</i> h"), "<b>b a<br>c <i>e d</b> g f</i> h");
+  EXPECT_EQ(texts_of("<i>a b</i></b> <b>c</b> d"), (std::vector<std::string>{"a b c d"}))
+      << "a tag that ends nothing";
 }
 
 TEST(Html, FragmentsStayFragments) {
