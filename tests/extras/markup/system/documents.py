@@ -55,6 +55,15 @@ $$
 A man
 ```
 
+export const Dog = ({name}) => (
+  <p style={{
+    color: name,
+  }}>{name}</p>
+);
+
+*[HTML]: two dogs
+*[CSS]: a man
+
 [^1]: A man is sleeping.
 """
 
@@ -62,6 +71,7 @@ HTML = """<!doctype html><html><head><meta charset="iso-8859-1"><title>A man is 
 </head><body><h1>Two dogs ✓</h1><p><b>http://a.b/c</b></p><table><tr><td>12.50</td><td>A man</td></tr></table>
 <p>A man is <b>sleeping <i>on</i></b> a <a href="x" title="A man">green bench</a> <code>a.b()</code>.</p>
 <ul><li>A <em>man</em><li>Two dogs<img src="a" alt="two dogs"></ul>
+<p>A man <b>is <i>sleeping</b> on</i> a bench.</p>
 <p>{{ user.name }} is <b>sleeping</b> {% if x %}on a bench{% endif %} <%= y %></p></body></html>
 """.replace("✓", "&#10003;")
 
@@ -72,6 +82,7 @@ RSS = """<rss version="2.0"><channel><title>A man is sleeping</title><link>http:
 
 ANDROID = """<resources><string name="a">A man is sleeping on %1$s and %2$d</string><string name="b" translatable="false">A man</string>
 <string name="c">@string/a</string><string name="d">A man is <b>sleeping</b>.\\nTwo dogs</string>
+<string name="f">{n, plural, one {# dog of {name}} other {# dogs of \'{x}\'}}</string>
 <plurals name="e"><item quantity="one">%d dog</item><item quantity="other">%d dogs</item></plurals></resources>
 """
 
@@ -79,6 +90,8 @@ XLIFF1 = """<xliff version="1.2"><file original="a" source-language="en" datatyp
 <trans-unit id="1"><source>A man is <g id="1">sleeping</g> on <x id="2"/>a bench<ph id="3">&lt;br/></ph></source></trans-unit>
 <trans-unit id="2"><source>A man</source><target>Ein Mann</target></trans-unit>
 <trans-unit id="4"><source>{VAR_PLURAL, plural, =0 {no dogs} other {two dogs}}</source></trans-unit>
+<trans-unit id="5"><source>A man has {n, plural, one {a dog} other {# dogs}}</source></trans-unit>
+<trans-unit id="6"><source>A man is on %s with {0}</source></trans-unit>
 <trans-unit id="3" translate="no"><source>Two dogs</source></trans-unit></body></file></xliff>
 """
 
@@ -140,6 +153,9 @@ msgstr ""
 
 msgid "{n, plural, one {# dog on {bench}} other {# dogs on {bench}}}"
 msgstr ""
+
+msgid "{n, select, one {it''s '{'a dog'}' on {bench}} other {the man''s '{bench}' and {bench}}}"
+msgstr ""
 """
 
 DOCUMENTS = {"a.md": MARKDOWN, "a.html": HTML, "rss.xml": RSS, "strings.xml": ANDROID, "one.xlf": XLIFF1, "two.xlf": XLIFF2,
@@ -167,7 +183,7 @@ def main():
         if not shutil.which(needed):
             print("skipped:", needed, "is not installed")
             sys.exit(packages.SKIPPED)
-    packages.install(installed, "html5lib", "markdown-it-py", "polib", "srt", "webvtt-py")
+    packages.install(installed, "html5lib", "markdown-it-py", "mdit-py-plugins", "polib", "srt", "webvtt-py")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         run = train(program, folder)
