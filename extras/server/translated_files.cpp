@@ -17,9 +17,12 @@ std::span<const FileKind> file_kinds() {
       {".html", MarkupFormat::Html, "text/html"},
       {".htm", MarkupFormat::Html, "text/html"},
       {".xml", MarkupFormat::Xml, "application/xml"},
+      {".xlf", MarkupFormat::Xml, "application/xliff+xml"},
+      {".xliff", MarkupFormat::Xml, "application/xliff+xml"},
       {".srt", MarkupFormat::Srt, "application/x-subrip"},
       {".vtt", MarkupFormat::Vtt, "text/vtt"},
       {".po", MarkupFormat::Po, "text/x-gettext-translation"},
+      {".pot", MarkupFormat::Po, "text/x-gettext-translation"},
       {".md", MarkupFormat::Markdown, "text/markdown"},
       {".markdown", MarkupFormat::Markdown, "text/markdown"},
   };

@@ -199,6 +199,12 @@ TEST(TranslateFile, FilesWithMarkupKeepIt) {
   file = fetched(table, "a.srt", "1\n00:00:01,000 --> 00:00:02,000\none two\n");
   EXPECT_EQ(file.body, "1\n00:00:01,000 --> 00:00:02,000\none two\n");
   EXPECT_EQ(file.type, "application/x-subrip; charset=utf-8");
+  file = fetched(table, "a.xliff",
+                 "<xliff version='1.2'><trans-unit><source>one</source></trans-unit></xliff>");
+  EXPECT_THAT(file.body, testing::HasSubstr(">one</target></trans-unit>"));
+  EXPECT_EQ(file.type, "application/xliff+xml; charset=utf-8");
+  EXPECT_EQ(fetched(table, "a.pot", "msgid \"one\"\nmsgstr \"\"\n").body,
+            "msgid \"one\"\nmsgstr \"one\"\n");
   file = fetched(table, "a.po", "msgid \"one two\"\nmsgstr \"\"\n");
   EXPECT_EQ(file.body, "msgid \"one two\"\nmsgstr \"one two\"\n");
   EXPECT_EQ(file.type, "text/x-gettext-translation; charset=utf-8");
