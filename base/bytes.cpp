@@ -3,6 +3,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <cmath>
+
 namespace dragoman {
 
 std::uint64_t xxh3(const void* bytes, std::size_t size, std::uint64_t seed) {
@@ -41,6 +43,19 @@ std::string base64(std::span<const std::byte> bytes) {
       text += d <= count ? kDigits[bits >> (18 - 6 * d) & 63] : '=';
   }
   return text;
+}
+
+std::uint16_t half_of(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000);
+  const float size = std::abs(value);
+  if (std::isnan(value)) return sign | 0x7E00;
+  if (size >= 65520) return sign | 0x7C00;
+  // Below 2^-14 the spacing is 2^-24; above, it is 2^-10 of the power of two.
+  const int exponent = size < 0x1p-14F ? -14 : std::ilogb(size);
+  const auto whole = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(size, 10 - exponent)));
+  const auto biased = static_cast<std::uint32_t>(exponent + 14) << 10;  // right for `whole` < 1024
+  return static_cast<std::uint16_t>(sign | (biased + whole));
 }
 
 }  // namespace dragoman

@@ -50,6 +50,9 @@ std::string little_endian(Number number) {
   return bytes;
 }
 
+/// The bits of the nearest number of 16 bits (IEEE 754-2008, binary16), ties to even.
+std::uint16_t half_of(float value);
+
 // ---- protocol buffers ----
 // The wire format (protobuf.dev/programming-guides/encoding), as far as SentencePiece's models and
 // TensorBoard's events need it.

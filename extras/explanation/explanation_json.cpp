@@ -91,22 +91,12 @@ Json weights_block(const AttentionWeights& weights) {
   return {{"shape", {weights.heads, weights.queries, weights.keys}}, {"data", base64_of(numbers)}};
 }
 
-std::uint16_t half_of(float value) {
-  constexpr float kLargest = 65504;
-  constexpr int kFraction = 10, kLeast = -24;  // bits; 2^kLeast is the smallest number above 0
-  const float magnitude = std::min(std::abs(value), kLargest);
-  // The exponent of the last place.
-  const int unit = std::max(std::ilogb(magnitude), kLeast + kFraction) - kFraction;
-  const auto units = static_cast<int>(std::lround(std::ldexp(magnitude, -unit)));
-  // Units beyond the fraction's bits carry into those of the exponent.
-  const int sign = std::signbit(value) ? 0x8000 : 0;
-  return static_cast<std::uint16_t>(sign + ((unit - kLeast) << kFraction) + units);
-}
-
 Json vectors_block(std::span<const float> vectors, std::int64_t size) {
+  constexpr float kLargest = 65504;  // of the halves that are finite
   std::vector<std::uint16_t> halves;
   halves.reserve(vectors.size());
-  for (const float value : vectors) halves.push_back(half_of(value));
+  for (const float value : vectors)
+    halves.push_back(half_of(std::clamp(value, -kLargest, kLargest)));
   return {{"shape", {std::ssize(vectors) / size, size}}, {"data", base64_of(halves)}};
 }
 

@@ -35,10 +35,8 @@ std::vector<std::uint16_t> whole_weights(std::span<const float> row);
 /// base64.
 nlohmann::ordered_json weights_block(const AttentionWeights& weights);
 
-/// The bits of the nearest number of 16 bits (IEEE 754-2008, binary16), at most 65504, its largest.
-std::uint16_t half_of(float value);
-
-/// {"shape": [count, size], "data"}: the numbers of half_of(), little-endian, in base64.
+/// {"shape": [count, size], "data"}: the numbers as half_of() rounds them, at most 65504, the
+/// largest; little-endian, in base64.
 nlohmann::ordered_json vectors_block(std::span<const float> vectors, std::int64_t size);
 
 // The blocks of the page. Their text has a number in one digit or three of the 64 of base64 (RFC

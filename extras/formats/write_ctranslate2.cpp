@@ -1,8 +1,6 @@
 #include "extras/formats/ctranslate2.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -11,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "extras/formats/exported_folder.h"
@@ -35,20 +34,6 @@ struct Variable {
 template <class T>
 std::string bytes_of(const std::vector<T>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
-}
-
-/// Rounds to the nearest half-precision number, ties to even.
-std::uint16_t half_of(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000);
-  const float size = std::abs(value);
-  if (std::isnan(value)) return sign | 0x7E00;
-  if (size >= 65520) return sign | 0x7C00;
-  // Below 2^-14 the spacing is 2^-24; above, it is 2^-10 of the power of two.
-  const int exponent = size < 0x1p-14F ? -14 : std::ilogb(size);
-  const auto whole = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(size, 10 - exponent)));
-  const auto biased = static_cast<std::uint32_t>(exponent + 14) << 10;  // right for `whole` < 1024
-  return static_cast<std::uint16_t>(sign | (biased + whole));
 }
 
 /// Collects the variables of model.bin.
