@@ -87,7 +87,7 @@ MarkupDocument parse_xml(std::string xml, const MarkupOptions& options) {
   if (format != XmlFormat::Other) {
     tokens = with_kept(std::move(tokens), options.ignore_tags);
     if (format == XmlFormat::Rss)
-      document.passages = rss_passages(document.bytes, tokens);
+      add_rss_texts(tokens, document);
     else if (format == XmlFormat::Android)
       add_android_strings(std::move(tokens), document);
     else

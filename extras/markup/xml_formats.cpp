@@ -94,10 +94,32 @@ std::vector<Passage> passages_within(std::string_view xml, const DecodedText& de
   return passages;
 }
 
+/// The text of a section, in which nothing is escaped.
+DecodedText section_text(std::string_view xml, const ByteRange& inside) {
+  DecodedText section{.text = std::string(inside.of(xml)), .places = {}};
+  for (std::size_t place = inside.begin; place <= inside.end; ++place)
+    section.places.push_back(place);
+  return section;
+}
+
+/// A text that is no HTML stays untranslated if its translation would be read as HTML.
+CheckedStretch check_of_plain_text(std::string_view xml, const ByteRange& text, bool is_cdata) {
+  const auto is_plain = [is_cdata](std::string_view written) {
+    if (!is_cdata) return !is_html(decoded_xml(written, {0, written.size()}).text);
+    std::string translation(written);  // within one section or several
+    constexpr std::string_view kBetween = "]]><![CDATA[";
+    std::size_t end = 0;
+    while ((end = translation.find(kBetween, end)) != std::string::npos)
+      translation.erase(end, kBetween.size());
+    return !is_html(translation);
+  };
+  return {.source = text, .untranslated = std::string(text.of(xml)), .is_sound = is_plain};
+}
+
 }  // namespace
 
-std::vector<Passage> rss_passages(std::string_view xml, const std::vector<MarkupToken>& tokens) {
-  std::vector<Passage> all;
+void add_rss_texts(const std::vector<MarkupToken>& tokens, MarkupDocument& document) {
+  const std::string_view xml = document.bytes;
   std::vector<std::string_view> open;  // names of elements
   for (const MarkupToken& token : tokens) {
     if (token.kind == Kind::Opens) open.emplace_back(token.name);
@@ -106,22 +128,14 @@ std::vector<Passage> rss_passages(std::string_view xml, const std::vector<Markup
                                                 "itunes:title", "itunes:subtitle", "itunes:summary",
                                                 "media:title", "media:description"}))
       continue;
-    std::vector<Passage> passages;
     const bool is_cdata = token.source.of(xml).starts_with(kCdataBegin);
-    if (is_cdata) {
-      DecodedText section{.text = {}, .places = {}};
-      const ByteRange inside{token.source.begin + kCdataBegin.size(),
-                             token.source.end - kCdataEnd.size()};
-      section.text = inside.of(xml);
-      for (std::size_t place = inside.begin; place <= inside.end; ++place)
-        section.places.push_back(place);
-      passages = passages_within(xml, section, true);
-    } else if (token.kind == Kind::Text) {
-      passages = passages_within(xml, decoded_xml(xml, token.source), false);
-    }
-    std::ranges::move(passages, std::back_inserter(all));
+    if (!is_cdata && token.kind != Kind::Text) continue;
+    ByteRange place = token.source;
+    if (is_cdata) place = {place.begin + kCdataBegin.size(), place.end - kCdataEnd.size()};
+    const DecodedText text = is_cdata ? section_text(xml, place) : decoded_xml(xml, place);
+    if (!is_html(text.text)) document.checked.push_back(check_of_plain_text(xml, place, is_cdata));
+    std::ranges::move(passages_within(xml, text, is_cdata), std::back_inserter(document.passages));
   }
-  return all;
 }
 
 // ---- strings of Android -------------------------------------------------------------------------

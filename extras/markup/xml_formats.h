@@ -23,9 +23,10 @@ enum class XmlFormat {
 /// The format of a document that has these tokens (xml_tokens()).
 XmlFormat xml_format(std::string_view xml, const std::vector<MarkupToken>& tokens);
 
-/// Titles, descriptions and contents. If one of them is HTML, escaped or in a CDATA section, it is
-/// read as HTML.
-std::vector<Passage> rss_passages(std::string_view xml, const std::vector<MarkupToken>& tokens);
+/// Adds titles, descriptions and contents to the document, whose tokens are given. If one of them
+/// is HTML, escaped or in a CDATA section, it is read as HTML. If it is not, it stays untranslated
+/// if its translation would be read so.
+void add_rss_texts(const std::vector<MarkupToken>& tokens, MarkupDocument& document);
 
 /// Adds the strings of Android to the document, whose tokens are given. Kept are placeholders,
 /// tags, escaped ones, too, <xliff:g>, references ("@string/x") and what is not translatable. "\n"

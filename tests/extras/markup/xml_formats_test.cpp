@@ -63,6 +63,18 @@ TEST(Rss, ATranslationDoesNotEndItsSection) {
   }
 }
 
+TEST(Rss, ATextThatIsNoHtmlStaysSo) {
+  for (const std::string title : {"one &amp; two", "<![CDATA[one & two]]>"}) {
+    const std::string feed = rss("<title>" + title + "</title>");
+    for (const char* text : {"a <b> c", "a &amp; b", "</p>"}) {
+      const TranslatedDocument result =
+          translated_document(parse_xml(feed), std::vector{AlignedText{.text = text}});
+      EXPECT_EQ(result.bytes, feed) << text;
+      EXPECT_EQ(result.untranslated, 1U);
+    }
+  }
+}
+
 TEST(Rss, AnElementWithoutAVersionIsOtherXml) {
   EXPECT_EQ(reversed_xml("<rss><link>one two</link></rss>"), "<rss><link>two one</link></rss>");
 }
