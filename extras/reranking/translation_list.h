@@ -1,0 +1,34 @@
+// Several translations of a line, and which of them to take: the one with the least Bayes risk
+// (Kumar and Byrne 2004), which is the one that is most like all of them. Here chrF says how alike
+// two translations are.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dragoman {
+
+/// A translation of a line.
+struct ListedTranslation {
+  std::int64_t line = 0;  ///< the number of that line
+  std::string text;
+  double log_probability = 0;
+};
+using TranslationList = std::vector<ListedTranslation>;  ///< of one line
+
+/// Reads a line of an n-best list: "line ||| text ||| F0= log-probability ||| score", as `translate
+/// --n-best` and Marian write it. Without F0= the last column counts as log-probability. Nothing if
+/// it is no such line.
+std::optional<ListedTranslation> read_listed(std::string_view line);
+
+/// For each line the number of the candidate with the greatest expected chrF against all candidates
+/// of the line. Each has its probability to the power of 1 / `temperature` as weight: at a high
+/// temperature all count alike, at a low one only the most probable. Of equals the first is taken.
+/// Computed on all cores. No line may be without candidates.
+std::vector<std::size_t> least_risks(std::span<const TranslationList> lines, double temperature);
+
+}  // namespace dragoman

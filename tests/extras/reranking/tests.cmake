@@ -1,0 +1,1 @@
+dragoman_test(extras/reranking)
