@@ -20,14 +20,13 @@ std::optional<Number> number_in(std::string_view text) {
   return number;
 }
 
-/// exp((log-probability - the greatest) / temperature) of each candidate.
-std::vector<double> weights_of(const TranslationList& candidates, double temperature) {
+/// exp((score - the greatest) / temperature) of each translation.
+std::vector<double> weights_of(const TranslationList& translations, double temperature) {
   const double greatest =
-      std::ranges::max_element(candidates, {}, &ListedTranslation::log_probability)
-          ->log_probability;
+      std::ranges::max_element(translations, {}, &ListedTranslation::score)->score;
   std::vector<double> weights;
-  for (const ListedTranslation& candidate : candidates)
-    weights.push_back(std::exp((candidate.log_probability - greatest) / temperature));
+  for (const ListedTranslation& translation : translations)
+    weights.push_back(std::exp((translation.score - greatest) / temperature));
   return weights;
 }
 
@@ -38,29 +37,31 @@ std::optional<ListedTranslation> read_listed(std::string_view line) {
   const std::size_t last = line.rfind(kSeparator);
   if (first == line.npos || first == last) return std::nullopt;
   const std::string_view number = line.substr(0, first);
-  std::string_view rest = line.substr(first + kSeparator.size());
-  std::string_view probability = line.substr(last + kSeparator.size());
+  std::string_view text = line.substr(first + kSeparator.size());
+  std::string_view score = line.substr(last + kSeparator.size());
   // A text may have the separator in it, so the column after it is found from the end.
   constexpr std::string_view kProbability = " ||| F0= ", kWords = " ||| WordScores= ";
-  if (const std::size_t column = rest.rfind(kProbability); column != rest.npos) {
-    probability = rest.substr(column + kProbability.size());
-    probability = probability.substr(0, probability.find(' '));
-    rest = rest.substr(0, column);
-    rest = rest.substr(0, rest.rfind(kWords));
+  if (const std::size_t column = text.rfind(kProbability); column != text.npos) {
+    score = text.substr(column + kSeparator.size());
+    score.remove_prefix(std::min(score.size(), score.find(kSeparator)));
+    score.remove_prefix(std::min(score.size(), kSeparator.size()));
+    score = score.substr(0, score.find(' '));
+    text = text.substr(0, column);
+    text = text.substr(0, text.rfind(kWords));
   } else {
-    rest = rest.substr(0, rest.find(kSeparator));
+    text = text.substr(0, text.find(kSeparator));
   }
   const auto index = number_in<std::int64_t>(number);
-  const auto log_probability = number_in<double>(probability);
-  if (!index || !log_probability || !std::isfinite(*log_probability)) return std::nullopt;
-  return ListedTranslation{*index, std::string(rest), *log_probability};
+  const auto value = number_in<double>(score);
+  if (!index || !value || !std::isfinite(*value)) return std::nullopt;
+  return ListedTranslation{*index, std::string(text), *value};
 }
 
 std::vector<std::size_t> least_risks(std::span<const TranslationList> lines, double temperature) {
   std::vector<std::string> hypotheses, references;
-  for (const TranslationList& candidates : lines)
-    for (const ListedTranslation& hypothesis : candidates)
-      for (const ListedTranslation& reference : candidates) {
+  for (const TranslationList& translations : lines)
+    for (const ListedTranslation& hypothesis : translations)
+      for (const ListedTranslation& reference : translations) {
         hypotheses.push_back(hypothesis.text);
         references.push_back(reference.text);
       }
@@ -68,9 +69,9 @@ std::vector<std::size_t> least_risks(std::span<const TranslationList> lines, dou
   const LineStatistics statistics = chrf_statistics(hypotheses, {std::move(references)}, chrf);
   std::vector<std::size_t> chosen;
   std::size_t pair = 0;
-  for (const TranslationList& candidates : lines) {
-    const std::vector<double> weights = weights_of(candidates, temperature);
-    std::vector<double> expected(candidates.size());
+  for (const TranslationList& translations : lines) {
+    const std::vector<double> weights = weights_of(translations, temperature);
+    std::vector<double> expected(translations.size());
     for (double& score : expected)
       for (const double weight : weights)
         score += weight * chrf_of_statistics(statistics.line(pair++), chrf);

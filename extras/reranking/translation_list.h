@@ -16,19 +16,19 @@ namespace dragoman {
 struct ListedTranslation {
   std::int64_t line = 0;  ///< the number of that line
   std::string text;
-  double log_probability = 0;
+  double score = 0;  ///< its log-probability, divided by a power of its length
 };
 using TranslationList = std::vector<ListedTranslation>;  ///< of one line
 
-/// Reads a line of an n-best list: "line ||| text ||| F0= log-probability ||| score", as `translate
-/// --n-best` and Marian write it. Without F0= the last column counts as log-probability. Nothing if
+/// Reads a line of an n-best list: "line ||| translation ||| F0= log-probability ||| score", as
+/// `translate --n-best` and Marian write it. Without F0= the score is the last column. Nothing if
 /// it is no such line.
 std::optional<ListedTranslation> read_listed(std::string_view line);
 
-/// For each line the number of the candidate with the greatest expected chrF against all candidates
-/// of the line. Each has its probability to the power of 1 / `temperature` as weight: at a high
-/// temperature all count alike, at a low one only the most probable. Of equals the first is taken.
-/// Computed on all cores. No line may be without candidates.
+/// For each line the number of the translation with the greatest expected chrF against all of them.
+/// Each counts by exp(score / temperature): at a high temperature all count alike, at a low one
+/// only the best. Of equals the first is taken. Computed on all cores. No line may be without
+/// translations.
 std::vector<std::size_t> least_risks(std::span<const TranslationList> lines, double temperature);
 
 }  // namespace dragoman

@@ -25,7 +25,7 @@ namespace {
 
 struct RerankConfig {
   std::string input = "-", output = "-";
-  double temperature = 2;
+  double temperature = 0.05;
 
   void for_each_field(const auto& visit) {
     const auto field = fields_under("Files", visit);
@@ -36,8 +36,7 @@ struct RerankConfig {
           {.placeholder = "FILE"});
     fields_under("Choice", visit)(
         "temperature", temperature,
-        "a translation counts by its probability to the power of 1/T; the higher, the more all "
-        "count alike",
+        "a translation counts by exp(score / T); the higher, the more all count alike",
         {.placeholder = "T"});
   }
 
@@ -47,7 +46,7 @@ struct RerankConfig {
   }
 };
 
-/// Reads the candidates of a file line after line.
+/// Reads the translations of a file line after line.
 class ListReader {
  public:
   explicit ListReader(const std::string& path)
@@ -57,13 +56,13 @@ class ListReader {
 
   /// Those of the next line; nothing at the end.
   std::optional<TranslationList> next() {
-    TranslationList candidates;
+    TranslationList translations;
     for (; ahead_ || (ahead_ = read()); ahead_.reset()) {
-      if (!candidates.empty() && ahead_->line != candidates.front().line) break;
-      candidates.push_back(std::move(*ahead_));
+      if (!translations.empty() && ahead_->line != translations.front().line) break;
+      translations.push_back(std::move(*ahead_));
     }
-    if (candidates.empty()) return std::nullopt;
-    return candidates;
+    if (translations.empty()) return std::nullopt;
+    return translations;
   }
 
  private:
@@ -74,16 +73,16 @@ class ListReader {
       line = reader_.next_line();
     }
     if (!line) return std::nullopt;
-    std::optional<ListedTranslation> candidate = read_listed(*line);
-    if (!candidate)
+    std::optional<ListedTranslation> translation = read_listed(*line);
+    if (!translation)
       throw Error(name_, ":", reader_.lines(),
                   ": is no line of an n-best list; translate --n-best "
                   "writes \"line ||| translation ||| F0= log-probability ||| score\"");
-    if (before_ && candidate->line != *before_ && candidate->line != *before_ + 1)
+    if (before_ && translation->line != *before_ && translation->line != *before_ + 1)
       throw Error(name_, ":", reader_.lines(), ": the translations of line ", *before_,
-                  " are followed by those of line ", candidate->line);
-    before_ = candidate->line;
-    return candidate;
+                  " are followed by those of line ", translation->line);
+    before_ = translation->line;
+    return translation;
   }
 
   std::string name_;
@@ -102,9 +101,9 @@ int run_rerank(const RerankConfig& config) {
   for (bool at_end = false; !at_end;) {
     std::vector<TranslationList> block;
     while (!at_end && block.size() < kBlock) {
-      std::optional<TranslationList> candidates = reader.next();
-      at_end = !candidates;
-      if (candidates) block.push_back(std::move(*candidates));
+      std::optional<TranslationList> translations = reader.next();
+      at_end = !translations;
+      if (translations) block.push_back(std::move(*translations));
     }
     if (block.empty()) break;
     const std::vector<std::size_t> chosen = least_risks(block, config.temperature);

@@ -13,19 +13,19 @@ TEST(ReadListed, AColumnOfScoresIsFoundFromTheEnd) {
   ASSERT_TRUE(plain);
   EXPECT_EQ(plain->line, 7);
   EXPECT_EQ(plain->text, "Ein Mann schläft.");
-  EXPECT_EQ(plain->log_probability, -2.5);
+  EXPECT_EQ(plain->score, -0.41);
   const auto words =
       read_listed("0 ||| a ||| b ||| WordScores= -1 -2 ||| F0= -3 ||| -1.5 ||| 0-0 1-1");
   ASSERT_TRUE(words);
   EXPECT_EQ(words->text, "a ||| b");
-  EXPECT_EQ(words->log_probability, -3);
+  EXPECT_EQ(words->score, -1.5);
 }
 
 TEST(ReadListed, WithoutItTheLastColumnCounts) {
   const auto moses = read_listed("3 ||| das Haus ||| LM0= -20.1 TM0= -3 ||| -7.25");
   ASSERT_TRUE(moses);
   EXPECT_EQ(moses->text, "das Haus");
-  EXPECT_EQ(moses->log_probability, -7.25);
+  EXPECT_EQ(moses->score, -7.25);
 }
 
 TEST(ReadListed, AnEmptyTranslationIsOne) {
@@ -36,14 +36,14 @@ TEST(ReadListed, AnEmptyTranslationIsOne) {
 
 TEST(ReadListed, OtherLinesAreNone) {
   for (const std::string line :
-       {"", "Ein Mann.", "1 ||| ein", "x ||| ein ||| F0= -1 ||| -1", "1 ||| ein ||| F0= x ||| -1",
-        "1 ||| ein ||| F0= -inf ||| -1", "1 ||| ein ||| ||| "})
+       {"", "Ein Mann.", "1 ||| ein", "x ||| ein ||| F0= -1 ||| -1", "1 ||| ein ||| F0= -1 ||| x",
+        "1 ||| ein ||| F0= -1 ||| -inf", "1 ||| ein ||| F0= -1", "1 ||| ein ||| ||| "})
     EXPECT_FALSE(read_listed(line)) << line;
 }
 
 TranslationList list_of(const std::vector<std::pair<std::string, double>>& texts) {
   TranslationList all;
-  for (const auto& [text, log_probability] : texts) all.push_back({0, text, log_probability});
+  for (const auto& [text, score] : texts) all.push_back({0, text, score});
   return all;
 }
 

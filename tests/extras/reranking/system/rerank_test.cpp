@@ -16,8 +16,8 @@ using testing::HasSubstr;
 
 constexpr const char* kList =
     "0 ||| eine Frau kocht ||| F0= -1 ||| -0.2\n"
-    "0 ||| der Mann schläft ||| F0= -1.1 ||| -0.2\n"
-    "0 ||| der Mann schlief ||| F0= -1.2 ||| -0.3\n"
+    "0 ||| der Mann schläft ||| F0= -1.1 ||| -0.21\n"
+    "0 ||| der Mann schlief ||| F0= -1.2 ||| -0.22\n"
     "1 ||| allein ||| F0= -3 ||| -1\n";
 
 TEST(Rerank, EachLineGetsTheTranslationMostLikeTheOthers) {
