@@ -87,8 +87,9 @@ TEST(Decision, TheKernelDecidesAsTheOperationsDo) {
       const WithoutKernels plain;
       const Decision operations = by_operations.decide(1.5, norm, nullptr, clip_norm, 0.9);
       EXPECT_TRUE(torch::equal(kernel.result.values, operations.result.values));
-      if (std::isfinite(norm))
+      if (std::isfinite(norm)) {
         EXPECT_FLOAT_EQ(kernel.divisor.item<float>() * operations.factor.item<float>(), 1);
+      }
       EXPECT_TRUE(torch::equal(kernel.average_fraction, operations.average_fraction));
       EXPECT_TRUE(torch::equal(by_kernel.adam.steps, by_operations.adam.steps));
       EXPECT_TRUE(torch::equal(by_kernel.adam.left_out, by_operations.adam.left_out));

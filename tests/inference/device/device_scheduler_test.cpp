@@ -468,7 +468,9 @@ TEST(DeviceScheduler, ASearchOfFewGroupsEndsIfManySentencesCome) {
   std::size_t finished = 0;
   while (!worker.idle()) {
     const auto ended = worker.step();
-    if (finished == 0 && !ended.empty()) EXPECT_EQ(model.admitted, 1);
+    if (finished == 0 && !ended.empty()) {
+      EXPECT_EQ(model.admitted, 1);
+    }
     finished += ended.size();
   }
   EXPECT_EQ(finished, 11u);
