@@ -245,7 +245,7 @@ TEST(Xliff, AUnitWhoseChoiceOfIcuCannotBeTranslatedStaysAsItIs) {
   const auto unit = [](const std::string& text) {
     return xliff1("<trans-unit><source>" + text + "</source><target state=\"new\"/></trans-unit>");
   };
-  for (const std::string text : {"one " + choice, std::string("{n, plural, other {<x/># men}}")})
+  for (const std::string& text : {"one " + choice, std::string("{n, plural, other {<x/># men}}")})
     for (const std::string& file : {unit(text), segment(text)}) {
       const TranslatedDocument result = translated_document(parse_xml(file), {});
       EXPECT_EQ(result.bytes, file);
@@ -356,7 +356,7 @@ TEST(Tmx, TheTextsOfAChoiceOfIcuAreTranslatedOneByOne) {
     return tmx("<tu>" + variant("en", source) + variant("de", target) + "</tu>");
   };
   EXPECT_EQ(reversed_xml(unit(choice, "")), unit(choice, "{n, plural, one {man #} other {men #}}"));
-  for (const std::string left :
+  for (const std::string& left :
        {"one " + choice, std::string("{n, plural, other {<hi>a</hi> #}}")}) {
     const TranslatedDocument result = translated_document(parse_xml(unit(left, "")), {});
     EXPECT_EQ(result.bytes, unit(left, ""));

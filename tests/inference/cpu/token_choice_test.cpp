@@ -59,7 +59,8 @@ Answer ask(const Example& e, const Request& request, std::int64_t best) {
   Answer answer{.candidates = std::vector<Candidate>(static_cast<std::size_t>(kRows * best)),
                 .reported = std::vector<float>(request.reported.size())};
   choice.run(projection, e.x.data(), kRows,
-             {.previous = {},
+             {.rows = {},
+              .previous = {},
               .adjustments = request.adjustments,
               .candidates_per_row = best,
               .candidates = answer.candidates,
