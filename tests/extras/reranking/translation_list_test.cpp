@@ -48,15 +48,17 @@ TranslationList list_of(const std::vector<std::pair<std::string, double>>& texts
 }
 
 TEST(LeastRisks, TheTranslationMostLikeTheOthersIsTaken) {
-  const std::vector<TranslationList> lines = {
-      list_of({{"eine Frau kocht", -1}, {"der Mann schläft", -1.1}, {"der Mann schlief", -1.2}}),
-      list_of({{"allein", -3}})};
+  const std::vector<TranslationList> lines = {list_of({{"eine Frau kocht", -1},
+                                                       {"der Mann schläft", -1.1},
+                                                       {"der Mann schläft", -1.2},
+                                                       {"der Mann schlief", -1.3}}),
+                                              list_of({{"allein", -3}})};
   EXPECT_EQ(least_risks(lines, 2), (std::vector<std::size_t>{1, 0}));
 }
 
-TEST(LeastRisks, AtALowTemperatureTheMostProbableIsTaken) {
+TEST(LeastRisks, AtALowTemperatureTheBestIsTaken) {
   const std::vector<TranslationList> lines = {
-      list_of({{"der Mann schläft", -1.5}, {"der Mann schlief", -1.6}, {"eine Frau", -1}})};
+      list_of({{"der Mann schläft", -1.5}, {"der Mann schläft", -1.6}, {"eine Frau", -1}})};
   EXPECT_EQ(least_risks(lines, 0.01), std::vector<std::size_t>{2});
   EXPECT_EQ(least_risks(lines, 100), std::vector<std::size_t>{0});
 }

@@ -17,6 +17,7 @@ using testing::HasSubstr;
 constexpr const char* kList =
     "0 ||| eine Frau kocht ||| F0= -1 ||| -0.2\n"
     "0 ||| der Mann schläft ||| F0= -1.1 ||| -0.21\n"
+    "0 ||| der Mann schläft ||| F0= -1.15 ||| -0.215\n"
     "0 ||| der Mann schlief ||| F0= -1.2 ||| -0.22\n"
     "1 ||| allein ||| F0= -3 ||| -1\n";
 
@@ -27,7 +28,7 @@ TEST(Rerank, EachLineGetsTheTranslationMostLikeTheOthers) {
   EXPECT_THAT(result.errors, HasSubstr("2 lines, another translation than the first for 1"));
 }
 
-TEST(Rerank, ATemperatureNearZeroKeepsTheMostProbable) {
+TEST(Rerank, ATemperatureNearZeroKeepsTheBest) {
   const ProcessResult result = run({"rerank", "--temperature", "0.001"}, kList);
   EXPECT_EQ(result.output, "eine Frau kocht\nallein\n") << result.errors;
 }
