@@ -167,7 +167,7 @@ TEST_F(Corpus, FiltersAreMeasuredByShortRuns) {
   EXPECT_THAT(result.output,
               Names("safe cannot be told from no filter ... BLEU ... 1 run of 2 updates each"));
   EXPECT_THAT(read_file(folder_ / "measured/strict/cut.tsv"), HasSubstr("train.en\t41\tnumbers"));
-  expect_one_error(look({"--clean", "measure", "-o", folder_ / "m", "--json", "-"}), 2, "--json");
+  expect_one_error(look({"--json", "-"}), 2, "--json");
 }
 
 TEST_F(Corpus, FlagsThatDoNotGoTogetherAreRefused) {
