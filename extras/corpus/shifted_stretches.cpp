@@ -10,8 +10,6 @@ namespace dragoman {
 
 namespace {
 
-constexpr std::size_t kShifts = 2 * kMostShift + 1;
-
 /// The logarithm of a normal density but for a constant.
 double log_normal(double distance, double spread) {
   return -0.5 * distance * distance / (spread * spread) - std::log(spread);

@@ -3,6 +3,7 @@
 // (Gale and Church 1993), or by their words.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -26,6 +27,7 @@ struct ShiftedStretch {
 };
 
 inline constexpr int kMostShift = 8;
+inline constexpr std::size_t kShifts = 2 * kMostShift + 1;  ///< from -kMostShift to kMostShift
 
 /// What speaks for a target line as the translation of a source line, as the logarithm of a ratio
 /// of probabilities.

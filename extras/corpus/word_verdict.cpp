@@ -76,8 +76,6 @@ struct LearnedWords {
 
 // ---- shifts ----
 
-constexpr std::size_t kShifts = 2 * kMostShift + 1;
-
 struct PairRange {
   std::int64_t begin, end;
 };
