@@ -45,6 +45,21 @@ namespace {
 
 using namespace dragoman;
 
+std::int64_t multiple_of(std::int64_t unit, std::int64_t at_least) {
+  return divide_up(at_least, unit) * unit;
+}
+
+/// The shape of a run's batches on a GPU (batch_capacity in data/epoch_plan.h), for both sides
+/// alike.
+BatchShape capacity_of(const RandomText& text) {
+  constexpr std::int64_t kFewTokens = 8192, kFlashBlock = 128;
+  const SideShape side{
+      .rows = multiple_of(text.batch_tokens < kFewTokens ? 64 : 256, text.batch_tokens),
+      .longest = multiple_of(kFlashBlock, text.length + text.spread)};
+  const std::int64_t sentences = multiple_of(64, 5 * text.batch_tokens / text.length / 4 + 16);
+  return {sentences + divide_up(side.rows, side.longest), side, side};
+}
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -93,8 +108,9 @@ class Bench {
       return seconds;
     };
     for (int i = 0; i < updates; ++i) {
-      const auto batch = random_batch(text_, 7 + static_cast<std::uint64_t>(ranks_.rank()),
-                                      static_cast<std::uint64_t>(++update_));
+      auto batch = random_batch(text_, 7 + static_cast<std::uint64_t>(ranks_.rank()),
+                                static_cast<std::uint64_t>(++update_));
+      batch.capacity = capacity_of(text_);
       times.data += lap();
       const auto parts = partition(batch, {.threads = model_.threads()});
       const DeviceLoss own =
