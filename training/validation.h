@@ -71,7 +71,7 @@ struct ValidationResult {
   std::vector<std::string> translations;  ///< of all validation lines
   RecordedAttention attention;            ///< of one pair; empty if none is short enough
 
-  /// Of the text that decides. The loss is that of the whole text.
+  /// The metric on the text that decides; the loss is always that of all texts together.
   double value(BestMetric metric) const;
   double standard_error(BestMetric metric) const;  ///< 0 for the loss, which has none
   ValidationScore score(BestMetric metric) const { return {value(metric), loss}; }

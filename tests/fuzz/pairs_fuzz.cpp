@@ -1,5 +1,5 @@
-// Files with both sides of a parallel text: TMX, XLIFF, tables, JSON lines, zip archives. The size
-// of the input decides which languages and columns the fuzzer asks for.
+// Files with both sides of a parallel text: TMX, XLIFF, tables, JSON lines, zip archives. The
+// fuzzer asks for other languages and columns with each size of the input.
 #include <array>
 #include <cstddef>
 #include <cstdint>
