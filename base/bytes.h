@@ -1,8 +1,9 @@
-// Data as bytes: hashes, bytes as text, numbers and protocol buffers as files store them, and a
-// bound for JSON that is not trusted.
+// Data as bytes: hashes, bytes and numbers as text, numbers and protocol buffers as files store
+// them, and a bound for JSON that is not trusted.
 #pragma once
 
 #include <bit>
+#include <charconv>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "base/error.h"
 
@@ -40,6 +42,17 @@ std::optional<std::string_view> without_checksum(std::string_view stored);
 
 /// RFC 4648, section 4.
 std::string base64(std::span<const std::byte> bytes);
+
+/// The number that the whole text is, as std::from_chars reads it; nothing for other texts and for
+/// numbers that the type cannot hold. `base` goes with whole numbers: 16 for hexadecimal digits.
+template <class Number, class... Base>
+std::optional<Number> number_from(std::string_view text, Base... base) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, fault] = std::from_chars(text.data(), end, number, base...);
+  if (fault != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
 
 /// The bytes of the number, the lowest first.
 template <std::unsigned_integral Number>

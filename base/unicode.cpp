@@ -11,6 +11,7 @@
 #include <new>
 #include <optional>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/utf8.h"
 
@@ -179,11 +180,8 @@ namespace {
 
 /// The code point that the hexadecimal digits are; nothing for other texts.
 std::optional<char32_t> code_point_of(std::string_view text) {
-  std::uint32_t c = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, c, 16);
-  if (error != std::errc() || stop != end || c > kLast) return std::nullopt;
-  return c;
+  const std::optional<std::uint32_t> c = number_from<std::uint32_t>(text, 16);
+  return c && *c <= kLast ? c : std::nullopt;
 }
 
 }  // namespace

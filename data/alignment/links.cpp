@@ -1,10 +1,12 @@
 #include "data/alignment/links.h"
 
 #include <algorithm>
-#include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <set>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "data/alignment/words.h"
 
@@ -13,14 +15,12 @@ namespace dragoman {
 namespace {
 
 WordLink parse_link(std::string_view text) {
-  WordLink link{};
-  const char* end = text.data() + text.size();
-  const auto source = std::from_chars(text.data(), end, link.source);
-  const bool dash = source.ec == std::errc() && source.ptr != end && *source.ptr == '-';
-  const auto target = dash ? std::from_chars(source.ptr + 1, end, link.target) : source;
-  if (!dash || target.ec != std::errc() || target.ptr != end || link.source < 0 || link.target < 0)
+  const std::size_t dash = std::min(text.find('-'), text.size());
+  const auto source = number_from<std::int64_t>(text.substr(0, dash));
+  const auto target = number_from<std::int64_t>(text.substr(std::min(dash + 1, text.size())));
+  if (!source || !target || *target < 0)
     throw Error("'", text, "' is not a pair of word numbers like 0-2");
-  return link;
+  return {*source, *target};
 }
 
 void sort_links(std::vector<WordLink>& links) {

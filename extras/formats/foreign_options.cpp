@@ -1,12 +1,13 @@
 #include "extras/formats/foreign_options.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/formatted_text.h"
@@ -155,11 +156,9 @@ double ForeignOptions::number(const std::string& name, double otherwise) const {
     return same_of_both(name, [&](const std::string& side) { return number(side, otherwise); });
   const std::string value = text(name, "");
   if (value.empty()) return otherwise;
-  double number = 0;
-  const auto [end, code] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (code != std::errc{} || end != value.data() + value.size() || !std::isfinite(number))
-    throw Error(place(name), ": ", value, " is not a number");
-  return number;
+  const std::optional<double> number = number_from<double>(value);
+  if (!number || !std::isfinite(*number)) throw Error(place(name), ": ", value, " is not a number");
+  return *number;
 }
 
 std::int64_t ForeignOptions::integer(const std::string& name, std::int64_t otherwise) const {
@@ -192,9 +191,7 @@ bool ForeignOptions::is_off(const std::string& name, double off) const {
   const std::string value = text(name, ""), small = ascii_lower(value);
   if (value.empty() || small == "false" || small == "no" || small == "off")
     return value.empty() || off == 0;
-  double number = 0;
-  const auto [end, code] = std::from_chars(value.data(), value.data() + value.size(), number);
-  return code == std::errc{} && end == value.data() + value.size() && number == off;
+  return number_from<double>(value) == off;
 }
 
 std::size_t ForeignOptions::choice(const std::string& name, const std::string& otherwise,

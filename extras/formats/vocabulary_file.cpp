@@ -1,7 +1,6 @@
 #include "extras/formats/vocabulary_file.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -9,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/files.h"
@@ -113,12 +113,11 @@ std::vector<std::string> parse_yaml_vocabulary(std::string_view text) {
   for (const YamlEntry& entry : parse_yaml_map(text)) {
     const std::string place = join_text("line ", entry.line, ": ");
     const std::string& number = entry.is_list ? entry.name : entry.values.at(0);
-    std::uint64_t id = 0;
-    const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), id);
-    if (entry.is_list || code != std::errc{} || end != number.data() + number.size())
+    const std::optional<std::uint64_t> id = number_from<std::uint64_t>(number);
+    if (entry.is_list || !id)
       throw Error(place, "the piece ", nlohmann::json(entry.name).dump(),
                   " has no whole number as its id");
-    vocabulary.add(entry.name, id, place);
+    vocabulary.add(entry.name, *id, place);
   }
   return vocabulary.in_order();
 }

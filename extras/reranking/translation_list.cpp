@@ -1,9 +1,9 @@
 #include "extras/reranking/translation_list.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
+#include "base/bytes.h"
 #include "evaluation/chrf.h"
 
 namespace dragoman {
@@ -11,14 +11,6 @@ namespace dragoman {
 namespace {
 
 constexpr std::string_view kSeparator = " ||| ";
-
-template <class Number>
-std::optional<Number> number_in(std::string_view text) {
-  Number number{};
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 /// exp((score - the greatest) / temperature) of each translation.
 std::vector<double> weights_of(const TranslationList& translations, double temperature) {
@@ -51,8 +43,8 @@ std::optional<ListedTranslation> read_listed(std::string_view line) {
   } else {
     text = text.substr(0, text.find(kSeparator));
   }
-  const auto index = number_in<std::int64_t>(number);
-  const auto value = number_in<double>(score);
+  const auto index = number_from<std::int64_t>(number);
+  const auto value = number_from<double>(score);
   if (!index || !value || !std::isfinite(*value)) return std::nullopt;
   return ListedTranslation{*index, std::string(text), *value};
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -36,6 +37,18 @@ TEST(Checksum, OnlyTheBytesThatWereWrittenComeBack) {
       EXPECT_EQ(without_checksum(changed), std::nullopt) << i;
     }
   }
+}
+
+TEST(NumberFrom, TheWholeTextIsTheNumber) {
+  EXPECT_EQ(number_from<int>("0"), 0);
+  EXPECT_EQ(number_from<int>("-17"), -17);
+  EXPECT_EQ(number_from<unsigned>("1fF", 16), 0x1FFU);
+  EXPECT_EQ(number_from<double>("-2.5e1"), -25.0);
+  for (const char* text : {"", "-", "+1", " 1", "1 ", "1.0", "1a", "0x1", "2147483648"})
+    EXPECT_EQ(number_from<int>(text), std::nullopt) << text;
+  EXPECT_EQ(number_from<unsigned>("-1"), std::nullopt);
+  EXPECT_EQ(number_from<unsigned char>("1FF", 16), std::nullopt);
+  EXPECT_EQ(number_from<double>("1,5"), std::nullopt);
 }
 
 /// The number that the bits stand for, by the standard's definition.

@@ -5,13 +5,14 @@
 #include <unistd.h>
 
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "base/bytes.h"
 #include "base/error.h"
 
 namespace dragoman {
@@ -37,13 +38,11 @@ class Variables {
   }
   int integer(const std::string& name, int least, int most) const {
     const std::string digits = text(name);
-    int value = -1;
-    const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (code != std::errc{} || end != digits.data() + digits.size() || value < least ||
-        value > most)
+    const std::optional<int> value = number_from<int>(digits);
+    if (!value || *value < least || *value > most)
       throw UsageError("the variable ", name, " is '", digits, "': a number from ", least, " to ",
                        most, " is needed");
-    return value;
+    return *value;
   }
   int integer_or(const std::string& name, int missing, int least, int most) const {
     return has(name) ? integer(name, least, most) : missing;
