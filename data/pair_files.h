@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/languages.h"
+#include "base/language_codes.h"
 
 namespace dragoman {
 

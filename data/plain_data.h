@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/language_codes.h"
 #include "data/data_config.h"
-#include "data/languages.h"
 #include "data/prepare.h"
 
 namespace dragoman {

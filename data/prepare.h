@@ -14,12 +14,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/language_codes.h"
 #include "base/unicode.h"
 #include "data/corpus.h"
 #include "data/data_config.h"
 #include "data/epoch_plan.h"
 #include "data/fresh_encoder.h"
-#include "data/languages.h"
 #include "data/parallel_text.h"
 #include "data/trained_pairs.h"
 #include "data/word_alignment.h"

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/language_codes.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -143,13 +144,11 @@ std::vector<RequiredText> Demands::of(std::string_view source, const Terms& firs
 
 std::string number_format_of(const std::string& choice, const TextRecord& model) {
   if (choice != "auto") return choice;
-  const auto without_region = [](const std::string& code) {
-    return code.substr(0, code.find('-'));
-  };
   if (model.source_language.empty() || model.target_language.empty())
     throw UsageError("--number-format auto: the model's file does not say its languages; name ",
                      "them, as en-de");
-  return without_region(model.source_language) + "-" + without_region(model.target_language);
+  return LanguagePair{language_of(model.source_language), language_of(model.target_language)}
+      .name();
 }
 
 Demands demands_of(DemandChoices choices) {

@@ -40,6 +40,7 @@ TEST(NumberFormat, UnknownLanguagesAreNamedWithTheKnownOnes) {
 TEST(NumberFormat, TheModelMaySayTheLanguages) {
   const TextRecord record = {.source_language = "en-GB", .target_language = "pt-BR"};
   EXPECT_EQ(number_format_of("auto", record), "en-pt");
+  EXPECT_EQ(number_format_of("auto", {.source_language = "pb", .target_language = "zt"}), "pt-zh");
   EXPECT_EQ(number_format_of("de-en", record), "de-en");
   EXPECT_EQ(number_format_of("", record), "");
   EXPECT_THROW(number_format_of("auto", {.source_language = "en"}), UsageError);
