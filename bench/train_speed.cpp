@@ -32,6 +32,7 @@
 #include "base/threads.h"
 #include "bench/device_times.h"
 #include "bench/part_times.h"
+#include "data/epoch_plan.h"
 #include "data/packed_batch.h"
 #include "model/device.h"
 #include "tests/cuda_stand_in/counts.h"
@@ -45,19 +46,17 @@ namespace {
 
 using namespace dragoman;
 
-std::int64_t multiple_of(std::int64_t unit, std::int64_t at_least) {
-  return divide_up(at_least, unit) * unit;
-}
-
-/// The shape of a run's batches on a GPU (batch_capacity in data/epoch_plan.h), for both sides
-/// alike.
-BatchShape capacity_of(const RandomText& text) {
-  constexpr std::int64_t kFewTokens = 8192, kFlashBlock = 128;
-  const SideShape side{
-      .rows = multiple_of(text.batch_tokens < kFewTokens ? 64 : 256, text.batch_tokens),
-      .longest = multiple_of(kFlashBlock, text.length + text.spread)};
-  const std::int64_t sentences = multiple_of(64, 5 * text.batch_tokens / text.length / 4 + 16);
-  return {sentences + divide_up(side.rows, side.longest), side, side};
+/// The shape of a run's batches on a GPU. Both sides are alike, and an epoch is one batch.
+BatchShape run_shape(const RandomText& text) {
+  const auto tokens = static_cast<double>(text.batch_tokens);
+  const std::int64_t longest = text.length + text.spread;
+  return batch_capacity({.pairs = tokens / static_cast<double>(text.length),
+                         .source_tokens = tokens,
+                         .target_tokens = tokens,
+                         .longest_source = longest,
+                         .longest_target = longest},
+                        {.max_tokens = text.batch_tokens})
+      .shape;
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -110,7 +109,7 @@ class Bench {
     for (int i = 0; i < updates; ++i) {
       auto batch = random_batch(text_, 7 + static_cast<std::uint64_t>(ranks_.rank()),
                                 static_cast<std::uint64_t>(++update_));
-      batch.capacity = capacity_of(text_);
+      batch.capacity = run_shape(text_);
       times.data += lap();
       const auto parts = partition(batch, {.threads = model_.threads()});
       const DeviceLoss own =

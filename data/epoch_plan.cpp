@@ -153,12 +153,6 @@ class EpochPlan::Round {
 
 namespace {
 
-/// An epoch, on average.
-struct EpochSize {
-  double pairs = 0, source_tokens = 0, target_tokens = 0;  // with a </s> for each sentence
-  std::int64_t longest_source = 0, longest_target = 0;
-};
-
 EpochSize size_of_epoch(const Corpus& corpus, const PlanConfig& config) {
   EpochSize size;
   const auto ranges = weighted_ranges(corpus, config);
@@ -180,9 +174,8 @@ std::int64_t multiple_of(std::int64_t unit, double at_least) {
 
 }  // namespace
 
-BatchCapacity batch_capacity(const Corpus& corpus, const PlanConfig& config) {
+BatchCapacity batch_capacity(const EpochSize& epoch, const PlanConfig& config) {
   constexpr std::int64_t kFewTokens = 8192, kFiller = 8, kFlashBlock = 128;
-  const EpochSize epoch = size_of_epoch(corpus, config);
   const double batches = std::max(1.0, std::max(epoch.source_tokens, epoch.target_tokens) /
                                            static_cast<double>(config.max_tokens));
   BatchCapacity capacity;
@@ -206,6 +199,10 @@ BatchCapacity batch_capacity(const Corpus& corpus, const PlanConfig& config) {
   capacity.shape.sentences = capacity.sentences + std::max(filler_sentences(capacity.shape.source),
                                                            filler_sentences(capacity.shape.target));
   return capacity;
+}
+
+BatchCapacity batch_capacity(const Corpus& corpus, const PlanConfig& config) {
+  return batch_capacity(size_of_epoch(corpus, config), config);
 }
 
 void EpochPlan::require_room_for(std::size_t pairs) const {

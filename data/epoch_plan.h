@@ -42,16 +42,23 @@ struct PlanConfig {
 /// weight) times.
 std::int64_t times_seen(double weight, std::uint64_t seed, std::int64_t epoch, std::int64_t pair);
 
+/// An epoch, on average. Sentences count with a </s>.
+struct EpochSize {
+  double pairs = 0, source_tokens = 0, target_tokens = 0;
+  std::int64_t longest_source = 0, longest_target = 0;
+};
+
 /// What a batch of mixed lengths has room for.
 struct BatchCapacity {
   std::int64_t sentences = 0, source_tokens = 0, target_tokens = 0;  ///< of its pairs, at most
   BatchShape shape = {};                                             ///< with filler
 };
 
-/// The side of the corpus with more tokens has room for `max_tokens`. The other side has room for
+/// The side with more tokens has room for `max_tokens`. The other side has room for
 /// as many as fill it at about the same time. Both numbers are multiples of 256, or of 64 below
-/// 8,192. Some filler sentences fit, too. The capacity's `longest` is the length of the corpus'
-/// longest sentence, rounded up to a multiple of 128.
+/// 8,192. Some filler sentences fit, too. The capacity's `longest` is the length of the longest
+/// sentence, rounded up to a multiple of 128.
+BatchCapacity batch_capacity(const EpochSize& epoch, const PlanConfig& config);
 BatchCapacity batch_capacity(const Corpus& corpus, const PlanConfig& config);
 
 class EpochPlan {
