@@ -178,18 +178,31 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::write(const void* bytes, std::size_t size) {
-  const char* next = static_cast<const char*>(bytes);
-  for (std::size_t left = size; left > 0;) {
-    const ssize_t written = ::write(descriptor_, next, left);
+  constexpr std::size_t kBlock = std::size_t{1} << 18;
+  const char* text = static_cast<const char*>(bytes);
+  size_ += size;
+  if (buffer_.size() + size > kBlock) flush();
+  if (size > kBlock) return send(text, size);
+  buffer_.append(text, size);
+}
+
+void AtomicFile::send(const char* bytes, std::size_t size) {
+  while (size > 0) {
+    const ssize_t written = ::write(descriptor_, bytes, size);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) throw Error(path_.string(), ": cannot write: ", reason());
-    next += written;
-    left -= static_cast<std::size_t>(written);
+    bytes += written;
+    size -= static_cast<std::size_t>(written);
   }
-  size_ += size;
+}
+
+void AtomicFile::flush() {
+  send(buffer_.data(), buffer_.size());
+  buffer_.clear();
 }
 
 void AtomicFile::commit() {
+  flush();
   if (temporary_.empty()) {
     if (close(std::exchange(descriptor_, -1)) != 0)
       throw Error(path_.string(), ": cannot close: ", reason());

@@ -68,7 +68,8 @@ enum class Links {
 
 /// Leaves either the old file or the whole new one. Writes to PATH.tmp.PROCESS; commit() puts the
 /// file in place: fsync, rename, fsync of the folder. Without commit() the destructor removes it; a
-/// killed process leaves it (remove_leftovers()). Devices and pipes are written directly.
+/// killed process leaves it (remove_leftovers()). Devices and pipes have no other name. Small
+/// writes are gathered into large ones.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path, Links links = Links::Follow);
@@ -78,13 +79,22 @@ class AtomicFile {
 
   void write(const void* bytes, std::size_t size);
   void write(std::string_view text) { write(text.data(), text.size()); }
+  /// Adds '\n'.
+  void write_line(std::string_view line) {
+    write(line);
+    write(std::string_view("\n"));
+  }
   std::size_t size() const { return size_; }  ///< bytes written so far
   void commit();
 
  private:
+  void send(const char* bytes, std::size_t size);
+  void flush();
+
   std::filesystem::path path_, temporary_;
   int descriptor_ = -1;
   std::size_t size_ = 0;
+  std::string buffer_;
 };
 
 /// Writes the whole text through AtomicFile.

@@ -306,18 +306,11 @@ PlainTexts plain_texts_of(const std::string& path, const PairFileOptions& option
   }
   create_folders(folder);
   AtomicFile source(texts.source), target(texts.target);
-  const auto add = [](AtomicFile& file, std::string& buffer, std::string_view line) {
-    buffer.append(line) += '\n';
-    if (buffer.size() < kChunkBytes) return;
-    file.write(buffer);
-    buffer.clear();
-  };
-  std::string source_lines, target_lines;
   const PairFileFacts facts = read_pair_file(
       path, options,
       [&](std::string_view from, std::string_view to) {
-        add(source, source_lines, from);
-        add(target, target_lines, to);
+        source.write_line(from);
+        target.write_line(to);
       },
       report);
   if (facts.pairs == 0)
@@ -325,8 +318,6 @@ PlainTexts plain_texts_of(const std::string& path, const PairFileOptions& option
                 facts.left_out == 0 ? ""
                                     : join_text("; ", counted(facts.left_out, "unit"),
                                                 " left out, the first: ", facts.first_left_out));
-  source.write(source_lines);
-  target.write(target_lines);
   source.commit();
   target.commit();
   texts.summary = summary_of(path, facts);

@@ -12,31 +12,6 @@ namespace dragoman {
 
 namespace {
 
-/// A file that is written in large blocks.
-class WrittenLines {
- public:
-  explicit WrittenLines(const std::string& path) : file_(path) {}
-
-  void add(std::string_view line) {
-    buffer_.append(line) += '\n';
-    constexpr std::size_t kBlock = std::size_t{1} << 18;
-    if (buffer_.size() >= kBlock) flush();
-  }
-  void commit() {
-    flush();
-    file_.commit();
-  }
-
- private:
-  void flush() {
-    file_.write(buffer_);
-    buffer_.clear();
-  }
-
-  AtomicFile file_;
-  std::string buffer_;
-};
-
 std::string without_tabs(std::string_view text) {
   std::string plain(text);
   std::ranges::replace(plain, '\t', ' ');
@@ -54,26 +29,26 @@ PairFault first_of(FaultSet faults) {
 CleanCounts write_clean_text(const CorpusSurvey& survey, const NamedText& text, FaultSet cut,
                              const CleanFiles& files) {
   CleanCounts counts;
-  WrittenLines cuts(files.cuts);
-  cuts.add("file\tline\tfault\tsource\ttarget");
+  AtomicFile cuts(files.cuts);
+  cuts.write_line("file\tline\tfault\tsource\ttarget");
   const std::vector<std::int64_t>& first_pairs = text.text.first_pairs();
   for (std::size_t file = 0; file < files.sides.size(); ++file) {
-    WrittenLines sources(files.sides[file][0]), targets(files.sides[file][1]);
+    AtomicFile sources(files.sides[file][0]), targets(files.sides[file][1]);
     text.text.for_each_pair(
         first_pairs[file], first_pairs[file + 1],
         [&](std::int64_t pair, std::string_view source, std::string_view target) {
           const FaultSet found = survey.faults[static_cast<std::size_t>(pair)] & cut;
           if (found.empty()) {
-            sources.add(source);
-            targets.add(target);
+            sources.write_line(source);
+            targets.write_line(target);
             ++counts.kept;
             return;
           }
           const PairFault fault = first_of(found);
           ++counts.cut[static_cast<std::size_t>(fault)];
-          cuts.add(join_text(text.files[file], '\t', pair - first_pairs[file] + 1, '\t',
-                             name_of(fault), '\t', without_tabs(source), '\t',
-                             without_tabs(target)));
+          cuts.write_line(join_text(text.files[file], '\t', pair - first_pairs[file] + 1, '\t',
+                                    name_of(fault), '\t', without_tabs(source), '\t',
+                                    without_tabs(target)));
         });
     sources.commit();
     targets.commit();

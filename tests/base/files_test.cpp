@@ -91,6 +91,29 @@ TEST_F(Files, AFileThatIsNotPutInPlaceDisappears) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
 }
 
+TEST_F(Files, SmallAndLargeWritesStandInTheirOrder) {
+  const std::string large(1 << 20, 'x');
+  std::string expected;
+  AtomicFile file(folder_ / "a");
+  const auto write = [&](std::string_view text) {
+    file.write(text);
+    expected += text;
+    EXPECT_EQ(file.size(), expected.size());
+  };
+  for (int part = 0; part < 2; ++part) {
+    for (int i = 0; i < 50'000; ++i) write("line " + std::to_string(i) + "\n");
+    write(large);
+  }
+  file.commit();
+  EXPECT_EQ(read_file(folder_ / "a"), expected);
+}
+
+TEST(AtomicFile, AFullDeviceIsFoundByCommitAtTheLatest) {
+  AtomicFile full("/dev/full");
+  full.write(std::string_view("text"));
+  EXPECT_THROW(full.commit(), Error);
+}
+
 /// Whether the record was written; not if another process has the file locked.
 bool appended(AppendFile& file, const std::string& record) {
   try {
