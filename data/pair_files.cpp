@@ -327,4 +327,50 @@ PlainTexts plain_texts_of(const std::string& path, const PairFileOptions& option
   return texts;
 }
 
+namespace {
+
+/// The languages that the settings name, or else those that all files agree on.
+LanguagePair training_languages(const DataConfig& data, const std::vector<LanguagePair>& files) {
+  LanguagePair languages;
+  const auto settle = [&](std::string LanguagePair::*side, const std::string& asked) {
+    std::string& language = languages.*side;
+    language = normal_code(asked);
+    const auto agrees = [&](const LanguagePair& file) { return file.*side == files[0].*side; };
+    if (asked.empty() && !files.empty() && std::ranges::all_of(files, agrees))
+      language = files[0].*side;
+  };
+  settle(&LanguagePair::source, data.source_lang);
+  settle(&LanguagePair::target, data.target_lang);
+  return languages.source == languages.target ? LanguagePair() : languages;
+}
+
+}  // namespace
+
+PlainData plain_data(const DataConfig& data, const fs::path& folder,
+                     const std::function<void(std::int64_t bytes)>& report) {
+  data.check();
+  PlainData plain{data, {}, data.valid_names(), {}};
+  std::vector<LanguagePair> languages;  // of the training files
+  for (std::size_t i = 0; i < std::min(data.train_source.size(), data.train_target.size()); ++i)
+    languages.push_back(
+        {language_of_file(data.train_source[i]), language_of_file(data.train_target[i])});
+  const auto move_all = [&](std::vector<std::string>& files, std::vector<std::string>& source,
+                            std::vector<std::string>& target) {
+    for (const std::string& file : files) {
+      PlainTexts texts =
+          plain_texts_of(file, {data.source_lang, data.target_lang, data.columns}, folder, report);
+      source.push_back(std::move(texts.source));
+      target.push_back(std::move(texts.target));
+      plain.summaries.push_back(std::move(texts.summary));
+      languages.push_back(std::move(texts.languages));
+    }
+    files.clear();
+  };
+  DataConfig& found = plain.data;
+  move_all(found.train, found.train_source, found.train_target);
+  plain.languages = training_languages(data, languages);
+  move_all(found.valid, found.valid_source, found.valid_target);
+  return plain;
+}
+
 }  // namespace dragoman

@@ -1,7 +1,8 @@
 // Files that have both sides of a parallel text: TMX 1.4, XLIFF 1.2 and 2, catalogues of messages
 // (PO), tables of columns with tabs between (TSV), JSON lines, and the zip archives of plain text
 // that OPUS gives. All but the archives may be compressed (base/compressed_text.h) and may be
-// pipes. A file is read once, from its beginning to its end, in little memory.
+// pipes. A file is read once, from its beginning to its end, in little memory. A training reads the
+// plain texts that are made of them.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/language_codes.h"
+#include "data/data_config.h"
 
 namespace dragoman {
 
@@ -56,5 +58,18 @@ struct PlainTexts {
 PlainTexts plain_texts_of(const std::string& path, const PairFileOptions& options,
                           const std::filesystem::path& folder,
                           const std::function<void(std::int64_t bytes)>& report);
+
+/// The settings with two plain texts in place of each file that has both sides, and what was found
+/// in those.
+struct PlainData {
+  DataConfig data;
+  std::vector<std::string> summaries;
+  std::vector<std::string> valid_names;  ///< of the validation texts, as they were given
+  LanguagePair languages;                ///< of the training text; "": not known
+};
+
+/// The texts of a training. Throws as DataConfig::check() and plain_texts_of() do.
+PlainData plain_data(const DataConfig& data, const std::filesystem::path& folder,
+                     const std::function<void(std::int64_t bytes)>& report);
 
 }  // namespace dragoman

@@ -13,7 +13,7 @@
 #include "base/threads.h"
 #include "base/utf8.h"
 #include "data/corpus_builder.h"
-#include "data/plain_data.h"
+#include "data/pair_files.h"
 #include "tokenizer/terms.h"
 
 namespace dragoman {
@@ -33,6 +33,15 @@ std::int64_t total_bytes(const DataConfig& data) {
       if (!unreadable) total += static_cast<std::int64_t>(size);
     }
   return total;
+}
+
+/// With the plain texts in the cache folder.
+PlainData plain_texts(const Preparation& preparation) {
+  std::int64_t read = 0;
+  return plain_data(preparation.data, preparation.cache_folder, [&](std::int64_t more) {
+    if (preparation.stop.stop_requested()) throw PreparationStopped();
+    if (preparation.observer) preparation.observer("reading", read += more, 0);
+  });
 }
 
 /// A preparation with plain texts alone, and the number of its threads.
@@ -458,7 +467,7 @@ std::vector<WeightedPairs> PreparedData::weights() const {
 }
 
 PreparedData prepare_data(const Preparation& preparation) {
-  PlainData plain = plain_data(preparation);
+  PlainData plain = plain_texts(preparation);
   const PreparationWork work(preparation, plain.data);
   work.tokenizer.check();
   tokenizer_config(work, TextSide::Source).check();
@@ -519,7 +528,7 @@ PreparedData prepare_data(const Preparation& preparation) {
 }
 
 TextSize measure_text(const Preparation& preparation) {
-  const PlainData plain = plain_data(preparation);
+  const PlainData plain = plain_texts(preparation);
   const PreparationWork work(preparation, plain.data);
   const ParallelText text(work.data.train_source, work.data.train_target, work.data.invalid,
                           reading_of(work));
