@@ -30,8 +30,7 @@ struct CorpusSurvey {
 };
 
 /// Whether a word aligner learns from the text and judges its pairs (PairFault::Misaligned). That
-/// takes longer than all other checks together. From fewer than kFewToLearnFrom pairs nothing is
-/// learned.
+/// takes longer than all other checks together. From fewer than 2,000 pairs nothing is learned.
 enum class WordAlignment { Learned, LeftOut };
 
 struct SurveySettings {
