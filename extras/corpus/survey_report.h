@@ -1,6 +1,8 @@
-// What a survey found, for people and programs: counts, and examples with the numbers of lines.
+// What comes of a survey: a report for people and programs, with counts, and examples with the
+// numbers of lines; and the text without faulty pairs.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -65,5 +67,23 @@ std::string share_text(std::int64_t part, std::int64_t all);
 
 /// "en to de; a target line has 1.12 times the characters of its source line".
 std::string usual_text(const UsualPair& usual);
+
+// ---- the clean text ----
+
+/// The files that cleaning writes: two for each pair of files of the text, and the list of cuts.
+struct CleanFiles {
+  std::vector<std::array<std::string, 2>> sides;  ///< paths of source and target
+  std::string cuts;                               ///< path
+};
+
+struct CleanCounts {
+  std::int64_t kept = 0;
+  std::array<std::int64_t, kPairFaults> cut{};  ///< by the first fault that a pair is cut for
+};
+
+/// Writes each file as a whole or not at all. The list of cuts is a table with tabs between: file,
+/// line, fault, source, target. Throws Error if a file cannot be written.
+CleanCounts write_clean_text(const CorpusSurvey& survey, const NamedText& text, FaultSet cut,
+                             const CleanFiles& files);
 
 }  // namespace dragoman

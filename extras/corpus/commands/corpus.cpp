@@ -23,7 +23,6 @@
 #include "data/data_config.h"
 #include "data/pair_files.h"
 #include "data/parallel_text.h"
-#include "extras/corpus/clean_text.h"
 #include "extras/corpus/commands/measured_filters.h"
 #include "extras/corpus/corpus_survey.h"
 #include "extras/corpus/survey_report.h"
