@@ -5,6 +5,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -243,6 +244,13 @@ std::unique_ptr<Decompressor> make_decompressor(TextCoding coding, const std::st
   if (coding == TextCoding::Zstd) return std::make_unique<ZstdDecompressor>(name);
   if (coding == TextCoding::Xz) return std::make_unique<XzDecompressor>(name);
   return nullptr;
+}
+
+std::string plain_name(const std::string& path) {
+  const std::filesystem::path name = std::filesystem::path(path).filename();
+  for (const char* ending : {".gz", ".zst", ".xz"})
+    if (name.extension() == ending) return name.stem().string();
+  return name.string();
 }
 
 std::string plain_text(std::string bytes, const std::string& name) {

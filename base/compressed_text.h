@@ -56,6 +56,10 @@ class Decompressor {
 /// Null for plain text.
 std::unique_ptr<Decompressor> make_decompressor(TextCoding coding, const std::string& name);
 
+/// The name of the file without its folder, and without the ending of compressed text: "news.en"
+/// for "texts/news.en.gz".
+std::string plain_name(const std::string& path);
+
 /// The text of a whole file: `bytes` themselves if they are plain.
 std::string plain_text(std::string bytes, const std::string& name);
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/compressed_text.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -192,10 +193,7 @@ std::string normal_code(std::string_view text) {
 }
 
 std::string language_of_file(const std::string& path) {
-  std::filesystem::path name = std::filesystem::path(path).filename();
-  for (const char* ending : {".gz", ".zst", ".xz"})
-    if (name.extension() == ending) name = name.stem();
-  const std::string ending = name.extension().string();
+  const std::string ending = std::filesystem::path(plain_name(path)).extension().string();
   const std::string code = normal_code(ending.empty() ? "" : ending.substr(1));
   const bool is_known =
       std::ranges::find(kLanguageNames, language_of(code), &Entry::first) != kLanguageNames.end();

@@ -73,6 +73,13 @@ TEST(CompressedText, CompressedTextIsReadAsIfItWerePlain) {
   }
 }
 
+TEST(CompressedText, AFileHasTheNameOfItsText) {
+  for (const char* path :
+       {"news.en", "texts/news.en", "/a.gz/news.en.gz", "news.en.zst", "news.en.xz"})
+    EXPECT_EQ(plain_name(path), "news.en") << path;
+  EXPECT_EQ(plain_name("news.zip"), "news.zip");
+}
+
 TEST(CompressedText, TheTextIsTheSameForAnySizeOfTheReads) {
   const std::string text = long_text().substr(0, 3'000);
   for (const std::string& packed : {gzip(text), zstd(text), xz(text)}) {

@@ -16,6 +16,7 @@
 #include "app/frame/log.h"
 #include "app/frame/signals.h"
 #include "app/frame/terminal.h"
+#include "base/compressed_text.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/formatted_text.h"
@@ -151,14 +152,6 @@ struct ReadText {
   std::vector<std::array<std::string, 2>> clean_names;  ///< of cleaned files, without a folder
   std::unique_ptr<ParallelText> text;
 };
-
-/// The name of a file without its folder and the ending of a compressed one.
-std::string plain_name(const std::string& path) {
-  fs::path name = fs::path(path).filename();
-  for (const char* ending : {".gz", ".zst", ".xz"})
-    if (name.extension() == ending) return name.stem().string();
-  return name.string();
-}
 
 /// Reads the files, those with both sides through plain copies in the folder.
 ReadText read_text(const std::vector<const TextFiles*>& all, const CorpusOptions& options,
