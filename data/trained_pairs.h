@@ -29,7 +29,7 @@ Script script_of(std::string_view line);
 /// thousand hashes that were never added.
 class HashFilter {
  public:
-  /// For so many hashes. With more it finds more that were never added.
+  /// `hashes`: how many will be added. If there are more, it finds more that were never added.
   explicit HashFilter(std::int64_t hashes);
   /// The filter that bytes() has written. Throws Error that begins with `name` for other bytes.
   HashFilter(std::string_view bytes, const std::string& name);

@@ -187,7 +187,7 @@ NumberedPieces numbered_pieces(const ParallelText& text, const TokenizerPair& to
   return {numbers(*tokenizers.source, source), numbers(*tokenizers.target, target)};
 }
 
-/// The part of the time that an aligner learns; then it aligns all pairs.
+/// The fraction of the time in which an aligner learns. In the rest it aligns all pairs.
 constexpr double kLearning = 0.8;
 
 /// Learns from all pairs of the text, or from every second one, third one, ... of a large text.

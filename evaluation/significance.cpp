@@ -86,7 +86,7 @@ std::uint32_t NumpyRandom::below(std::uint32_t count) {
 
 namespace {
 
-constexpr std::int64_t kBlockSamples = 64;  // so many are drawn, and then scored on all cores
+constexpr std::int64_t kBlockSamples = 64;  // drawn at a time, and then scored on all cores
 
 /// [metric][system][sample]
 using Samples = std::vector<std::vector<std::vector<double>>>;

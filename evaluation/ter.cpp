@@ -96,7 +96,7 @@ using Words = std::vector<std::uint32_t>;
 
 constexpr std::size_t kLongestShift = 10;       // words
 constexpr std::size_t kFarthestShift = 50;      // words between the positions in both sentences
-constexpr std::int64_t kMostCandidates = 1000;  // about so many shifts are tried for a sentence
+constexpr std::int64_t kMostCandidates = 1000;  // shifts tried for a sentence, about
 constexpr std::int64_t kBeam = 25;              // cells on each side of the diagonal
 constexpr std::int32_t kInfinity = 1'000'000'000;
 
@@ -294,8 +294,8 @@ class ShiftSearch {
     const auto [start, to, length] = match;
     std::int64_t last = -1;
     for (std::size_t n = 0; n <= length; ++n) {
-      const std::size_t behind = to + n;  // words of the reference in front of the target
-      const std::int64_t target = behind == 0 ? 0 : alignment.of_reference[behind - 1] + 1;
+      const std::size_t before = to + n;  // words of the reference in front of the target
+      const std::int64_t target = before == 0 ? 0 : alignment.of_reference[before - 1] + 1;
       if (target == last) continue;
       last = target;
       Shift shift{{}, shifted(words_, start, length, static_cast<std::size_t>(target))};

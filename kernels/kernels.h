@@ -114,9 +114,9 @@ struct PackedAttentionGradientArguments {
   const void* d_output;              ///< [tokens, heads * d_k]
   void *dq, *dk, *dv;                ///< with the strides of q, k and v
 };
-/// Whether packed attention computes sentences of up to so many keys. Its scratch memory, up to
-/// four times a head's keys in fp32 and some queries, is then less than 1.5 MB; if it does not fit
-/// into the frame, it comes from the heap. With longer sentences, callers take the padded path.
+/// Whether packed attention computes sentences of up to `longest_keys` keys. Its scratch memory, up
+/// to four times a head's keys in fp32 and some queries, is then less than 1.5 MB; if it does not
+/// fit into the frame, it comes from the heap. With longer sentences, callers take the padded path.
 constexpr bool fits_packed_attention(std::int64_t longest_keys, std::int64_t d_k) {
   return longest_keys <= 512 && d_k <= 512 && longest_keys * d_k <= std::int64_t{512} * 128;
 }

@@ -46,8 +46,8 @@ DRAGOMAN_INLINE RowSoftmax row_softmax(const T* logits, std::int64_t columns, fl
   return {sum_lanes(sums) / (float)columns, top, __builtin_logf(total) + top, 1.0F / total};
 }
 
-/// Exponentials of a row with up to so many columns are kept in the frame; those of a longer one
-/// are computed twice.
+/// The most columns of a row whose exponentials are kept in the frame. Those of a longer row are
+/// computed twice.
 constexpr std::int64_t kColumnsInFrame = 1 << 17;
 
 template <class E>

@@ -81,7 +81,7 @@ class SubwordSampler {
   std::vector<TokenId> sample(std::span<const TokenId> tokens, std::uint64_t key) const;
 
  private:
-  /// How many tokens do not change, from the first on.
+  /// The number of tokens at the beginning that do not change.
   std::size_t unchanged_tokens(std::span<const TokenId> tokens) const;
   void append_sample(std::string_view text, RandomStream& random,
                      std::vector<TokenId>& tokens) const;

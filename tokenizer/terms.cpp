@@ -42,8 +42,8 @@ std::u32string with_equal_spaces(std::string_view text) {
   return characters;
 }
 
-/// The number of times that a translation has a text as whole words, which may have an ending of so
-/// many characters.
+/// The number of times that a translation has a text as whole words, which may have an ending of up
+/// to `most` characters.
 std::int64_t count_of(std::u32string_view translation, std::u32string_view text, std::size_t most) {
   std::int64_t count = 0;
   for (std::size_t at = translation.find(text); at != translation.npos;

@@ -89,8 +89,8 @@ struct EndIds {
   TokenId source, target;
   bool source_eos = true;  ///< ModelConfig::source_eos
 
-  /// Whether a source sentence of so many pieces ends with `source`. One without pieces does in any
-  /// model, as a model must read something.
+  /// Whether a source sentence of `pieces` pieces ends with `source`. An empty one always does, as
+  /// a model must read something.
   bool ends_source(std::size_t pieces) const { return source_eos || pieces == 0; }
 };
 
@@ -141,7 +141,7 @@ struct TextRule {
 };
 
 /// The name of a tokenizer's normalisation for people: one of Normalization, or another name that
-/// its model has. It does not tell of --lowercase.
+/// its model has. It says nothing about --lowercase.
 std::string normalization_of(const TokenizerFacts& facts);
 
 /// Whether the texts that the tokenizer decodes have no capitals (see TokenizerConfig::lowercase).

@@ -31,7 +31,7 @@ inline constexpr std::int64_t kUpdatesBetweenSound = kUpdatesBeforeDivergence / 
 /// A run has diverged when this many updates in a row were left out.
 inline constexpr std::int64_t kMostLeftOutInARow = 10;
 
-/// The history of a run that begins.
+/// The history of a new run.
 LossHistory new_history(std::int64_t vocabulary);
 
 void note_made(LossHistory& history, double loss, double gradient_norm);

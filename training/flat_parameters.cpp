@@ -67,8 +67,8 @@ void FlatLayout::for_each_gradient(const std::vector<torch::Tensor>& parameters,
   }
 }
 
-/// On a device other than the CPU, where each operation has a price, the gradients are joined
-/// first, and added as one.
+/// On a device other than the CPU, where each operation costs a launch, the gradients are
+/// joined first, and added as one.
 void FlatLayout::add_gradients(const std::vector<torch::Tensor>& parameters, std::int64_t begin,
                                const torch::Tensor& sums) const {
   std::int64_t joined_end = 0;

@@ -90,7 +90,7 @@ class GradientSlices {
 
   /// Call it before a backward pass. The last pass of an update computes the gradient of each
   /// parameter `times` times, on as many threads; 0: this is not the last pass. If memory has run
-  /// out, the last pass may be expected again.
+  /// out, the last pass may be announced again.
   void expect(std::size_t times);
   /// The gradient of a parameter has been computed once. Any thread may call it.
   void computed(std::size_t parameter);

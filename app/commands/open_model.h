@@ -53,7 +53,8 @@ struct EngineChoice : HardwareChoice {
 DecodeConfig search_with(DecodeConfig flags, const Origins& origins,
                          const DecodeDefaults& defaults);
 
-/// A model as translation needs it. What is said of its file is that of an ensemble's first model.
+/// A model as translation needs it. The facts about its file are those of an
+/// ensemble's first model.
 struct OpenedTranslator {
   TokenizerPair tokenizers;
   std::vector<std::unique_ptr<HostEngine>> engines;  ///< on the CPU: one for each thread

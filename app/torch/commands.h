@@ -13,7 +13,7 @@ namespace dragoman {
 /// `examination` may be empty.
 Command train_command(TextExamination examination);
 
-/// parse_device(). The first call logs it if `text` = auto leaves a GPU unused.
+/// As parse_device(). If `text` is auto and a GPU stays unused, the first call logs that.
 torch::Device chosen_device(const std::string& text, int local_rank = 0);
 
 }  // namespace dragoman

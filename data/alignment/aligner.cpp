@@ -9,8 +9,8 @@ namespace dragoman {
 
 namespace {
 
-/// So many links to words in general are added to those of each word. They keep the
-/// probabilities of rare words from being too certain, and give some to words that never met.
+/// Links to words in general that are added to those of each word. They keep the probabilities of
+/// rare words from being too certain, and give some to words that never met.
 constexpr float kPrior = 0.1F;
 
 constexpr std::int64_t kPairsPerTask = 1024;

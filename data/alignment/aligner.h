@@ -21,7 +21,7 @@ namespace dragoman {
 /// Pairs with a longer side, in words or pieces, are neither learned from nor aligned.
 inline constexpr std::size_t kLongestAligned = 1024;
 
-/// From a larger text only so many pairs are learned from, evenly spaced.
+/// The most pairs that are learned from. In a larger text they are evenly spaced.
 inline constexpr std::int64_t kMostLearned = 2'000'000;
 
 struct AlignerTraining {

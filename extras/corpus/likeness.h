@@ -47,7 +47,7 @@ double estimated_likeness(const LikenessSketch& a, const LikenessSketch& b);
 /// Finds texts that equal a text, or nearly, among many.
 class LikeTexts {
  public:
-  /// For so many texts at most; the sketches must outlive it. Takes 80 bytes for each text.
+  /// The sketches must outlive it. Takes 80 bytes for each text.
   LikeTexts(std::span<const LikenessSketch> sketches, int threads);
 
   /// The number of the first text that equals this one.

@@ -33,7 +33,7 @@ inline constexpr std::size_t kShifts = 2 * kMostShift + 1;  ///< from -kMostShif
 /// of probabilities.
 using LineEvidence = std::function<double(std::int64_t source, std::int64_t target)>;
 
-/// The stretches of at least so many lines among lines 0 to `lines` - 1.
+/// The stretches of `least_lines` or more among lines 0 to `lines` - 1.
 std::vector<ShiftedStretch> likely_stretches(std::int64_t lines, const LineEvidence& evidence,
                                              std::int64_t least_lines);
 

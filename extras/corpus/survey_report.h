@@ -47,7 +47,7 @@ struct SurveyReport {
   std::vector<StretchReport> stretches;
 };
 
-/// At most so many examples for each fault. `held_out` may be null.
+/// `examples`: the most for each fault. `held_out` may be null.
 SurveyReport report_of(const CorpusSurvey& survey, const NamedText& text, const NamedText* held_out,
                        std::int64_t examples);
 

@@ -29,7 +29,7 @@ std::string base64_of(const std::vector<Number>& numbers) {
   return base64(std::as_bytes(std::span(numbers)));
 }
 
-/// The number that JSON writes with so many significant digits.
+/// The number that JSON writes with at most `digits` significant digits.
 double with_digits(double number, int digits) {
   std::array<char, 32> text{};
   const auto written = std::to_chars(text.data(), text.data() + text.size(), number,

@@ -112,7 +112,7 @@ struct AttentionHeads {
   std::int64_t layer_of(std::int64_t layers) const {
     return layer > 0 ? layer : std::max<std::int64_t>(layers + layer, 1);
   }
-  /// Throws UsageError if a model of so many layers and heads does not have them.
+  /// Throws UsageError if a model with `layers` layers of `heads` heads does not have them.
   void check(std::int64_t layers, std::int64_t heads) const {
     if (layer > layers)
       throw UsageError("--attention-layer ", layer, ": the decoder has ", layers, " layers");

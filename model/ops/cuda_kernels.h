@@ -19,7 +19,7 @@ struct CudaBlocks {
   std::int64_t count;
   unsigned threads;  ///< of each
 };
-/// At least so many threads, in blocks of 256.
+/// `threads` threads or more, in blocks of 256.
 CudaBlocks blocks_of(std::int64_t threads);
 
 /// Numbers of LibTorch as CUDA's compilers name them.

@@ -86,7 +86,7 @@ struct RunLength {
   double validations() const;
 };
 
-/// An estimate of the updates that take as long as a validation that writes so many target pieces.
+/// Estimates how many updates take as long as a validation that writes `target_tokens` pieces.
 double updates_per_validation(std::int64_t target_tokens, double target_tokens_per_update);
 
 /// Warm-up, validations, patience and moving average of a run.

@@ -138,7 +138,7 @@ TEST(Markdown, FrontMatterStays) {
   EXPECT_EQ(turned("\xEF\xBB\xBF# one two"), "\xEF\xBB\xBF# two one");
 }
 
-TEST(Markdown, AFenceOfFrontMatterMayHaveBlanksBehindIt) {
+TEST(Markdown, AFenceOfFrontMatterMayHaveBlanksAfterIt) {
   for (const std::string matter :
        {"--- \na: One two\nb: three\n---\n", "---\na: One two\nb: three\n--- \t\n",
         "+++ \r\na = 'b c'\r\n+++\t\r\n"})
@@ -168,7 +168,7 @@ TEST(Markdown, TheBlocksOfAFootnoteAreBlocks) {
             "[^1]: two one\n\n        code here\n\nfour three\n\n    code here\n");
 }
 
-TEST(Markdown, ALineGoesOnInAFootnote) {
+TEST(Markdown, ALineContinuesInAFootnote) {
   EXPECT_EQ(texts_of("one\n[^1]: two\n    three\nfour\n\nfive\n"),
             (Texts{"one", "two three four", "five"}));
   EXPECT_EQ(texts_of("[^1]:\n    one\n[^2]: *two*\n   [^3]: three\n- four\n\n  [^4]: five\n"),
