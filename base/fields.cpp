@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/formatted_text.h"
+
 namespace dragoman {
 
 namespace {
@@ -65,15 +67,14 @@ std::string text_of(double value) {
 }
 
 std::string text_of(const std::vector<std::string>& list) {
-  std::string joined;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    if (i > 0) joined += ',';
-    for (const char c : list[i]) {
-      if (c == ',' || c == '\\') joined += '\\';
-      joined += c;
+  return joined(list, ",", [](const std::string& item) {
+    std::string text;
+    for (const char c : item) {
+      if (c == ',' || c == '\\') text += '\\';
+      text += c;
     }
-  }
-  return joined;
+    return text;
+  });
 }
 
 bool parse_flag(std::string_view flag, const std::string& text) {
@@ -106,10 +107,8 @@ std::size_t parse_choice(std::string_view flag, const std::vector<std::string_vi
                          const std::string& text) {
   const auto found = std::find(choices.begin(), choices.end(), text);
   if (found != choices.end()) return static_cast<std::size_t>(found - choices.begin());
-  std::string list;
-  for (std::string_view choice : choices) list += join_text(list.empty() ? "" : ", ", choice);
   const std::string near = nearest_name(text, {choices.begin(), choices.end()});
-  throw UsageError("--", flag, ": '", text, "' is none of ", list,
+  throw UsageError("--", flag, ": '", text, "' is none of ", joined(choices, ", "),
                    near.empty() ? "" : join_text("; did you mean ", near, "?"));
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,7 +32,19 @@ std::string duration_text(double seconds);
 
 // ---- lists and lines ----
 
-std::string joined(std::span<const std::string> texts, std::string_view separator);
+/// text(item) of each item, with the separator between them. Items that are texts stand as they
+/// are.
+template <class Items, class Text = std::identity>
+std::string joined(const Items& items, std::string_view separator, const Text& text = {}) {
+  std::string all;
+  bool is_first = true;
+  for (const auto& item : items) {
+    if (!is_first) all += separator;
+    is_first = false;
+    all += std::invoke(text, item);
+  }
+  return all;
+}
 
 /// "line 7", "lines 7, 9, 12"; "lines 7, 9, 12, ..." if there are more (`all`) than are listed.
 std::string lines_text(std::span<const std::int64_t> numbers, std::int64_t all);

@@ -9,6 +9,7 @@
 #include <array>
 #include <optional>
 
+#include "base/formatted_text.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -27,13 +28,6 @@ std::string cld_code(const std::string& code) {
   if (code == "he") return "iw";
   if (code == "jv") return "jw";
   return language_of(code);
-}
-
-std::string hint_of(const std::vector<std::string>& languages) {
-  std::string hint;
-  for (const std::string& language : languages)
-    hint.append(hint.empty() ? "" : ",").append(cld_code(language));
-  return hint;
 }
 
 /// What CLD2 says about a text. The code is its own; empty if it is not sure.
@@ -59,7 +53,7 @@ Verdict verdict_on(std::string_view text, const char* hint, Effort effort) {
 std::optional<DetectedLanguage> find(std::string_view text,
                                      const std::vector<std::string>& languages, Hint hint,
                                      Effort effort) {
-  const std::string names = hint_of(languages);
+  const std::string names = joined(languages, ",", cld_code);
   const Verdict verdict =
       verdict_on(text, hint == Hint::Languages ? names.c_str() : nullptr, effort);
   for (const std::string& language : languages)

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/formatted_text.h"
 #include "evaluation/bleu_tokenizer.h"
 
 namespace dragoman {
@@ -16,9 +17,7 @@ void check_range(std::string_view flag, std::int64_t value, std::int64_t least, 
 }
 
 void check_metrics(const std::vector<std::string>& metrics) {
-  std::string known;
-  for (const std::string_view name : kMetricNames)
-    known += join_text(known.empty() ? "" : ", ", name);
+  const std::string known = joined(kMetricNames, ", ");
   if (metrics.empty()) throw UsageError("--metrics: name one of ", known);
   for (const std::string& metric : metrics) {
     if (std::ranges::find(kMetricNames, metric) != kMetricNames.end()) continue;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/formatted_text.h"
 #include "base/utf8.h"
 #include "evaluation/separate.h"
 
@@ -79,12 +80,7 @@ std::string tokenize_for_ter(std::string_view line, const TerConfig& config) {
       text = to_utf8(points);
     }
   }
-  std::string words;
-  for (const std::string_view word : split_words(text)) {
-    if (!words.empty()) words += ' ';
-    words += word;
-  }
-  return words;
+  return joined(split_words(text), " ");
 }
 
 namespace {

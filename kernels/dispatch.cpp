@@ -7,6 +7,7 @@
 
 #include "base/cpu.h"
 #include "base/error.h"
+#include "base/formatted_text.h"
 #include "kernels/inference_kernels.h"
 #include "kernels/instruction_sets.h"
 #include "kernels/kernels.h"
@@ -51,12 +52,9 @@ std::vector<const InstructionSet*> allowed_instruction_sets() {
   const std::string name = forced == nullptr ? "" : forced;
   if (name.empty()) return sets;
   const auto named = std::ranges::find(sets, name, &InstructionSet::name);
-  if (named == sets.end()) {
-    std::string offered;
-    for (const InstructionSet* set : sets)
-      offered += (offered.empty() ? "" : ", ") + std::string(set->name);
-    throw Error("DRAGOMAN_ISA=", name, ": this processor offers ", offered);
-  }
+  if (named == sets.end())
+    throw Error("DRAGOMAN_ISA=", name, ": this processor offers ",
+                joined(sets, ", ", &InstructionSet::name));
   sets.erase(sets.begin(), named);
   return sets;
 }

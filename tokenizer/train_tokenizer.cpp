@@ -17,6 +17,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/formatted_text.h"
 #include "base/machine.h"
 #include "base/threads.h"
 #include "base/unicode.h"
@@ -119,14 +120,11 @@ std::vector<std::string_view> training_lines(const std::vector<std::string_view>
 
 /// The values as a comma-separated list for SentencePiece.
 std::string quoted_list(const std::vector<std::string>& values) {
-  std::string list;
-  for (const std::string& value : values) {
-    if (!list.empty()) list += ',';
-    list += '"';
-    for (const char c : value) list += c == '"' ? "\"\"" : std::string(1, c);
-    list += '"';
-  }
-  return list;
+  return joined(values, ",", [](const std::string& value) {
+    std::string quoted = "\"";
+    for (const char c : value) quoted += c == '"' ? "\"\"" : std::string(1, c);
+    return quoted + '"';
+  });
 }
 
 using Options = std::unordered_map<std::string, std::string>;
@@ -213,11 +211,7 @@ std::set<std::u32string> spellings(char32_t character) {
 }
 
 /// The code points as SentencePiece's table has them: "41 301".
-std::string code_points_text(std::u32string_view text) {
-  std::string numbers;
-  for (const char32_t c : text) numbers += (numbers.empty() ? "" : " ") + hexadecimal(c);
-  return numbers;
-}
+std::string code_points_text(std::u32string_view text) { return joined(text, " ", hexadecimal); }
 
 /// The table for SentencePiece's --normalization_rule_tsv of a rule that is not built in.
 /// `normalise` applies NmtNfkc to a character. The table has each character in every canonically

@@ -64,9 +64,7 @@ std::string weight_types(const ModelFileReader& model) {
   const std::set<std::string_view> parameters(names.begin(), names.end());
   for (const TensorData& tensor : model.tensors())
     if (parameters.contains(tensor.name)) types.insert(name_of(tensor.dtype));
-  std::string text;
-  for (std::string_view type : types) text += join_text(text.empty() ? "" : ", ", type);
-  return text;
+  return joined(types, ", ");
 }
 
 Json tokenizer_json(std::string_view bytes, const std::string& path) {

@@ -18,16 +18,6 @@ namespace {
 
 std::string number(double value) { return fixed_text(value, 6); }
 
-template <class Items, class Text>
-std::string joined(const Items& items, std::string_view between, Text&& text) {
-  std::string all;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (i > 0) all += between;
-    all += text(items[i]);
-  }
-  return all;
-}
-
 std::string hard_text(const std::vector<TranslatedWord>& words) {
   return joined(hard_alignment(words), " ",
                 [](const auto& link) { return join_text(link.first, '-', link.second); });

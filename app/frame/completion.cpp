@@ -31,10 +31,6 @@ struct CompletedCommand {
   std::string choices = {};  ///< of a positional that is a choice
 };
 
-std::string spaced(const std::vector<std::string_view>& words) {
-  return joined(std::vector<std::string>(words.begin(), words.end()), " ");
-}
-
 bool names_file(std::string_view value) {
   return value.find("FILE") != value.npos || value.find("FOLDER") != value.npos;
 }
@@ -43,7 +39,7 @@ CompletedFlag completed(const Command& command, const Field& field) {
   const FlagText text = flag_text(command, field);
   CompletedFlag flag{.help = std::string(field.info.help.substr(0, field.info.help.find(';'))),
                      .value = text.value,
-                     .choices = spaced(field.choices),
+                     .choices = joined(field.choices, " "),
                      .is_file = names_file(text.value),
                      .is_list = field.kind == Field::Kind::List};
   if (!text.letter.empty()) flag.names.push_back("-" + text.letter);
@@ -60,7 +56,7 @@ std::vector<CompletedCommand> completed(const std::vector<Command>& commands) {
     for (const Field& field : all_fields(command, common)) {
       entry.flags.push_back(completed(command, field));
       if (std::ranges::count(command.positionals, field.info.name) > 0)
-        entry.choices += spaced(field.choices);
+        entry.choices += joined(field.choices, " ");
     }
     names += join_text(names.empty() ? "" : " ", command.name);
     result.push_back(std::move(entry));
@@ -101,9 +97,8 @@ std::string bash_script(std::string_view program, const std::vector<CompletedCom
   std::string names, branches;
   for (const CompletedCommand& command : commands) {
     names += command.name + ' ';
-    std::string flags;
-    for (const CompletedFlag& flag : command.flags)
-      flags += join_text(flags.empty() ? "" : " ", joined(flag.names, " "));
+    const std::string flags = joined(
+        command.flags, " ", [](const CompletedFlag& flag) { return joined(flag.names, " "); });
     branches += join_text("      ", command.name, ")\n        flags=\"", flags, "\"\n",
                           bash_values(command), "        ;;\n");
   }

@@ -8,6 +8,7 @@
 
 #include "app/frame/flag_names.h"
 #include "base/files.h"
+#include "base/formatted_text.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -267,11 +268,8 @@ std::string toml_value(Field::Kind kind, const std::vector<std::string>& texts) 
     case Field::Kind::Integer:
     case Field::Kind::Number:
       return texts.front();
-    case Field::Kind::List: {
-      std::string list;
-      for (const std::string& text : texts) list += (list.empty() ? "" : ", ") + toml_string(text);
-      return "[" + list + "]";
-    }
+    case Field::Kind::List:
+      return "[" + joined(texts, ", ", toml_string) + "]";
     default:
       return toml_string(texts.front());
   }

@@ -108,12 +108,12 @@ double measured_update(const TrialSettings& settings) {
 std::int64_t automatic_max_tokens(const TrialSettings& settings) {
   log_info("--max-tokens auto: trying token budgets");
   const ChosenBudget chosen = largest_budget(settings);
-  std::string tried;
-  for (const BudgetTrial& t : chosen.trials)
-    tried += join_text(tried.empty() ? "" : ", ", with_separators(t.max_tokens), " ",
-                       t.memory ? bytes_text(*t.memory) : "too many");
+  const auto text_of_trial = [](const BudgetTrial& trial) {
+    return join_text(with_separators(trial.max_tokens), " ",
+                     trial.memory ? bytes_text(*trial.memory) : "too many");
+  };
   log_info(join_text("--max-tokens auto: ", with_separators(chosen.max_tokens),
-                     " (memory of an update: ", tried, ")"));
+                     " (memory of an update: ", joined(chosen.trials, ", ", text_of_trial), ")"));
   return chosen.max_tokens;
 }
 

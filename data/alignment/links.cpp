@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/formatted_text.h"
 #include "data/alignment/words.h"
 
 namespace dragoman {
@@ -86,13 +87,9 @@ std::vector<WordLink> parse_links(std::string_view line) {
 }
 
 std::string pharaoh_text(std::span<const WordLink> links) {
-  std::string text;
-  for (const WordLink& link : links)
-    text.append(text.empty() ? "" : " ")
-        .append(std::to_string(link.source))
-        .append("-")
-        .append(std::to_string(link.target));
-  return text;
+  return joined(links, " ", [](const WordLink& link) {
+    return std::to_string(link.source) + "-" + std::to_string(link.target);
+  });
 }
 
 std::vector<WordLink> symmetrised(std::vector<WordLink> forward, std::vector<WordLink> backward,

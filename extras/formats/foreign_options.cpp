@@ -199,8 +199,7 @@ std::size_t ForeignOptions::choice(const std::string& name, const std::string& o
   const std::string value = text(name, otherwise);
   const auto found = std::ranges::find(known, value);
   if (found == known.end())
-    throw Error(place(name), ": \"", value, "\" cannot be imported, only ",
-                joined(std::vector<std::string>(known.begin(), known.end()), " or "));
+    throw Error(place(name), ": \"", value, "\" cannot be imported, only ", joined(known, " or "));
   return static_cast<std::size_t>(found - known.begin());
 }
 

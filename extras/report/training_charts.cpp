@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/formatted_text.h"
 #include "extras/report/html_page.h"
 #include "extras/report/training_page.h"
 
@@ -183,11 +184,8 @@ std::string json_number(std::optional<double> number) {
 /// "name":[numbers of all points]
 std::string json_column(const std::string& name, const std::vector<LogPoint>& points,
                         const std::string& member) {
-  std::string numbers;
-  for (const LogPoint& point : points) {
-    if (!numbers.empty()) numbers += ',';
-    numbers += json_number(point.number(member));
-  }
+  const std::string numbers = joined(
+      points, ",", [&member](const LogPoint& point) { return json_number(point.number(member)); });
   return join_text(nlohmann::json(name).dump(), ":[", numbers, "]");
 }
 

@@ -89,10 +89,8 @@ std::string notes(const std::vector<PlottedRun>& runs) {
 std::string training_page(const std::vector<PlottedRun>& given) {
   const std::vector<PlottedRun> runs = with_short_names(given);
   const std::vector<XAxis> axes = training_axes(runs);
-  std::string names;
-  for (const PlottedRun& run : runs) names += (names.empty() ? "" : ", ") + run.name;
   return to_html(
-      {.title = "Training: " + names,
+      {.title = "Training: " + joined(runs, ", ", &PlottedRun::name),
        .style = training_style(runs.size(), axes) + std::string(page_file("alignment.css")),
        .body = "<main>\n" + switches(runs, axes) + "<h1>Training</h1>\n" + toolbar(runs, axes) +
                notes(runs) + training_charts(runs, axes) + summary_table(runs) +

@@ -211,10 +211,8 @@ std::vector<float> with_whole_rows(std::vector<float> weights, std::size_t keys)
 
 /// Weights in thousandths.
 std::string weights_json(const std::vector<float>& weights) {
-  std::string json;
-  for (const float weight : weights)
-    json += join_text(json.empty() ? "" : ",", std::lround(weight * 1000));
-  return "[" + json + "]";
+  const auto json_of = [](float weight) { return std::to_string(std::lround(weight * 1000)); };
+  return "[" + joined(weights, ",", json_of) + "]";
 }
 
 /// The link to the page about the sentence; empty if there is none.

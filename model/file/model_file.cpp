@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/formatted_text.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -113,10 +114,8 @@ std::string header_checksum(const Metadata& metadata, std::span<const TensorData
 }
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {
-  std::string text;
-  for (std::int64_t dimension : shape)
-    text += (text.empty() ? "" : ", ") + std::to_string(dimension);
-  return "[" + text + "]";
+  const auto text = [](std::int64_t dimension) { return std::to_string(dimension); };
+  return "[" + joined(shape, ", ", text) + "]";
 }
 
 bool is_float(Dtype dtype) {

@@ -8,6 +8,12 @@
 namespace dragoman {
 namespace {
 
+TEST(Joined, AnyItemsAreJoinedAsTexts) {
+  EXPECT_EQ(joined(std::vector<std::string>{}, ", "), "");
+  EXPECT_EQ(joined(std::vector<std::string_view>{"a", "", "b"}, ", "), "a, , b");
+  EXPECT_EQ(joined(std::vector<int>{1, 2}, "-", [](int n) { return std::to_string(n); }), "1-2");
+}
+
 TEST(Amounts, ThousandsAreSeparated) {
   EXPECT_EQ(with_separators(0), "0");
   EXPECT_EQ(with_separators(999), "999");
