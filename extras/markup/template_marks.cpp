@@ -114,6 +114,24 @@ class MarkFinder {
 
 std::vector<MarkupToken> template_marks(std::string_view text) { return MarkFinder(text).marks(); }
 
+std::vector<MarkupToken> texts_and_marks(std::string_view text) {
+  std::vector<MarkupToken> tokens;
+  std::size_t place = 0;
+  const auto add_text = [&](std::size_t end) {
+    const ByteRange source{place, end};
+    if (!source.empty())
+      tokens.push_back(
+          {.kind = Kind::Text, .source = source, .text = std::string(source.of(text))});
+  };
+  for (MarkupToken& mark : template_marks(text)) {
+    add_text(mark.source.begin);
+    place = mark.source.end;
+    tokens.push_back(std::move(mark));
+  }
+  add_text(text.size());
+  return tokens;
+}
+
 std::string without_marks(std::string text, const std::vector<MarkupToken>& marks) {
   for (const MarkupToken& mark : marks)
     std::fill(text.begin() + static_cast<std::ptrdiff_t>(mark.source.begin),

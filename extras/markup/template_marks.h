@@ -15,6 +15,9 @@ namespace dragoman {
 /// never ends is none.
 std::vector<MarkupToken> template_marks(std::string_view text);
 
+/// The same with the texts between them: Kind::Text, not decoded.
+std::vector<MarkupToken> texts_and_marks(std::string_view text);
+
 /// The text with letters in the place of each mark, so that a parser sees no markup in them. All
 /// offsets stay.
 std::string without_marks(std::string text, const std::vector<MarkupToken>& marks);

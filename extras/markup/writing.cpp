@@ -19,12 +19,17 @@ bool blank_at(std::string_view text, std::size_t offset) {
   return offset >= text.size() || text[offset] == ' ' || text[offset] == '\n';
 }
 
-/// The sign at an offset as a reference, if it would begin a mark of a template ("{{", "{%", "{#");
-/// else empty. `after` is the byte that follows the text.
-std::string_view mark_reference(std::string_view text, std::size_t offset, char after) {
+/// Whether a mark of a template would begin at an offset ("{{", "{%", "{#"). `after` is the byte
+/// that follows the text.
+bool begins_mark(std::string_view text, std::size_t offset, char after) {
   constexpr std::string_view kSecondSigns = "{%#";
   const char next = offset + 1 < text.size() ? text[offset + 1] : after;
-  return text[offset] == '{' && kSecondSigns.find(next) != std::string_view::npos ? "&#123;" : "";
+  return text[offset] == '{' && kSecondSigns.find(next) != std::string_view::npos;
+}
+
+/// The sign at an offset as a reference, if it would begin a mark; else empty.
+std::string_view mark_reference(std::string_view text, std::size_t offset, char after) {
+  return begins_mark(text, offset, after) ? "&#123;" : "";
 }
 
 std::string html_text(std::string_view text, const BareSigns& bare, char after) {
@@ -89,14 +94,18 @@ std::string xml_text(std::string_view text, char after) {
   return written;
 }
 
-/// A section cannot have its own end in it, so it ends there and another one begins.
-std::string cdata_text(std::string_view text) {
-  constexpr std::string_view kEnd = "]]>", kDivided = "]]]]><![CDATA[>";
-  std::string written(text);
-  std::erase_if(written, [](char c) { return static_cast<unsigned char>(c) < ' '; });
-  for (std::size_t end = 0; (end = written.find(kEnd, end)) != std::string::npos;
-       end += kDivided.size())
-    written.replace(end, kEnd.size(), kDivided);
+/// A section cannot have its own end in it, and what it has is no reference: it ends within such
+/// signs, and another one begins.
+std::string cdata_text(std::string_view text, char after) {
+  std::string written;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (static_cast<unsigned char>(text[i]) < ' ') continue;
+    written += text[i];
+    const std::string_view rest = text.substr(i);
+    const bool begins_tag = rest.starts_with("<%") || rest.starts_with("<?");
+    const bool ends_section = written.ends_with("]]") && rest.starts_with("]>");
+    if (begins_mark(text, i, after) || begins_tag || ends_section) written += "]]><![CDATA[";
+  }
   return written;
 }
 
@@ -313,7 +322,7 @@ std::string po_string(std::string_view text) {
 std::string written_text(std::string_view text, Writing writing, const WritingPlace& place) {
   switch (writing) {
     case Writing::Cdata:
-      return cdata_text(text);
+      return cdata_text(text, place.after);
     case Writing::AndroidString:
       return android_text(text, place.after);
     case Writing::HtmlText:

@@ -54,26 +54,18 @@ std::set<std::string> names_in_sentences(const std::vector<MarkupToken>& tokens)
 std::vector<MarkupToken> with_marks(std::string_view xml, std::vector<MarkupToken> tokens) {
   std::vector<MarkupToken> all;
   for (MarkupToken& token : tokens) {
-    const std::vector<MarkupToken> marks = token.kind == Kind::Text
-                                               ? template_marks(token.source.of(xml))
-                                               : std::vector<MarkupToken>();
-    if (marks.empty()) {
+    std::vector<MarkupToken> parts;
+    if (token.kind == Kind::Text) parts = texts_and_marks(token.source.of(xml));
+    if (parts.size() < 2) {  // a text that is a reference has no text of its own in the document
       all.push_back(std::move(token));
       continue;
     }
-    const auto add_text = [&](const ByteRange& range) {
-      if (!range.empty())
-        all.push_back({.kind = Kind::Text, .source = range, .text = decoded_xml(xml, range).text});
-    };
-    std::size_t place = token.source.begin;
-    for (MarkupToken mark : marks) {
-      const std::size_t offset = token.source.begin;
-      mark.source = {mark.source.begin + offset, mark.source.end + offset};
-      add_text({place, mark.source.begin});
-      place = mark.source.end;
-      all.push_back(std::move(mark));
+    const std::size_t offset = token.source.begin;
+    for (MarkupToken& part : parts) {
+      part.source = {part.source.begin + offset, part.source.end + offset};
+      if (part.kind == Kind::Text) part.text = decoded_xml(xml, part.source).text;
+      all.push_back(std::move(part));
     }
-    add_text({place, token.source.end});
   }
   return all;
 }

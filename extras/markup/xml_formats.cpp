@@ -11,6 +11,7 @@
 #include "extras/markup/format_directives.h"
 #include "extras/markup/icu_messages.h"
 #include "extras/markup/markup_formats.h"
+#include "extras/markup/template_marks.h"
 #include "extras/markup/xml_tokens.h"
 
 namespace dragoman {
@@ -55,7 +56,8 @@ bool is_html(std::string_view text) {
   for (std::size_t i = 0; (i = text.find_first_of("<&", i)) != std::string_view::npos; ++i) {
     if (i + 1 == text.size()) return false;
     const char next = text[i + 1];
-    const bool is_tag = text[i] == '<' && (is_ascii_letter(next) || next == '/' || next == '!');
+    const bool is_tag =
+        text[i] == '<' && (is_ascii_letter(next) || next == '/' || next == '!' || next == '?');
     const std::string_view name = text.substr(i + 1, kLongest);
     const std::size_t end =
         name.find_first_not_of("#abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
@@ -80,11 +82,8 @@ void move_to_document(const DecodedText& decoded, std::vector<MarkupToken>& toke
 std::vector<Passage> passages_within(std::string_view xml, const DecodedText& decoded,
                                      bool is_cdata) {
   const bool has_markup = is_html(decoded.text);
-  std::vector<MarkupToken> tokens;
-  if (has_markup)
-    tokens = html_tokens(decoded.text, {});
-  else
-    tokens = {{.kind = Kind::Text, .source = {0, decoded.text.size()}, .text = decoded.text}};
+  std::vector<MarkupToken> tokens =
+      has_markup ? html_tokens(decoded.text, {}) : texts_and_marks(decoded.text);
   move_to_document(decoded, tokens);
   const Writing writing = has_markup ? Writing::HtmlText
                           : is_cdata ? Writing::Cdata

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "extras/markup/markup_formats.h"
+#include "extras/markup/template_marks.h"
+#include "extras/markup/xml_tokens.h"
 #include "tests/extras/markup/word_translators.h"
 
 namespace dragoman {
@@ -72,6 +74,33 @@ TEST(Rss, ATextThatIsNoHtmlStaysSo) {
       EXPECT_EQ(result.bytes, feed) << text;
       EXPECT_EQ(result.untranslated, 1U);
     }
+  }
+}
+
+TEST(Rss, MarksOfTemplatesAreKept) {
+  for (const auto& [begin, end] : {std::pair("", ""), std::pair("<![CDATA[", "]]>")}) {
+    const auto title = [&](const std::string& text) {
+      return rss(join_text("<title>", begin, text, end, "</title>"));
+    };
+    EXPECT_EQ(reversed_xml(title("one {{ a b }} two")), title("{{ a b }} two one"));
+  }
+}
+
+TEST(Rss, ATranslationMakesNoMarkOfATemplate) {
+  const std::string text = "{{ a }} {% b %} <% c %> {";
+  for (const std::string title : {"one", "<![CDATA[one]]>"}) {
+    const std::vector<AlignedText> translations{{.text = text}};
+    const std::string written =
+        translated_document(parse_xml(rss("<title>" + title + "</title>")), translations).bytes;
+    EXPECT_TRUE(template_marks(written).empty()) << written;
+    std::string read;
+    for (const MarkupToken& token : xml_tokens(written, "")) {
+      const std::string_view bytes = token.source.of(written);
+      if (bytes.starts_with("<![CDATA[")) read += bytes.substr(9, bytes.size() - 12);
+      if (token.kind == MarkupToken::Kind::Text && token.source.begin > written.find("<title>"))
+        read += token.text;
+    }
+    EXPECT_EQ(read, text) << written;
   }
 }
 
@@ -187,6 +216,15 @@ std::string xliff1(const std::string& units) {
 std::string xliff2(const std::string& segments) {
   return "<xliff version=\"2.0\" srcLang=\"en\"><file id=\"f\"><unit id=\"u\">" + segments +
          "</unit></file></xliff>";
+}
+
+std::string tmx(const std::string& units) {
+  return "<tmx version=\"1.4\"><header srclang=\"en\"><note>one two</note></header><body>" + units +
+         "</body></tmx>";
+}
+
+std::string variant(const std::string& language, const std::string& text) {
+  return "<tuv xml:lang=\"" + language + "\"><seg>" + text + "</seg></tuv>";
 }
 
 constexpr const char* kState = " state=\"translated\" state-qualifier=\"mt-suggestion\"";
@@ -325,15 +363,6 @@ TEST(Xliff, LineEndsStayIfTheFilePreservesSpace) {
 }
 
 // ---- TMX ----------------------------------------------------------------------------------------
-
-std::string tmx(const std::string& units) {
-  return "<tmx version=\"1.4\"><header srclang=\"en\"><note>one two</note></header><body>" + units +
-         "</body></tmx>";
-}
-
-std::string variant(const std::string& language, const std::string& text) {
-  return "<tuv xml:lang=\"" + language + "\"><seg>" + text + "</seg></tuv>";
-}
 
 TEST(Tmx, AnEmptySegmentOfAnotherLanguageIsFilled) {
   EXPECT_EQ(reversed_xml(tmx("<tu><prop type=\"x\">one two</prop>" +
