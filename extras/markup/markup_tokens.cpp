@@ -12,6 +12,7 @@
 
 #include "base/utf8.h"
 #include "extras/markup/format_directives.h"
+#include "extras/markup/template_marks.h"
 #include "tokenizer/translatable.h"
 
 namespace dragoman {
@@ -421,7 +422,11 @@ std::string short_placeholder(std::string_view placeholder) {
 
 std::vector<MarkupToken> text_tokens(std::string_view text, AlsoKept also,
                                      const FormatSyntaxes& formats) {
-  std::vector<MarkupToken> tokens;
+  std::vector<MarkupToken> tokens, marks;
+  if (also == AlsoKept::Placeholders && formats.empty()) marks = template_marks(text);
+  // A mark may stand within a tag.
+  const std::string plain = without_marks(std::string(text), marks);
+  auto mark = marks.begin();
   const auto add = [&](MarkupToken token, std::size_t begin, std::size_t end) {
     if (begin == end) return;
     token.source = {begin, end};
@@ -431,8 +436,16 @@ std::vector<MarkupToken> text_tokens(std::string_view text, AlsoKept also,
   };
   std::size_t begin = 0, place = 0, argument = 0;
   while (place < text.size()) {
+    while (mark != marks.end() && mark->source.begin < place) ++mark;
+    if (mark != marks.end() && mark->source.begin == place) {
+      add({.kind = Kind::Text, .source = {}}, begin, place);
+      begin = mark->source.end;
+      add(*mark, place, begin);
+      place = begin;
+      continue;
+    }
     const std::string_view rest = text.substr(place);
-    const std::size_t tag = tag_length(rest);
+    const std::size_t tag = tag_length(std::string_view(plain).substr(place));
     const std::size_t time = also == AlsoKept::Positions ? word_time_length(rest) : 0;
     const std::size_t single =
         also == AlsoKept::Positions ? position_length(rest) : control_length(rest);
@@ -463,11 +476,11 @@ std::vector<MarkupToken> text_tokens(std::string_view text, AlsoKept also,
   return tokens;
 }
 
-KeptParts kept_parts(std::string_view text) {
+KeptParts kept_parts(std::string_view text, const FormatSyntaxes& formats) {
   KeptParts all;
-  for (const MarkupToken& token : text_tokens(text, AlsoKept::Placeholders)) {
-    if (token.kind == Kind::Kept) all.placeholders.push_back(token.source.of(text));
-    if (!token.name.empty()) all.tags.push_back(token.source.of(text));
+  for (const MarkupToken& token : text_tokens(text, AlsoKept::Placeholders, formats)) {
+    if (token.kind == Kind::Text) continue;
+    (token.name.empty() ? all.placeholders : all.tags).push_back(token.source.of(text));
   }
   std::ranges::sort(all.tags);
   std::ranges::sort(all.placeholders);

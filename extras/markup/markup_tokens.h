@@ -56,7 +56,8 @@ std::vector<MarkupToken> split_at_line_ends(std::string_view document,
 /// What is kept besides tags (`<b>`, `</b>`, `<br/>`).
 enum class AlsoKept {
   Positions,  ///< of subtitles: {\an8}, and times of words: <00:01.500>
-  /// %s, %1$d, %<PRIu64>, %(name)s, %{name}, %%, {0}, {name}, ${name}, {{name}}; control characters
+  /// %s, %1$d, %<PRIu64>, %(name)s, %{name}, %%, {0}, {name}, ${name}; control characters; without
+  /// `formats`, marks of templates (template_marks.h)
   Placeholders,
 };
 
@@ -66,13 +67,13 @@ enum class AlsoKept {
 std::vector<MarkupToken> text_tokens(std::string_view text, AlsoKept also,
                                      const FormatSyntaxes& formats = {});
 
-/// The tags of a text, and its placeholders, sorted.
+/// The tags of a text, and its placeholders and marks of templates, each sorted.
 struct KeptParts {
   std::vector<std::string_view> tags = {}, placeholders = {};
 
   bool operator==(const KeptParts&) const = default;
 };
-KeptParts kept_parts(std::string_view text);
+KeptParts kept_parts(std::string_view text, const FormatSyntaxes& formats = {});
 
 // ---- letters and digits of ASCII, the only ones that names in markup and placeholders have ------
 

@@ -60,8 +60,9 @@ bool has_same_placeholders(const FormatSyntaxes& formats, std::string_view sourc
 }
 
 /// Whether a translation has the tags of its message, and no more "<", which a model may write.
-bool has_same_tags(std::string_view source, std::string_view translation) {
-  return kept_parts(source).tags == kept_parts(translation).tags &&
+bool has_same_tags(const FormatSyntaxes& formats, std::string_view source,
+                   std::string_view translation) {
+  return kept_parts(source, formats).tags == kept_parts(translation, formats).tags &&
          std::ranges::count(translation, '<') <= std::ranges::count(source, '<');
 }
 
@@ -341,8 +342,8 @@ bool has_same_fields(std::string_view source, std::string_view translation,
 bool has_same_parts(const FormatSyntaxes& formats, std::string_view source,
                     std::string_view translation) {
   const auto has_same_text = [&](std::string_view text, std::string_view its_text) {
-    return have_same_directives(formats, text, its_text) && has_same_tags(text, its_text) &&
-           has_same_fields(text, its_text, formats);
+    return have_same_directives(formats, text, its_text) &&
+           has_same_tags(formats, text, its_text) && has_same_fields(text, its_text, formats);
   };
   const std::vector<ByteRange> texts = icu_message(source).texts;
   if (texts.empty())

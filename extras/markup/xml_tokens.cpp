@@ -19,7 +19,6 @@
 #include "extras/markup/format_directives.h"
 #include "extras/markup/icu_messages.h"
 #include "extras/markup/markup_formats.h"
-#include "extras/markup/template_marks.h"
 
 // Expat 2.7 has names for positions of 64 bits besides; those before it have only these.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -314,15 +313,7 @@ std::vector<MarkupToken> tokens_within(const DecodedText& decoded) {
     add_frame(decoded.text.size());
     return tokens;
   }
-  const auto add_text = [&](const ByteRange& range) {
-    add_all(text_tokens(range.of(decoded.text), AlsoKept::Placeholders), range.begin);
-  };
-  for (const MarkupToken& mark : template_marks(decoded.text)) {
-    add_text({place, mark.source.begin});
-    add(mark, 0);
-    place = mark.source.end;
-  }
-  add_text({place, decoded.text.size()});
+  add_all(text_tokens(decoded.text, AlsoKept::Placeholders), 0);
   return tokens;
 }
 

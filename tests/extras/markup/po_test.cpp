@@ -84,6 +84,29 @@ TEST(Po, APercentSignThatPrintfWritesIsKept) {
   EXPECT_NE(filled.find("%%"), std::string::npos) << filled;
 }
 
+TEST(Po, MarksOfTemplatesAreKept) {
+  EXPECT_EQ(reversed_po("msgid \"one {{ user.name }} two\"\nmsgstr \"\"\n"),
+            "msgid \"one {{ user.name }} two\"\nmsgstr \"{{ user.name }} two one\"\n");
+  EXPECT_EQ(reversed_po("msgid \"one {% if a > b %}two{% endif %}\"\nmsgstr \"\"\n"),
+            "msgid \"one {% if a > b %}two{% endif %}\"\nmsgstr \"{% if a > b %}two{% endif %} "
+            "one\"\n");
+  EXPECT_EQ(parse_po("msgid \"<a href='{{ a > b }}'>one</a>\"\nmsgstr \"\"\n").passages[0].text,
+            "one");
+  EXPECT_EQ(reversed_po("#, c-format\nmsgid \"{%d one %s %%}\"\nmsgstr \"\"\n"),
+            "#, c-format\nmsgid \"{%d one %s %%}\"\nmsgstr \"%%} %2$s one {%1$d\"\n")
+      << "a sign of the format";
+}
+
+TEST(Po, AMessageWhoseTranslationHasOtherMarksOfTemplatesStaysUntranslated) {
+  const std::string po = "msgid \"one {{ a }}\"\nmsgstr \"\"\n";
+  for (const std::string text : {"{{ b }} x", "{% b %} x", "<% b %> x"}) {
+    const TranslatedDocument result =
+        translated_document(parse_po(po), std::vector{AlignedText{.text = text}});
+    EXPECT_EQ(result.bytes, po) << text;
+    EXPECT_EQ(result.untranslated, 1U);
+  }
+}
+
 constexpr std::string_view kChoice =
     "{n, plural, offset:1 =0 {no file here} one {# file of {name}} other {# files of {name}}}";
 
