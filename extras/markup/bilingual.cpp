@@ -32,21 +32,37 @@ struct Element {
   bool is_blank = true;  ///< it has neither text nor elements
 };
 
+constexpr std::string_view kSectionBegin = "<![CDATA[", kSectionEnd = "]]>";
+
+bool is_section(std::string_view bytes) { return bytes.starts_with(kSectionBegin); }
+
+/// What a section has in it.
+ByteRange within_section(const ByteRange& section) {
+  return {section.begin + kSectionBegin.size(), section.end - kSectionEnd.size()};
+}
+
+/// Whether a token has neither text nor an element: white space, a comment, an instruction.
+bool has_nothing(std::string_view xml, const MarkupToken& token) {
+  const std::string_view bytes = token.source.of(xml);
+  if (is_section(bytes)) return strip(within_section(token.source).of(xml)).empty();
+  return token.kind == Kind::Text ? strip(token.text).empty()
+                                  : bytes.starts_with("<!--") || bytes.starts_with("<?");
+}
+
 /// In the order of their begin tags. Parents stand in the same list.
-std::vector<Element> elements_of(const std::vector<MarkupToken>& tokens) {
+std::vector<Element> elements_of(std::string_view xml, const std::vector<MarkupToken>& tokens) {
   std::vector<Element> elements;
   elements.reserve(tokens.size());  // so that parents stay where they are
   std::vector<Element*> open;
   for (const MarkupToken& token : tokens) {
     Element* const parent = open.empty() ? nullptr : open.back();
-    const bool is_blank = token.kind == Kind::Text && strip(token.text).empty();
     if (token.kind == Kind::Closes) {
       parent->content.end = token.source.begin;
       parent->all.end = token.source.end;
       open.pop_back();
       continue;
     }
-    if (parent != nullptr && !is_blank) parent->is_blank = false;
+    if (parent != nullptr && !has_nothing(xml, token)) parent->is_blank = false;
     if (token.name.empty()) continue;
     elements.push_back({.name = local_name(token.name),
                         .parent = parent,
@@ -80,7 +96,7 @@ const Element* child_of(const Element& parent, std::string_view name,
 struct Fill {
   ByteRange replaced;
   std::string before = {};
-  ByteRange content = {};  ///< of the document; empty: a unit that stays untranslated
+  std::string content = {};  ///< empty: a unit that stays untranslated
   std::string after = {};
 };
 
@@ -96,7 +112,10 @@ bool is_same_language(std::string_view a, std::string_view b) {
 class UnitFinder {
  public:
   UnitFinder(XmlFormat format, std::string_view xml, const std::vector<MarkupToken>& tokens)
-      : format_(format), xml_(xml), elements_(elements_of(tokens)) {}
+      : format_(format), xml_(xml), elements_(elements_of(xml, tokens)) {
+    for (const MarkupToken& token : tokens)
+      if (is_section(token.source.of(xml))) sections_.push_back(token.source);
+  }
 
   std::vector<Fill> fills() {
     const bool is_tmx = format_ == XmlFormat::Tmx;
@@ -131,7 +150,7 @@ class UnitFinder {
     const std::string name = name_beside(*source, "target");
     Fill fill{.replaced = {copied.all.end, copied.all.end},
               .before = '<' + name + '>',
-              .content = copied.content,
+              .content = copy_of(copied),
               .after = "</" + name + '>'};
     if (target != nullptr) {
       fill.replaced = target->all;
@@ -170,22 +189,39 @@ class UnitFinder {
     }
     if (source == nullptr || others.size() > 1) return;
     if (others.empty())
-      add({.replaced = source->content, .content = source->content});
+      add({.replaced = source->content, .content = copy_of(*source)});
     else if (others.front()->is_blank)
       add({.replaced = others.front()->all,
            .before = opened(others.front()->tag),
-           .content = source->content,
+           .content = copy_of(*source),
            .after = "</" + name_beside(*source, "seg") + '>'});
   }
 
   /// Texts of a message that chooses can be found if no tag stands in the message, and no text
   /// beside the choice.
   void add(Fill fill) {
-    const IcuMessage message = icu_message(decoded_xml(xml_, fill.content).text);
-    const bool has_tags = fill.content.of(xml_).find('<') != std::string_view::npos;
+    const IcuMessage message =
+        icu_message(decoded_xml(fill.content, {0, fill.content.size()}).text);
+    const bool has_tags = fill.content.find('<') != std::string::npos;
     if (message.chooses && (has_tags || message.texts.empty()))
       fill = {.replaced = {fill.replaced.begin, fill.replaced.begin}};
     fills_.push_back(std::move(fill));
+  }
+
+  /// The content of an element. Its sections are escaped texts, so that what they have is
+  /// translated as in any other text.
+  std::string copy_of(const Element& element) const {
+    std::string copy;
+    std::size_t place = element.content.begin;
+    auto section = std::ranges::lower_bound(sections_, place, {}, &ByteRange::begin);
+    for (; section != sections_.end() && section->end <= element.content.end; ++section) {
+      copy += ByteRange{place, section->begin}.of(xml_);
+      for (const char c : within_section(*section).of(xml_))
+        copy += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+      place = section->end;
+    }
+    copy += ByteRange{place, element.content.end}.of(xml_);
+    return copy;
   }
 
   /// With the prefix of another element.
@@ -222,6 +258,7 @@ class UnitFinder {
   const XmlFormat format_;
   const std::string_view xml_;
   const std::vector<Element> elements_;
+  std::vector<ByteRange> sections_;
   std::vector<Fill> fills_;
 };
 
@@ -233,7 +270,8 @@ struct FilledDocument {
 };
 
 /// Whether a fill is sound, as it is written with a translation of its content.
-std::function<bool(std::string_view)> check_of(const Fill& fill, std::string_view content) {
+std::function<bool(std::string_view)> check_of(const Fill& fill) {
+  const std::string& content = fill.content;
   if (content.empty()) return [](std::string_view) { return false; };
   return [frame = fill.before.size() + fill.after.size(), begin = fill.before.size(),
           source = decoded_xml(content, {0, content.size()}).text](std::string_view written) {
@@ -251,13 +289,12 @@ FilledDocument filled(std::string_view xml, const std::vector<Fill>& fills) {
   for (const Fill& fill : fills) {
     bytes.append(xml, place, fill.replaced.begin - place);
     const std::size_t begin = bytes.size(), copy = begin + fill.before.size();
-    const std::string_view content = fill.content.of(xml);
-    bytes.append(join_text(fill.before, content, fill.after));
+    bytes.append(join_text(fill.before, fill.content, fill.after));
     place = fill.replaced.end;
-    if (!content.empty()) document.copies.push_back({copy, copy + content.size()});
+    if (!fill.content.empty()) document.copies.push_back({copy, copy + fill.content.size()});
     document.checked.push_back({.source = {begin, bytes.size()},
                                 .untranslated = std::string(fill.replaced.of(xml)),
-                                .is_sound = check_of(fill, content)});
+                                .is_sound = check_of(fill)});
   }
   bytes.append(xml, place);
   return document;

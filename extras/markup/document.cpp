@@ -223,9 +223,10 @@ class DocumentWriter {
     for (const CheckedStretch& checked : document_.checked) {
       write({place, checked.source.begin}, next_passage(place));
       const std::size_t begin = text_.size();
+      lacks_words_ = false;
       write(checked.source, next_passage(checked.source.begin));
       place = checked.source.end;
-      if (checked.is_sound(std::string_view(text_).substr(begin))) continue;
+      if (!lacks_words_ && checked.is_sound(std::string_view(text_).substr(begin))) continue;
       text_.replace(begin, std::string::npos, checked.untranslated);
       ++untranslated;
     }
@@ -275,8 +276,8 @@ class DocumentWriter {
   void write_passage(std::size_t number) {
     const Passage& passage = document_.passages[number];
     const AlignedText& translation = translations_[number];
-    // No words are no translation. A message of a catalogue is empty then.
-    const bool is_empty = strip(translation.text).empty() && passage.writing != Writing::PoString;
+    const bool is_empty = strip(translation.text).empty();  // no words are no translation
+    lacks_words_ = lacks_words_ || is_empty;
     if (is_empty || kept_[number]) return write(passage.source, number + 1);
     // For all of the passage: it may have very many tags.
     const BareSigns bare = bare_signs(passage.source.of(document_.bytes));
@@ -340,6 +341,7 @@ class DocumentWriter {
   const std::vector<bool>& kept_;
   const bool has_captions_ =
       !document_.passages.empty() && is_caption(document_.passages.front().writing);
+  bool lacks_words_ = false;  // a passage of the checked stretch
   std::string text_;
 };
 

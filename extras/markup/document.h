@@ -73,7 +73,8 @@ struct Passage {
   std::string space_before = {}, space_behind = {};
 };
 
-/// A stretch that stays untranslated if its translation is not sound.
+/// A stretch that stays untranslated if its translation is not sound, or if a passage in it gets
+/// no words.
 struct CheckedStretch {
   ByteRange source;          ///< in the document; each passage lies inside of it or outside
   std::string untranslated;  ///< its bytes without a translation

@@ -330,6 +330,46 @@ TEST(Xliff, AUnitWhoseTranslationHasOtherPlaceholdersOrTagsStaysAsItIs) {
     }
 }
 
+TEST(Xliff, ASectionOfASourceIsTextOfItsTarget) {
+  const auto target_of = [](const std::string& source) {
+    const std::string file =
+        reversed_xml(xliff1("<trans-unit><source>" + source + "</source><target/></trans-unit>"));
+    EXPECT_NE(file.find("<source>" + source + "</source>"), std::string::npos);
+    const std::size_t begin = file.find('>', file.find("<target")) + 1;
+    return file.substr(begin, file.find("</target>") - begin);
+  };
+  EXPECT_EQ(target_of("<![CDATA[one <b>two</b> & %s three]]>"),
+            "three %s &amp; &lt;b&gt;two&lt;/b&gt; one");
+  EXPECT_EQ(target_of("one <![CDATA[two]]> <g id=\"1\"><![CDATA[three]]></g>"),
+            "<g id=\"1\">three</g> two one");
+  EXPECT_EQ(target_of("<!-- <![CDATA[ -->one two"), "<!-- <![CDATA[ -->two one");
+}
+
+TEST(Xliff, ATargetWithAnEmptySectionOrACommentIsEmpty) {
+  for (const std::string target : {"<![CDATA[]]>", "<![CDATA[ ]]>", "<!-- a b -->", "<?a b?>"})
+    EXPECT_EQ(reversed_xml(xliff1("<trans-unit><source>one two</source><target>" + target +
+                                  "</target></trans-unit>")),
+              xliff1("<trans-unit><source>one two</source><target" + std::string(kState) +
+                     ">two one</target></trans-unit>"));
+  const std::string blank = "<trans-unit><source><![CDATA[ ]]></source><target/></trans-unit>";
+  EXPECT_EQ(reversed_xml(xliff1(blank)), xliff1(blank));
+}
+
+TEST(Xliff, AUnitStaysAsItIsIfATextOfItGetsNoWords) {
+  const std::vector<AlignedText> translations{{.text = " "}, {.text = "a"}};
+  for (const std::string& file :
+       {xliff1("<trans-unit><source>one</source><target state=\"new\"/></trans-unit>"),
+        xliff2("<segment state=\"initial\"><source>one</source></segment>"),
+        xliff1("<trans-unit><source>a b. c</source><seg-source><mrk mtype=\"seg\">a b.</mrk>"
+               "<mrk mtype=\"seg\">c</mrk></seg-source></trans-unit>"),
+        tmx("<tu>" + variant("en", "one") + variant("de", "") + "</tu>"),
+        std::string("<resources><string name=\"a\">one\\ntwo</string></resources>")}) {
+    const TranslatedDocument result = translated_document(parse_xml(file), translations);
+    EXPECT_EQ(result.bytes, file);
+    EXPECT_EQ(result.untranslated, 1U) << file;
+  }
+}
+
 TEST(Xliff, SegmentsOfAUnitAreTranslatedEach) {
   EXPECT_EQ(reversed_xml(xliff1(
                 "<trans-unit><source>a b. c d.</source><seg-source><mrk mtype=\"seg\" mid=\"1\">a "
