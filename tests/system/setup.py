@@ -1,4 +1,5 @@
-"""scripts/setup names all packages that are missing in one command, if it may not install them itself.
+"""scripts/setup names all packages that are missing in one command, if it may not install them itself. scripts/build and
+scripts/test install nothing for a wrong name or for --help.
 
 Usage: setup.py SOURCES FOLDER
 """
@@ -32,11 +33,14 @@ class Machine:
     def setup(self, *flags):
         """The packages that it asks for."""
         (self.folder / "apt-get.log").unlink(missing_ok=True)
-        done = subprocess.run([self.sources / "scripts/setup", "--lite", *flags], capture_output=True, text=True, env={"PATH": str(self.folder)})
+        done = self.run("scripts/setup", "--lite", *flags)
         assert done.returncode == 1, (done.returncode, done.stderr)
         last = done.stderr.splitlines()[-1]
         assert "as root" in last and COMMAND in last, done.stderr
         return last.split(COMMAND)[1].split()
+
+    def run(self, *command):
+        return subprocess.run([self.sources / command[0], *command[1:]], capture_output=True, text=True, env={"PATH": str(self.folder)})
 
     def called_apt_get(self):
         return (self.folder / "apt-get.log").exists()
@@ -59,6 +63,11 @@ def main():
     machine.has("sudo", "echo sorry >&2; exit 1")
     assert wanted - {"ninja-build"} <= set(machine.setup())
     assert not machine.called_apt_get()
+
+    done = machine.run("scripts/build", "nonsense")
+    assert done.returncode == 2 and '"nonsense"' in done.stderr and " lite " in done.stderr, (done.returncode, done.stderr)
+    done = machine.run("scripts/test", "--help")
+    assert done.returncode == 0 and "-R search" in done.stdout, (done.returncode, done.stderr)
     shutil.rmtree(machine.folder)
 
 
