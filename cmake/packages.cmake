@@ -75,6 +75,7 @@ Created: @CREATED@
 
 # ---- the packages -----------------------------------------------------------------------------------------
 
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # cpack does not build the benchmarks
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_PACKAGE_NAME ${PROGRAM})
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
