@@ -15,9 +15,9 @@
 
 #include "base/threads.h"
 #include "data/packed_batch.h"
+#include "model/ops/device_graph.h"
 #include "model/transformer.h"
 #include "training/batch_input.h"
-#include "training/device_graph.h"
 #include "training/flat_parameters.h"
 #include "training/loss/loss.h"
 #include "training/optimizer.h"

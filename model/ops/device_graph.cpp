@@ -1,4 +1,4 @@
-#include "training/device_graph.h"
+#include "model/ops/device_graph.h"
 
 #include <c10/core/Event.h>
 #include <c10/core/StreamGuard.h>
@@ -20,6 +20,7 @@ namespace dragoman {
 
 struct DeviceGraph::Graph {
   explicit Graph(torch::Device) {}
+  void begin() { recorded.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal); }
   at::cuda::CUDAGraph recorded;
   at::cuda::CUDAGraph* operator->() { return &recorded; }
 };
@@ -30,6 +31,7 @@ bool DeviceGraph::is_available(torch::Device device) { return device.is_cuda(); 
 
 struct DeviceGraph::Graph {
   explicit Graph(torch::Device device) : recorded(at::create_graph_impl(device.type())) {}
+  void begin() { recorded->capture_begin({0, 0}, at::GraphCaptureMode::ThreadLocal); }
   std::unique_ptr<at::GraphImplInterface> recorded;
   at::GraphImplInterface* operator->() { return recorded.get(); }
 };
@@ -41,13 +43,13 @@ bool DeviceGraph::is_available(torch::Device device) {
 #else
 
 struct NoGraph {
-  void capture_begin() {}
   void capture_end() {}
   void replay() {}
 };
 
 struct DeviceGraph::Graph {
   explicit Graph(torch::Device) {}
+  void begin() {}
   NoGraph none;
   NoGraph* operator->() { return &none; }
 };
@@ -62,13 +64,14 @@ DeviceGraph::~DeviceGraph() = default;
 void DeviceGraph::record(const std::function<void()>& work) {
   TORCH_CHECK(is_available(device_), "graphs are not available");
   const c10::impl::VirtualGuardImpl gpu(device_.type());
-  const c10::Stream recorder = gpu.getStreamFromGlobalPool(device_);
+  // One for a thread, which works on one device: LibTorch keeps a workspace of cuBLAS for each.
+  thread_local const c10::Stream recorder = gpu.getStreamFromGlobalPool(device_);
   c10::Event before(device_.type());
   before.record(gpu.getStream(device_));
   before.block(recorder);
   const c10::StreamGuard guard(recorder);  // the default stream cannot record
   graph_ = std::make_unique<Graph>(device_);
-  (*graph_)->capture_begin();
+  graph_->begin();  // other threads may use the device meanwhile
   std::exception_ptr problem;
   try {
     work();

@@ -1,5 +1,5 @@
 // Work that a GPU is told of once, and is then given as a whole: a CUDA graph. The host's time for
-// an update is then that of one launch.
+// it is then that of one launch.
 #pragma once
 
 #include <torch/types.h>
