@@ -24,6 +24,7 @@ struct Counts {
   std::mutex mutex;
   std::map<std::string, Launches> launches;
   std::map<std::string, std::int64_t> waits;
+  std::int64_t host_launches = 0;
   std::int64_t allocations = 0;
   std::size_t most_in_use = 0;
 };
@@ -48,6 +49,7 @@ std::string report() {
   }
   return nlohmann::json{{"launches", by_name},
                         {"launch_count", sum.count},
+                        {"host_launches", all.host_launches},
                         {"bytes_read", sum.read},
                         {"bytes_written", sum.written},
                         {"waits", nlohmann::json(all.waits)},
@@ -71,6 +73,12 @@ void count_launch(const std::string& name, double bytes_read, double bytes_writt
   ++launches.count;
   launches.read += bytes_read;
   launches.written += bytes_written;
+  if (!is_replaying()) ++counts().host_launches;
+}
+
+void count_graph_launch() {
+  const std::lock_guard lock(counts().mutex);
+  ++counts().host_launches;
 }
 
 void count_wait(const std::string& name) {
@@ -96,6 +104,7 @@ extern "C" void cuda_stand_in_reset() {
   const std::lock_guard lock(all.mutex);
   all.launches.clear();
   all.waits.clear();
+  all.host_launches = 0;
   all.allocations = 0;
   all.most_in_use = 0;
 }

@@ -17,7 +17,8 @@ class StandInCounts {
 
   static bool is_there() { return dlsym(RTLD_DEFAULT, "cuda_stand_in_reset") != nullptr; }
 
-  /// {"launches": {name: {"count", "read", "written"}}, "waits": {name: count}, ...}
+  /// {"launches": {name: {"count", "read", "written"}}, "waits": {name: count}, "host_launches",
+  /// ...}: all launches, those in a graph included, and how many of them the host has made.
   nlohmann::json report() const {
     return nlohmann::json::parse(call<const char*>("cuda_stand_in_report"));
   }
@@ -26,6 +27,7 @@ class StandInCounts {
     const nlohmann::json launches = report()["launches"];
     return launches.contains(operation) ? launches[operation]["count"].get<std::int64_t>() : 0;
   }
+  std::int64_t host_launches() const { return report()["host_launches"].get<std::int64_t>(); }
   /// {name: count}
   nlohmann::json waits() const { return report()["waits"]; }
 

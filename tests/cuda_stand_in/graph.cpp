@@ -24,10 +24,12 @@ using Works = std::vector<std::function<void()>>;
 std::mutex mutex;  // a backward pass runs on a thread of its own
 Works* recorded = nullptr;
 std::atomic<bool> recording = false;
+thread_local bool replaying = false;
 
 }  // namespace
 
 bool is_recording() { return recording; }
+bool is_replaying() { return replaying; }
 
 void record(std::function<void()> work) {
   const std::lock_guard lock(mutex);
@@ -53,6 +55,11 @@ void set_recorded(Works* works) {
 
 class Recording {
  public:
+  Recording() = default;
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  ~Recording() { reset(); }
+
   void begin() {
     TORCH_CHECK(current_stream() != 0, "CUDA graphs must be captured on a non-default stream");
     catch_up();
@@ -61,15 +68,25 @@ class Recording {
   }
   void end() {
     set_recorded(nullptr);
-    end_recording_memory();
+    memory_ = end_recording_memory();
   }
   void replay() const {
+    const struct Replaying {
+      Replaying() { replaying = true; }
+      ~Replaying() { replaying = false; }
+    } during;
+    count_graph_launch();
     catch_up();
     for (const auto& work : works_) work();
+  }
+  void reset() {
+    works_.clear();
+    forget_graph_memory(std::exchange(memory_, {}));
   }
 
  private:
   Works works_;
+  std::vector<void*> memory_;
 };
 
 #if __has_include(<ATen/core/GraphImplInterface.h>)
@@ -82,7 +99,7 @@ class Graph final : public at::GraphImplInterface {
   void capture_end() override { recording_.end(); }
   void instantiate() override {}
   void replay() override { recording_.replay(); }
-  void reset() override { recording_ = {}; }
+  void reset() override { recording_.reset(); }
   at::MempoolId_t pool() const override { return {0, 0}; }
   void enable_debug_mode() override {}
   void debug_dump(const std::string&) override {}

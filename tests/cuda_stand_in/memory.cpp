@@ -71,7 +71,10 @@ class DeviceMemory {
       address = free.back();
       free.pop_back();
     }
-    taken_[address] = {.size = size, .users = {is_recording() ? kAllStreams : current_stream()}};
+    taken_[address] = {.size = size,
+                       .users = {is_recording() ? kAllStreams : current_stream()},
+                       .is_of_graph = is_recording()};
+    if (is_recording()) of_graph_.push_back(address);
     std::memset(seen_by_kernels(address), 0xFF, size);  // not a number, in each type
     return address;
   }
@@ -84,12 +87,8 @@ class DeviceMemory {
       std::fputs("stand-in for CUDA: memory is freed twice\n", stderr);
       std::abort();
     }
-    if (block->second.users.contains(kAllStreams)) return;  // it stays a graph's
-    const std::size_t size = block->second.size;
-    in_use_ -= size;
-    if (size > kSmall) madvise(seen_by_kernels(address), size, MADV_DONTNEED);
-    free_[size].push_back(block->first);
-    taken_.erase(block);
+    block->second.is_left = true;
+    if (!block->second.is_of_graph) free_block(block);
   }
 
   /// Throws unless the stream may use so many bytes from `address` on.
@@ -111,7 +110,7 @@ class DeviceMemory {
     for (const auto& [address, block] : taken_)
       before_[address].assign(static_cast<char*>(seen_by_kernels(address)), block.size);
   }
-  void end_recording() {
+  std::vector<void*> end_recording() {
     const std::lock_guard lock(mutex_);
     for (const auto& [address, block] : taken_) {
       void* seen = seen_by_kernels(address);
@@ -122,6 +121,15 @@ class DeviceMemory {
         std::memset(seen, 0xFF, block.size);
     }
     before_.clear();
+    return std::exchange(of_graph_, {});
+  }
+  void forget_graph(const std::vector<void*>& blocks) {
+    const std::lock_guard lock(mutex_);
+    for (void* address : blocks) {
+      const auto block = taken_.find(static_cast<char*>(address));
+      block->second.is_of_graph = false;
+      if (block->second.is_left) free_block(block);
+    }
   }
   c10::CachingDeviceAllocator::DeviceStats stats() {
     const std::lock_guard lock(mutex_);
@@ -151,8 +159,18 @@ class DeviceMemory {
   struct Block {
     std::size_t size;
     std::set<std::int64_t> users;  // streams
+    bool is_of_graph = false;      // which uses it again when it is launched
+    bool is_left = false;          // by its tensors
   };
   static constexpr std::int64_t kAllStreams = -1;
+
+  void free_block(std::map<char*, Block>::iterator block) {
+    const std::size_t size = block->second.size;
+    in_use_ -= size;
+    if (size > kSmall) madvise(seen_by_kernels(block->first), size, MADV_DONTNEED);
+    free_[size].push_back(block->first);
+    taken_.erase(block);
+  }
 
   char* const begin_ = reserve(PROT_NONE);
   char* const seen_ = reserve(PROT_READ | PROT_WRITE);
@@ -161,6 +179,7 @@ class DeviceMemory {
   std::map<std::size_t, std::vector<char*>> free_;  // by size
   std::map<char*, Block> taken_;
   std::map<char*, std::string> before_;  // what they had when a recording began
+  std::vector<void*> of_graph_;          // taken since then
   std::size_t used_ = 0, in_use_ = 0, peak_ = 0;
 };
 
@@ -294,6 +313,7 @@ void check_use(const void* address, std::size_t bytes, const std::string& operat
 void allow_use(const void* address, std::int64_t stream) { memory().allow_use(address, stream); }
 
 void begin_recording_memory() { memory().begin_recording(); }
-void end_recording_memory() { memory().end_recording(); }
+std::vector<void*> end_recording_memory() { return memory().end_recording(); }
+void forget_graph_memory(const std::vector<void*>& blocks) { memory().forget_graph(blocks); }
 
 }  // namespace dragoman::cuda_stand_in

@@ -71,11 +71,20 @@ double bytes_of(const Tensor& tensor) {
   return bytes;
 }
 
-/// The same memory, with the shape that it has now.
+/// The same memory, with the shape that it has now. It does not keep the memory of the device.
 Tensor alias_of(const Tensor& tensor) {
   if (!tensor.defined()) return tensor;
-  return Tensor(tensor.unsafeGetTensorImpl()->shallow_copy_and_detach(
-      c10::VariableVersion(0), /*allow_tensor_metadata_change=*/true));
+  if (!tensor.is_cuda())
+    return Tensor(tensor.unsafeGetTensorImpl()->shallow_copy_and_detach(
+        c10::VariableVersion(0), /*allow_tensor_metadata_change=*/true));
+  const c10::Storage& storage = tensor.storage();
+  Tensor alias = at::detail::make_tensor<c10::TensorImpl>(
+      c10::Storage(c10::Storage::use_byte_size_t(), storage.nbytes(),
+                   c10::DataPtr(storage.mutable_data(), tensor.device())),
+      kCuda, tensor.dtype());
+  alias.unsafeGetTensorImpl()->set_sizes_and_strides(tensor.sizes(), tensor.strides(),
+                                                     tensor.storage_offset());
+  return alias;
 }
 
 Tensor& copy(Tensor& self, const Tensor& source, bool non_blocking) {
@@ -365,7 +374,7 @@ Tensor product_in(const Tensor& a, const Tensor& b, c10::ScalarType type) {
   TORCH_CHECK(type == at::kFloat, "mm.dtype: only to fp32");
   const at::AutoDispatchBelowADInplaceOrView below;
   const Tensor y = at::empty({a.size(0), b.size(1)}, a.options().dtype(type));
-  perform([a = alias_of(a), b = alias_of(b), y] {
+  perform([a = alias_of(a), b = alias_of(b), y = alias_of(y)] {
     catch_up();
     const at::AutoDispatchBelowADInplaceOrView below;
     const auto widened = [](const Tensor& x) { return seen_by_kernels(x).to(at::kFloat); };

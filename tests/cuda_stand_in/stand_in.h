@@ -18,8 +18,9 @@
 // - Sums that CUDA makes by atomics come in random order.
 // - A graph records operations and our kernels, and does them again on the same memory. What was
 //   done while it was recorded is undone. Recording throws if the host waits, or gives an operation
-//   a number of its own memory.
-// - Launches, bytes that they read and write, and waits of the host are counted by name.
+//   a number of its own memory. A launch throws if memory that is not the graph's was freed.
+// - Launches, bytes that they read and write, and waits of the host are counted by name. Launches
+//   by the host are counted, too: that of a graph is one.
 //
 // What it does not show: kernels that CUDA lacks for a type, races between blocks, speed. A launch
 // is a call of an operation; some of CUDA's operations, like a sort, are several kernels.
@@ -41,6 +42,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace dragoman::cuda_stand_in {
 
@@ -58,9 +60,11 @@ at::Tensor seen_by_kernels(const at::Tensor& tensor);
 void check_use(const at::Tensor& tensor, const std::string& operation);
 void check_use(const void* address, std::size_t bytes, const std::string& operation);
 /// A graph is being recorded: new memory is the graph's, which all streams may use. In the end the
-/// memory of others has again what it had at the beginning, and the graph's has NaN.
+/// memory of others has again what it had at the beginning, and the graph's has NaN. It is freed
+/// when neither tensors nor the graph use it any more.
 void begin_recording_memory();
-void end_recording_memory();
+std::vector<void*> end_recording_memory();  ///< the graph's memory
+void forget_graph_memory(const std::vector<void*>& blocks);
 /// record_stream
 void allow_use(const void* address, std::int64_t stream);
 
@@ -75,6 +79,8 @@ void copy_later(const at::Tensor& to, const at::Tensor& from);
 // graph.cpp
 
 bool is_recording();
+/// Whether this thread does the work of a graph that is launched.
+bool is_replaying();
 /// Does the work. If a graph is being recorded, it does the work again when it is launched.
 void perform(const std::function<void()>& work);
 /// The same for work that has been done.
@@ -85,6 +91,7 @@ void refuse_to_record(const std::string& what);
 // counts.cpp
 
 void count_launch(const std::string& name, double bytes_read, double bytes_written);
+void count_graph_launch();
 /// The host waits for the device.
 void count_wait(const std::string& name);
 void count_allocation(std::size_t in_use);
