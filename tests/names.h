@@ -63,4 +63,15 @@ class Names {
   std::vector<std::string> names_;
 };
 
+/// The message of the `Failure` that a call throws; "" if it throws none.
+template <class Failure, class Call>
+std::string message_of(Call&& call) {
+  try {
+    call();
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+  return "";
+}
+
 }  // namespace dragoman

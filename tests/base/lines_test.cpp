@@ -184,12 +184,7 @@ TEST(LineWriter, WrittenTextReadsBackWhateverTheSizes) {
 std::string message_of_writing_to(int descriptor) {
   LineWriter writer(descriptor, "out.txt");
   writer.write_line("text");
-  try {
-    writer.flush();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return message_of<Error>([&] { writer.flush(); });
 }
 
 TEST(LineWriter, AClosedPipeAndAFullDiskAreErrorsThatNameTheOutput) {

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "tests/data/text_files.h"
+#include "tests/names.h"
 
 namespace dragoman {
 

@@ -34,15 +34,4 @@ class FolderTest : public testing::Test {
   std::filesystem::path folder;
 };
 
-/// The message of the `Failure` that a call throws; "" if it throws none.
-template <class Failure, class Call>
-std::string message_of(Call&& call) {
-  try {
-    call();
-  } catch (const Failure& failure) {
-    return failure.what();
-  }
-  return "";
-}
-
 }  // namespace dragoman

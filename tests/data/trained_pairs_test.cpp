@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "tests/data/prepare_fixture.h"
+#include "tests/names.h"
 
 namespace dragoman {
 

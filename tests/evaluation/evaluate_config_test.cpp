@@ -33,12 +33,7 @@ TEST(EvaluateConfig, ErrorsNameTheFlag) {
   const auto message = [](auto change) -> std::string {
     EvaluateConfig config;
     change(config);
-    try {
-      config.check();
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "";
+    return message_of<UsageError>([&] { config.check(); });
   };
   using Config = EvaluateConfig;
   EXPECT_EQ(message([](Config&) {}), "");

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "inference/translate_text.h"
 #include "tests/inference/copying_model.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
@@ -336,12 +337,7 @@ TEST(TranslationService, WrongRequestsNameTheirFlag) {
   CopyingEngine engine;
   TranslationService service({&engine}, tokenizer_pair());
   const auto message = [&](const TranslationRequest& request) -> std::string {
-    try {
-      service.prepare(request);
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "";
+    return message_of<UsageError>([&] { service.prepare(request); });
   };
   const auto protects = std::make_shared<const Demands>(Demands{.terms = {}, .protects = true});
   EXPECT_EQ(message({}), "");

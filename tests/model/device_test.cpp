@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "tests/cuda_stand_in/counts.h"
-#include "tests/data/text_files.h"
+#include "tests/names.h"
 #include "tests/test_device.h"
 
 namespace dragoman {

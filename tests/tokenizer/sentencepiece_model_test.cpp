@@ -245,14 +245,7 @@ TEST_P(RenumberedTokenizer, TheSameNumbersOnceMoreChangeNoByte) {
 }
 
 TEST_P(RenumberedTokenizer, AFaultOfAVocabularyIsNamed) {
-  const auto message = [&] {
-    try {
-      renumbered();
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string("no error");
-  };
+  const auto message = [&] { return message_of<Error>([&] { renumbered(); }); };
   pieces_.push_back(pieces_[5]);
   EXPECT_THAT(message(), Names("piece 5 ... piece 300"));
   pieces_.pop_back();

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "base/utf8.h"
+#include "tests/names.h"
 #include "tests/tokenizer/sample_text.h"
 #include "tokenizer/subword_sampler.h"
 #include "tokenizer/terms.h"
@@ -178,12 +179,7 @@ TEST(TrainTokenizer, NothingIsPrinted) {
 
 TEST(TokenizerConfig, ValuesThatSentencePieceWouldRefuseAreRefusedByTheNameOfTheFlag) {
   const auto message = [](const TokenizerConfig& config) -> std::string {
-    try {
-      config.check();
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "";
+    return message_of<UsageError>([&] { config.check(); });
   };
   EXPECT_EQ(message({}), "");
   EXPECT_EQ(message({.user_symbols = {"<2de>"}}), "");

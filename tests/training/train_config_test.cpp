@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
@@ -12,12 +13,7 @@ TEST(TrainConfig, AnErrorNamesTheFlagThatIsWrong) {
     TrainConfig config;
     config.output = "run";
     change(config);
-    try {
-      config.check();
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "";
+    return message_of<UsageError>([&] { config.check(); });
   };
   EXPECT_EQ(message([](TrainConfig&) {}), "");
   EXPECT_EQ(message([](TrainConfig& c) { c.lr = 0; }), "--lr must be above 0");

@@ -10,12 +10,7 @@ namespace dragoman {
 namespace {
 
 std::string fault(const TranslateConfig& config) {
-  try {
-    config.check();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return message_of<UsageError>([&] { config.check(); });
 }
 
 TEST(TranslateConfig, OneFlagAloneReadsStandardInput) {

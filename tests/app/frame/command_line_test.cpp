@@ -72,12 +72,7 @@ class CommandLine : public testing::Test {
   }
 
   std::string refusal(const std::vector<std::string>& arguments) {
-    try {
-      configure("program", command, arguments);
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "accepted";
+    return message_of<UsageError>([&] { configure("program", command, arguments); });
   }
 
   std::string config_file(const std::string& text) {

@@ -305,15 +305,12 @@ TEST(ExplanationJson, AFaultOfASentenceIsNamedWithItsLineAndAStopIsNot) {
                              .weights = weights,
                              .search = kSearch};
   const auto error_of = [&](const std::string& second, const OnStep& on_step) -> std::string {
-    try {
+    return message_of<Error>([&] {
       explain_all(
           model,
           {{.source = "one", .target = {}, .line = 1}, {.source = second, .target = {}, .line = 3}},
           on_step);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "none";
+    });
   };
   EXPECT_THAT(error_of("", [] {}), Names("line 3 ... no text"));
   EXPECT_EQ(error_of("two", [] { throw Error("stopped"); }), "stopped");

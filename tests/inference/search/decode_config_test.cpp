@@ -7,18 +7,14 @@
 
 #include "base/error.h"
 #include "inference/search/engine.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
 
 TEST(DecodeConfig, WrongValuesNameTheirFlag) {
   const auto message = [](const DecodeConfig& config) -> std::string {
-    try {
-      config.check();
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "";
+    return message_of<UsageError>([&] { config.check(); });
   };
   EXPECT_EQ(message({}), "");
   EXPECT_THAT(message({.beam_size = 0}), testing::HasSubstr("--beam-size 0"));

@@ -21,12 +21,7 @@ using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 std::string error_of(const std::filesystem::path& path, Verify verify = Verify::All) {
-  try {
-    const ModelFileReader reader(path, verify);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return message_of<Error>([&] { const ModelFileReader reader(path, verify); });
 }
 
 TEST(ModelFile, AModelIsReadAsItWasWritten) {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
@@ -20,12 +21,7 @@ RankInfo info_of(const Variables& variables) {
 }
 
 std::string refusal(const Variables& variables) {
-  try {
-    info_of(variables);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return message_of<UsageError>([&] { info_of(variables); });
 }
 
 const Variables kTorchrun = {

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/threads.h"
-#include "tests/data/text_files.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "tests/data/text_files.h"
+#include "tests/names.h"
 #include "tests/tokenizer/sample_text.h"
 
 namespace dragoman {
