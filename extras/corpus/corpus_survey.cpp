@@ -251,7 +251,7 @@ std::vector<ShiftedStretch> find_shifts(const UsualPair& usual, const SurveyWork
   return stretches;
 }
 
-// ---- what a word aligner says -------------------------------------------------------------------
+// ---- what a word aligner says ----
 
 /// All pairs as numbers of words; those that cannot be compared are empty.
 NumberedPairs numbered_pairs(const ParallelText& text, const std::vector<FaultSet>& faults) {
