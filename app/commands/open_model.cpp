@@ -29,7 +29,10 @@ std::unique_ptr<Engine> no_device_engine(const EngineChoice& choice,
                                          std::span<const ModelFileReader>,
                                          const std::vector<TokenId>&) {
   const std::string& device = choice.device;
-  if (device == "auto" || device == "cpu") return nullptr;
+  if (device == "auto" || device == "cpu") {
+    if (choice.device_graph) throw UsageError("--device-graph: only on a GPU, with dragoman");
+    return nullptr;
+  }
   if (device.starts_with("cuda"))
     throw Error("--device ", device,
                 ": dragoman-lite works on the CPU; dragoman can use CUDA devices");

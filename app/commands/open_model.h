@@ -37,6 +37,7 @@ struct HardwareChoice {
 /// The hardware of commands that translate.
 struct EngineChoice : HardwareChoice {
   ComputeType compute_type = ComputeType::Auto;
+  bool device_graph = false;
 
   void for_each_field(const auto& visit) {
     HardwareChoice::for_each_field(visit);
@@ -45,6 +46,9 @@ struct EngineChoice : HardwareChoice {
           "number type to compute in; auto: on the CPU that of the weights in the model "
           "file, on a GPU bfloat16; bfloat16, float16 (on a GPU) and int8 (on the CPU) "
           "round the weights and are faster");
+    field("device-graph", device_graph,
+          "on a GPU: record the work of a step once, then launch it as a whole (a CUDA graph); not "
+          "yet run on a GPU");
   }
 };
 
@@ -78,8 +82,9 @@ struct OpenedTranslator {
 };
 
 /// Makes the engine of a model or of an ensemble on the device that `choice` names; null if that is
-/// the CPU. Each program has its own. Throws UsageError for other texts and for a number type that
-/// the device lacks, and Error for a device that is missing in this machine or this program.
+/// the CPU. Each program has its own. Throws UsageError for other texts and for a number type or
+/// graphs that the device lacks, and Error for a device that is missing in this machine or this
+/// program.
 using MakeDeviceEngine = std::function<std::unique_ptr<Engine>(
     const EngineChoice& choice, std::span<const ModelFileReader> files,
     const std::vector<TokenId>& never_emitted)>;

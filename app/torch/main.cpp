@@ -18,6 +18,7 @@
 #include "app/frame/program.h"
 #include "app/torch/commands.h"
 #include "base/formatted_text.h"
+#include "inference/device/recorded_steps.h"
 #include "inference/model_settings.h"
 #include "inference/torch/scorer.h"
 #include "inference/torch/torch_device_model.h"
@@ -71,6 +72,10 @@ std::unique_ptr<Engine> make_device_engine(const EngineChoice& choice,
                                            std::span<const ModelFileReader> files,
                                            const std::vector<TokenId>& never_emitted) {
   const torch::Device chosen = chosen_device(choice.device);
+  if (choice.device_graph && !RecordedSteps::is_available(chosen))
+    throw UsageError(
+        "--device-graph: only on a GPU, with LibTorch 2.12 or CUDA's headers, and with the "
+        "program's kernels for it");
   if (chosen.is_cpu()) return nullptr;
   const auto warn = [](std::int64_t rows) {
     log_warning(join_text("the GPU's memory has run out; sentences begin again with ",
@@ -79,7 +84,8 @@ std::unique_ptr<Engine> make_device_engine(const EngineChoice& choice,
   std::vector<Transformer> models;
   for (const ModelFileReader& file : files)
     models.push_back(load_transformer(file, chosen, type_on_gpu(choice.compute_type)));
-  return device_engine(models, never_emitted, warn);
+  return device_engine(models, never_emitted, warn,
+                       choice.device_graph ? StepLaunch::Graph : StepLaunch::Operations);
 }
 
 /// An OpenScorer for the devices of LibTorch.

@@ -47,4 +47,8 @@ DeviceStepResults DeviceEnsemble::step(const DeviceStep& step) {
           .are_normalized = true};
 }
 
+void DeviceEnsemble::add_places(TensorPlaces& places) {
+  for (const auto& member : members_) member->add_places(places);
+}
+
 }  // namespace dragoman

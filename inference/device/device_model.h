@@ -25,7 +25,7 @@ struct DeviceStep {
   torch::Tensor ancestors;
   torch::Tensor previous;   ///< each row's last token; -1: the zero vector, of a fresh row
   torch::Tensor positions;  ///< tokens that each row has produced
-  std::int64_t longest;     ///< above every position, at most T; known on the host
+  std::int64_t columns;     ///< above every position, at most T; the same in many steps
   bool reports_attention = false;
   AttentionHeads heads = {};
 };
@@ -35,6 +35,12 @@ struct DeviceStepResults {
   torch::Tensor attention = {};  ///< [R, S] fp32 if asked for; 0 after a sentence's end
   bool are_normalized = false;   ///< whether the logits are log-probabilities
 };
+
+/// Where tensors stand, and how many elements they have. It differs after one has moved or grown.
+using TensorPlaces = std::vector<std::pair<const void*, std::int64_t>>;
+inline void add_place(const torch::Tensor& tensor, TensorPlaces& places) {
+  if (tensor.defined()) places.emplace_back(tensor.const_data_ptr(), tensor.numel());
+}
 
 class DeviceModel {
  public:
@@ -55,6 +61,8 @@ class DeviceModel {
   /// S: the room for source tokens, at least the longest sentence admitted since shape().
   virtual std::int64_t source_capacity() const = 0;
   virtual DeviceStepResults step(const DeviceStep& step) = 0;
+  /// Adds the tensors that steps use and others may move.
+  virtual void add_places(TensorPlaces& places) = 0;
 };
 
 /// Several models as one: its probabilities and its attention are the mean of theirs.
@@ -74,6 +82,7 @@ class DeviceEnsemble : public DeviceModel {
              std::span<const std::int64_t> groups) override;
   std::int64_t source_capacity() const override { return members_.front()->source_capacity(); }
   DeviceStepResults step(const DeviceStep& step) override;
+  void add_places(TensorPlaces& places) override;
 
  private:
   std::vector<std::unique_ptr<DeviceModel>> members_;

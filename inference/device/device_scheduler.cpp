@@ -15,7 +15,8 @@ DeviceScheduler::DeviceScheduler(DeviceModel& model, std::vector<TokenId> never_
     : model_(model),
       never_emitted_(std::move(never_emitted)),
       rows_(options.rows > 0 ? options.rows : model.preferred_rows()),
-      steps_per_poll_(options.steps_per_poll) {}
+      steps_per_poll_(options.steps_per_poll),
+      launch_(options.launch) {}
 
 std::int64_t DeviceScheduler::capacity(const DecodeConfig& config) const {
   return most_groups(SentenceSearch::width(config));
@@ -59,11 +60,13 @@ std::int64_t DeviceScheduler::count_admissible(const std::deque<SourceSentence>&
 void DeviceScheduler::begin_search(const SourceSentence& first, std::int64_t groups) {
   common_ = CommonSettings::of(first);
   const SearchSettings& settings = *common_.settings;
+  recorded_.reset();
   search_.emplace(settings, model_, never_emitted_,
                   DeviceSearch::Options{.groups = groups,
                                         .rows_per_group = common_.width,
                                         .keeps_attention = first.needs_attention});
   model_.shape(groups, common_.width);
+  if (launch_ == StepLaunch::Graph) recorded_.emplace(model_, *search_);
   free_groups_.clear();
   free_groups_.reserve(static_cast<std::size_t>(groups));  // release() takes no memory
   for (std::int64_t group = groups; group-- > 0;) free_groups_.push_back(group);
@@ -124,7 +127,10 @@ std::vector<SourceSentence> DeviceScheduler::step() {
   if (active_.empty()) return {};
   const c10::InferenceMode inference;
   for (std::int64_t step = 0; step < steps_per_poll_; ++step)
-    search_->advance(model_.step(search_->next_step()));
+    if (recorded_)
+      recorded_->take();
+    else
+      search_->advance(model_.step(search_->next_step()));
   return take_ended();
 }
 
@@ -159,7 +165,8 @@ std::shared_ptr<SentenceScheduler> DeviceEngine::own_scheduler(std::int64_t rows
     model_->shape(0, 1);  // frees its memory
     return std::make_shared<DeviceScheduler>(
         *model_, never_emitted_,
-        DeviceScheduler::Options{.rows = of_step, .steps_per_poll = kStepsPerPoll});
+        DeviceScheduler::Options{
+            .rows = of_step, .steps_per_poll = kStepsPerPoll, .launch = launch_});
   };
   return std::make_shared<HalvingScheduler>(make, rows > 0 ? rows : model_->preferred_rows(),
                                             on_fewer_rows_);

@@ -14,15 +14,23 @@
 #include <vector>
 
 #include "inference/device/device_search.h"
+#include "inference/device/recorded_steps.h"
 #include "inference/scheduler.h"
 
 namespace dragoman {
+
+/// How the host gives the device a step.
+enum class StepLaunch {
+  Operations,  ///< one by one
+  Graph        ///< as RecordedSteps, after RecordedSteps::is_available()
+};
 
 class DeviceScheduler : public SentenceScheduler {
  public:
   struct Options {
     std::int64_t rows = 0;            ///< of a step, at most; 0: DeviceModel::preferred_rows()
     std::int64_t steps_per_poll = 1;  ///< steps between two questions of the host
+    StepLaunch launch = StepLaunch::Operations;
   };
 
   /// The model must outlive the scheduler.
@@ -66,9 +74,11 @@ class DeviceScheduler : public SentenceScheduler {
   DeviceModel& model_;
   const std::vector<TokenId> never_emitted_;
   const std::int64_t rows_, steps_per_poll_;
+  const StepLaunch launch_;
   CommonSettings common_;  // of the search
   std::optional<DeviceSearch> search_;
-  std::vector<Active> active_;  // in the order in which they came
+  std::optional<RecordedSteps> recorded_;  // of the search, with StepLaunch::Graph
+  std::vector<Active> active_;             // in the order in which they came
   std::vector<std::int64_t> free_groups_;
 };
 
@@ -77,10 +87,12 @@ class DeviceEngine : public Engine {
  public:
   /// `never_emitted`: tokens that no row produces (Tokenizer::never_emitted of the target side).
   DeviceEngine(std::unique_ptr<DeviceModel> model, std::vector<TokenId> never_emitted,
-               HalvingScheduler::OnFewerRows on_fewer_rows = {})
+               HalvingScheduler::OnFewerRows on_fewer_rows = {},
+               StepLaunch launch = StepLaunch::Operations)
       : model_(std::move(model)),
         never_emitted_(std::move(never_emitted)),
-        on_fewer_rows_(std::move(on_fewer_rows)) {}
+        on_fewer_rows_(std::move(on_fewer_rows)),
+        launch_(launch) {}
 
   std::int64_t max_positions() const override { return model_->max_positions(); }
   void check(const AttentionHeads& heads) const override { model_->check(heads); }
@@ -90,6 +102,7 @@ class DeviceEngine : public Engine {
   const std::unique_ptr<DeviceModel> model_;
   const std::vector<TokenId> never_emitted_;
   const HalvingScheduler::OnFewerRows on_fewer_rows_;
+  const StepLaunch launch_;
 };
 
 }  // namespace dragoman

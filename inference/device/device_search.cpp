@@ -30,10 +30,6 @@ static_assert(
     static_cast<int>(PhraseStart::Sentence) == static_cast<int>(SearchSpelling::Start::Sentence) &&
     static_cast<int>(PhraseStart::Attached) == static_cast<int>(SearchSpelling::Start::Attached));
 
-torch::Device place_of_search(torch::Device model) {
-  return has_cuda_kernel_for(torch::zeros({1}, torch::TensorOptions(model))) ? model : torch::kCPU;
-}
-
 /// [..., count * sizeof(Struct)] uint8
 template <class Struct>
 torch::Tensor structs(std::vector<std::int64_t> shape, std::int64_t count, torch::Device device) {
@@ -136,7 +132,7 @@ DeviceSearch::DeviceSearch(const SearchSettings& settings, const DeviceModel& mo
       most_ended_(std::max(config_.n_best, width_)),
       keeps_attention_(options.keeps_attention),
       device_(model.device()),
-      place_(place_of_search(device_)),
+      place_(place_of_numbers(device_)),
       rules_(config_, settings.tokens, never_emitted, vocabulary_, device_),
       begun_at_(static_cast<std::size_t>(groups_), -1) {
   const auto integers = torch::TensorOptions(torch::kInt32).device(place_);
@@ -169,20 +165,24 @@ DeviceSearch::DeviceSearch(const SearchSettings& settings, const DeviceModel& mo
         torch::zeros({groups_, width_, 0}, torch::TensorOptions(torch::kFloat64).device(device_));
 }
 
+torch::Device DeviceSearch::place_of_numbers(torch::Device model) {
+  return has_cuda_kernel_for(torch::zeros({1}, torch::TensorOptions(model))) ? model : torch::kCPU;
+}
+
 // ---- a step: no operation waits for the host ---------------------------------------------------
 
-DeviceStep DeviceSearch::next_step() const {
+DeviceStep DeviceSearch::next_step() {
+  make_room_for_tokens();
   return {.ancestors = ancestors_.to(device_),
           .previous = previous_.view(-1).to(device_),
           .positions = positions_.view(-1).to(device_),
-          .longest = longest(),
+          .columns = step_columns(),
           .reports_attention = keeps_attention_,
           .heads = heads_of(config_)};
 }
 
 void DeviceSearch::advance(const DeviceStepResults& results) {
-  make_room_for_tokens();
-  ++steps_;
+  count_step();
   const Results taken = results_of(results);
   const DeviceSearchStep arguments = arguments_of(taken);
   if (!place_.is_cpu())
@@ -306,8 +306,7 @@ void DeviceSearch::make_room(std::int64_t longest, std::int64_t source) {
 /// Makes room for the tokens that the next step may add. The room grows with the hypotheses, not
 /// with the length that they may have.
 void DeviceSearch::make_room_for_tokens() {
-  constexpr std::int64_t kNewColumns = 32;
-  const std::int64_t columns = (longest() / kNewColumns + 1) * kNewColumns;
+  const std::int64_t columns = step_columns();
   if (columns <= columns_) return;
   columns_ = columns;
   nodes_ = widened(nodes_, 1, columns);
@@ -316,12 +315,32 @@ void DeviceSearch::make_room_for_tokens() {
     if (of_rows->defined()) *of_rows = widened(*of_rows, 2, columns);
 }
 
-/// A number above the length of every row.
-std::int64_t DeviceSearch::longest() const {
-  std::int64_t longest = 1;
+/// Also above the lengths after the step.
+std::int64_t DeviceSearch::step_columns() const {
+  constexpr std::int64_t kColumns = 32;  // so many steps have the same shapes
+  std::int64_t longest = 0;
   for (const std::int64_t begun : begun_at_)  // a step adds a token
-    if (begun >= 0) longest = std::max(longest, steps_ - begun + 1);
-  return longest;
+    if (begun >= 0) longest = std::max(longest, steps_ - begun);
+  return (longest + 1) / kColumns * kColumns + kColumns;
+}
+
+TensorPlaces DeviceSearch::places() const {
+  const torch::Tensor rule_of_prefixes = ends_words_ ? must_begin_word_ : torch::Tensor();
+  TensorPlaces places;
+  for (const torch::Tensor& tensor : {divisors_,    prefixes_,
+                                      steps_taken_, phrases_,
+                                      spellings_,   phrase_tokens_,
+                                      edges_,       pool_,
+                                      states_,      rows_,
+                                      new_rows_,    ends_,
+                                      nodes_,       attention_of_nodes_,
+                                      coverage_,    coverage_after_,
+                                      previous_,    positions_,
+                                      ancestors_,   ancestors_after_,
+                                      history_,     history_after_,
+                                      uniforms_,    rule_of_prefixes})
+    add_place(tensor, places);
+  return places;
 }
 
 void DeviceSearch::begin(std::span<const DeviceSentence> sentences, std::int64_t source_capacity) {

@@ -116,10 +116,23 @@ class DeviceSearch {
   /// Frees groups, whether their search has ended or not.
   void release(std::span<const std::int64_t> groups);
 
-  /// The inputs of the next step.
-  DeviceStep next_step() const;
+  /// The inputs of the next step, for whose tokens it makes room.
+  DeviceStep next_step();
   /// Takes the results of that step, and extends the hypotheses.
   void advance(const DeviceStepResults& results);
+
+  // A step whose work was recorded (recorded_steps.h) can be done again on the device, in place of
+  // these two functions, as long as what follows stays the same.
+
+  /// DeviceStep::columns of the next step.
+  std::int64_t step_columns() const;
+  /// The tensors that steps use.
+  TensorPlaces places() const;
+  /// Counts the step.
+  void count_step() { ++steps_; }
+
+  /// The device on which a search keeps its numbers if the model is on `model`.
+  static torch::Device place_of_numbers(torch::Device model);
 
   static constexpr std::int64_t kContinues = kSearchContinues, kNotANumber = kSearchHasNoNumber;
   /// For each group: the number of the step at which its search ended, kContinues, or kNotANumber
@@ -142,7 +155,6 @@ class DeviceSearch {
   std::int64_t starts() const { return config_.sampling ? width_ : 1; }  // rows at the start
   void make_room(std::int64_t longest, std::int64_t source);
   void make_room_for_tokens();
-  std::int64_t longest() const;
   torch::Tensor uniforms_of(std::span<const DeviceSentence> sentences) const;
   torch::Tensor indices_of(std::span<const std::int64_t> groups) const;
   void put(std::span<const SearchGroup> states, const torch::Tensor& groups);

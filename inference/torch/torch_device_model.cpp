@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "inference/device/device_scheduler.h"
 #include "kernels/cuda/step_attention.h"
 #include "model/ops/cuda_kernels.h"
 
@@ -31,14 +30,15 @@ torch::ScalarType type_on_gpu(ComputeType type) {
 
 std::unique_ptr<Engine> device_engine(const std::vector<Transformer>& models,
                                       std::vector<TokenId> never_emitted,
-                                      HalvingScheduler::OnFewerRows on_fewer_rows) {
+                                      HalvingScheduler::OnFewerRows on_fewer_rows,
+                                      StepLaunch launch) {
   std::vector<std::unique_ptr<DeviceModel>> members;
   for (const Transformer& model : models)
     members.push_back(std::make_unique<TorchDeviceModel>(model));
   auto together = members.size() == 1 ? std::move(members.front())
                                       : std::make_unique<DeviceEnsemble>(std::move(members));
   return std::make_unique<DeviceEngine>(std::move(together), std::move(never_emitted),
-                                        std::move(on_fewer_rows));
+                                        std::move(on_fewer_rows), launch);
 }
 
 namespace {
@@ -81,10 +81,10 @@ void widen(std::vector<KeysAndValues>& caches, std::int64_t columns) {
 /// The attention of one step: writes the new keys and values into the caches, and attends to them.
 class TorchDeviceModel::InPlaceAttention : public DecoderAttention {
  public:
-  InPlaceAttention(TorchDeviceModel& model, const DeviceStep& step, std::int64_t columns)
+  InPlaceAttention(TorchDeviceModel& model, const DeviceStep& step)
       : model_(model),
         step_(step),
-        columns_(columns),
+        columns_(step.columns),
         heads_(model.model_->config.heads),
         d_k_(model.model_->config.d_k()),
         rows_(model.groups_ * model.rows_per_group_),
@@ -95,13 +95,13 @@ class TorchDeviceModel::InPlaceAttention : public DecoderAttention {
     source_mask_ = torch::arange(model.source_capacity_, integers)
                        .lt(model.source_lengths_.view({-1, 1, 1, 1}));  // [G, 1, 1, S]
     if (runs_kernel_) return;
-    const auto column = torch::arange(columns, integers);
+    const auto column = torch::arange(columns_, integers);
     target_mask_ = column.le(step.positions.view({-1, 1, 1, 1}));  // [R, 1, 1, T]
     const auto row = torch::arange(rows_, integers);
     written_ = row * model.target_capacity_ + step.positions;
     if (model.rows_per_group_ == 1) return;
     const auto first = (row - row.remainder(model.rows_per_group_)).view({rows_, 1});
-    const auto ancestors = step.ancestors.flatten(0, 1).narrow(1, 0, columns);
+    const auto ancestors = step.ancestors.flatten(0, 1).narrow(1, 0, columns_);
     read_ = ((first + ancestors) * model.target_capacity_ + column).view(-1);
   }
 
@@ -303,13 +303,20 @@ void TorchDeviceModel::admit(std::span<const std::vector<TokenId>> sentences,
 
 DeviceStepResults TorchDeviceModel::step(const DeviceStep& step) {
   const c10::InferenceMode inference;
-  const std::int64_t columns = rounded_up(step.longest);
-  make_room_for_target(columns);
-  InPlaceAttention attention(*this, step, columns);
+  make_room_for_target(step.columns);
+  InPlaceAttention attention(*this, step);
   const auto hidden = model_->decoder_states(
-      {step.previous, step.positions, std::min(columns, max_positions()), {}},
+      {step.previous, step.positions, std::min(step.columns, max_positions()), {}},
       attention);  // [R, D]
   return {.logits = float_logits(model_, hidden), .attention = attention.reported_weights()};
+}
+
+/// Keys and values of all layers move at once. The table of encodings may be the encoder's, too.
+void TorchDeviceModel::add_places(TensorPlaces& places) {
+  for (const torch::Tensor& tensor :
+       {sources_.front().keys, targets_.front().keys, source_lengths_,
+        model_->positional_encoding->sinusoids(model_->embedding->target_weight(), 0)})
+    add_place(tensor, places);
 }
 
 }  // namespace dragoman

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "inference/device/device_model.h"
+#include "inference/device/device_scheduler.h"
 #include "inference/scheduler.h"
 #include "model/transformer.h"
 
@@ -23,7 +23,8 @@ torch::ScalarType type_on_gpu(ComputeType type);
 /// produces (Tokenizer::never_emitted of the target side).
 std::unique_ptr<Engine> device_engine(const std::vector<Transformer>& models,
                                       std::vector<TokenId> never_emitted,
-                                      HalvingScheduler::OnFewerRows on_fewer_rows = {});
+                                      HalvingScheduler::OnFewerRows on_fewer_rows = {},
+                                      StepLaunch launch = StepLaunch::Operations);
 
 /// Those of one layer.
 struct KeysAndValues {
@@ -48,6 +49,7 @@ class TorchDeviceModel : public DeviceModel {
              std::span<const std::int64_t> groups) override;
   std::int64_t source_capacity() const override { return source_capacity_; }
   DeviceStepResults step(const DeviceStep& step) override;
+  void add_places(TensorPlaces& places) override;
 
  private:
   class InPlaceAttention;

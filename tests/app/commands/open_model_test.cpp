@@ -50,6 +50,13 @@ TEST(OpenTranslator, OnAGpuThereIsOneEngineOfTheChosenNumberType) {
               ThrowsMessage<UsageError>(Names("--compute-type float16 ... GPU")));
 }
 
+TEST(OpenTranslator, GraphsAreRefusedOnTheCpu) {
+  EngineChoice choice;
+  choice.device_graph = true;
+  EXPECT_THAT([&] { no_device_engine(choice, {}, {}); },
+              ThrowsMessage<UsageError>(Names("--device-graph ... GPU")));
+}
+
 TEST(OpenTranslator, AnEnsembleHasTheCommonRecordOfItsModels) {
   const ScratchFile first("first.safetensors"), second("second.safetensors");
   SmallModel model(small_tokenizer().size());

@@ -60,7 +60,7 @@ class TableModel : public DeviceModel {
     const auto previous = step.previous.accessor<std::int64_t, 1>(),
                positions_of = step.positions.accessor<std::int64_t, 1>();
     for (std::int64_t row = 0; row < rows_; ++row) {
-      EXPECT_LT(positions_of[row], step.longest);
+      EXPECT_LT(positions_of[row], step.columns);
       fed_[{row, positions_of[row]}] = static_cast<TokenId>(previous[row]);
     }
     for (std::int64_t row = 0; row < rows_; ++row) {
@@ -85,6 +85,7 @@ class TableModel : public DeviceModel {
             .attention = step.reports_attention ? attention : torch::Tensor(),
             .are_normalized = true};
   }
+  void add_places(TensorPlaces&) override {}
 
   std::int64_t positions = 1'000'000;
   std::int64_t steps = 0, admitted = 0;
