@@ -5,7 +5,7 @@
 //                   [--compute-type auto|float32|bfloat16|float16|int8] [--threads N] [--batch-size
 //                   N]
 //                   [--min-length N] [--max-length N] [--repeat N] [--limit N] [--latency]
-//                   [--by-part] [--by-kernel]
+//                   [--by-part] [--by-kernel] [--device-graph]
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
@@ -137,7 +137,7 @@ struct Options {
   DecodeConfig decode{.beam_size = 1};
   int repeat = 5, threads = available_cores();
   std::size_t limit = 0;
-  bool latency = false, by_part = false, by_kernel = false;
+  bool latency = false, by_part = false, by_kernel = false, device_graph = false;
 
   bool on_cpu() const { return device == "cpu"; }
   ComputeType type() const {
@@ -152,7 +152,7 @@ std::unique_ptr<Engine> engine_on_device(const Options& options, const ModelFile
                                          const std::vector<TokenId>& never_emitted) {
   return device_engine(
       {load_transformer(file, parse_device(options.device), type_on_gpu(options.type()))},
-      never_emitted);
+      never_emitted, {}, options.device_graph ? StepLaunch::Graph : StepLaunch::Operations);
 }
 nlohmann::ordered_json device_results(const Options& options, const std::function<void()>& work) {
   nlohmann::ordered_json results{
@@ -241,6 +241,7 @@ nlohmann::ordered_json run(const Options& options) {
       {"compute_type", options.type_name},
       {"threads", options.threads},
       {"sentences", sentences.size()}};
+  if (options.device_graph) result["device_graph"] = true;
   const std::int64_t translated = translate(workers, sentences);
   times.fill(0);
   const auto measured_from = Clock::now();
@@ -288,6 +289,7 @@ int main(int count, char** arguments) try {
   app.add_flag("--by-part", options.by_part,
                "the fraction of a thread's time that each part takes, on the CPU");
   app.add_flag("--by-kernel", options.by_kernel, "the time of each kernel of a pass on a GPU");
+  app.add_flag("--device-graph", options.device_graph, "steps on a GPU as graphs");
   app.add_flag("--json", json, "the result is always JSON");
   CLI11_PARSE(app, count, arguments);
   decode.check();
