@@ -2,7 +2,8 @@
 
     python3 cuda_stand_in.py DRAGOMAN LIBRARY FOLDER
 
-Trains, is killed and resumes, and ends with the bits of a run that nobody killed; has little memory; translates as the CPU does.
+Trains, is killed and resumes, and ends with the bits of a run that nobody killed; has little memory; translates as the CPU does;
+works as well when the device is given updates and steps as graphs.
 """
 import json
 import os
@@ -75,6 +76,38 @@ def kill_and_resume():
         assert ("aten::_flash_attention_backward" in launches) == (name == "bf16"), launches.keys()
 
 
+def expect_few_launches_by_host(report):
+    counts = json.loads(report.read_text())
+    assert 2 * counts["host_launches"] < counts["launch_count"], counts
+
+
+def train_by_graph():
+    flags = ["--device", "cuda", "--max-tokens", "400", "--valid-fraction", "0"]
+    plain, graph, report = FOLDER / "plain", FOLDER / "graph", FOLDER / "graph.json"
+    call(train_command(plain, 12, *flags), on_device())
+    call(train_command(graph, 12, *flags, "--device-graph"), on_device(REPORT=report))
+    last = "checkpoints/update-00000012.safetensors"
+    assert data_of(plain / last) == data_of(graph / last), "updates as a graph leave other bits"
+    expect_few_launches_by_host(report)
+
+
+def train_with_largest_batches():
+    """The text would do with more pieces in a batch than the memory has room for."""
+    text, run, report, mib = FOLDER / "more", FOLDER / "largest", FOLDER / "largest.json", 24
+    call([PROGRAM, "sample", "-o", text, "--train-size", "20000", "--valid-size", "10", "--test-size", "10"])
+    flags = ["--train-src", text / "train.en", "--train-tgt", text / "train.de", "--device", "cuda", "--max-tokens", "auto",
+             "--valid-fraction", "0"]
+    said = call(train_command(run, 4, *flags), on_device(MIB=mib, REPORT=report)).stderr
+    found = re.search(r"--max-tokens auto: ([0-9,]+) \((.+)\)", said)
+    assert found, said
+    tried = re.findall(r"([0-9,]+) (?:[0-9.]+ [A-Za-z]+|too many)", found[2])
+    chosen, *tried = [int(number.replace(",", "")) for number in (found[1], *tried)]
+    assert 1024 <= chosen < max(tried) and chosen in tried, said
+    assert f"max-tokens = {chosen}" in (run / "config.toml").read_text()
+    assert "parts" not in said, said
+    assert json.loads(report.read_text())["most_bytes_in_use"] <= mib << 20
+
+
 def train_with_little_memory():
     """Updates are made in parts, and the validation in fewer rows."""
     sample, run = FOLDER / "sample", FOLDER / "little"
@@ -99,6 +132,11 @@ def translate():
         there = call([*command, "--device", "cuda", "--batch-size", "32", "--compute-type", "float32"], on_device())
         assert there.stdout == expected, (flags, expected, there.stdout)
         assert len(set(expected.splitlines())) > 6, expected
+        report = FOLDER / "steps.json"
+        by_graph = call([*command, "--device", "cuda", "--batch-size", "32", "--compute-type", "float32", "--device-graph"],
+                        on_device(REPORT=report))
+        assert by_graph.stdout == there.stdout, (flags, there.stdout, by_graph.stdout)
+        expect_few_launches_by_host(report)
         for half in ("auto", "bfloat16", "float16"):
             there = call([*command, "--device", "cuda", "--compute-type", half], on_device())
             same = sum(a == b for a, b in zip(there.stdout.splitlines(), expected.splitlines(), strict=True))
@@ -106,6 +144,8 @@ def translate():
     refused = subprocess.run(list(map(str, [*command, "--device", "cuda", "--compute-type", "int8"])), env=on_device(),
                              text=True, capture_output=True)
     assert refused.returncode == 2 and "--compute-type int8" in refused.stderr, refused.stderr
+    refused = subprocess.run(list(map(str, [*command, "--device", "cpu", "--device-graph"])), text=True, capture_output=True)
+    assert refused.returncode == 2 and re.search(names("--device-graph ... GPU"), refused.stderr), refused.stderr
     command = [PROGRAM, "translate", "-m", models[0], "-i", sample / "test.en", "--max-length", "30", "-b", "4", "--compute-type", "float32"]
     little = call([*command, "--device", "cuda"], on_device(MIB=12))
     assert little.stdout == call(command).stdout and re.search(names("GPU's memory"), little.stderr), little.stderr
@@ -117,7 +157,7 @@ def main():
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     call([PROGRAM, "sample", "-o", FOLDER / "sample", "--train-size", "2000", "--valid-size", "200", "--test-size", "200"])
-    for check in (kill_and_resume, train_with_little_memory, translate):
+    for check in (kill_and_resume, train_by_graph, train_with_largest_batches, train_with_little_memory, translate):
         begin = time.monotonic()
         check()
         print(f"{check.__name__}: {time.monotonic() - begin:.1f} s")
