@@ -6,7 +6,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "model/ops/kernel_call.h"
+#include "kernels/cuda/adam.h"
+#include "model/ops/cuda_kernels.h"
 
 namespace dragoman {
 
@@ -49,14 +50,34 @@ void Adam::begin_step(const torch::Tensor& made, const torch::Tensor& learning_r
   rate.copy_(learning_rate);
 }
 
-void Adam::step_block(std::int64_t begin, torch::Tensor parameters, const torch::Tensor& gradient,
-                      const torch::Tensor& divisor) {
+void Adam::step_block(std::int64_t begin, torch::Tensor parameters, const torch::Tensor& gradient) {
   const torch::NoGradGuard no_grad;
   const std::int64_t size = parameters.numel();
   at::_fused_adamw_({parameters}, {gradient}, {first_moment.narrow(0, begin, size)},
                     {second_moment.narrow(0, begin, size)}, {}, {steps}, rate, config.beta1,
                     config.beta2, config.weight_decay, config.epsilon,
-                    /*amsgrad=*/false, /*maximize=*/false, as_optional(divisor), left_out);
+                    /*amsgrad=*/false, /*maximize=*/false, {}, left_out);
+}
+
+void Adam::step_by_kernel(const torch::Tensor& numbers, const StepBuffers& buffers) {
+  const std::int64_t count = buffers.weights.numel();
+  TORCH_CHECK(count % kCudaColumns == 0, "parameters are no multiple of ", kCudaColumns);
+  const auto address = [](const torch::Tensor& buffer) {
+    return buffer.defined() ? buffer.mutable_data_ptr() : nullptr;
+  };
+  const CudaAdam arguments{.numbers = static_cast<const CudaStepNumbers*>(numbers.const_data_ptr()),
+                           .gradient = buffers.gradient.const_data_ptr<float>(),
+                           .weights = buffers.weights.mutable_data_ptr<float>(),
+                           .first_moment = first_moment.mutable_data_ptr<float>(),
+                           .second_moment = second_moment.mutable_data_ptr<float>(),
+                           .average = static_cast<float*>(address(buffers.average)),
+                           .bfloat16_weights = address(buffers.compute_weights),
+                           .count = count,
+                           .first_fraction = static_cast<float>(1 - config.beta1),
+                           .second_decay = static_cast<float>(config.beta2),
+                           .second_fraction = static_cast<float>(1 - config.beta2),
+                           .epsilon = static_cast<float>(config.epsilon)};
+  launch_cuda_kernel("adam", buffers.weights, blocks_of(count / kCudaColumns), &arguments);
 }
 
 torch::Tensor average_decay(double decay, const torch::Tensor& update) {

@@ -34,13 +34,20 @@ struct AdamConfig {
   double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9, weight_decay = 0;
 };
 
-/// Adam by LibTorch's fused step, once for each block of the parameters. A checkpoint holds the
-/// moments and the number of steps.
+/// What a step on a GPU changes besides the moments, and the gradient: flat buffers.
+struct StepBuffers {
+  torch::Tensor weights, gradient;     ///< [P] fp32
+  torch::Tensor average = {};          ///< [P] fp32, of a MovingAverage; undefined: there is none
+  torch::Tensor compute_weights = {};  ///< [P] bf16, the weights once more; undefined: not needed
+};
+
+/// Adam: by our kernel on a GPU that has it, otherwise by LibTorch's fused step, once for each
+/// block of the parameters. A checkpoint holds the moments and the number of steps.
 struct Adam {
   AdamConfig config;
   torch::Tensor first_moment, second_moment;  ///< [P] fp32
-  // Scalars of the update under way, each at one address:
-  torch::Tensor steps;     ///< fp32: steps, without updates left out
+  torch::Tensor steps;                        ///< scalar fp32: without updates left out
+  // Scalars of LibTorch's step, each at one address:
   torch::Tensor rate;      ///< fp64 on the CPU, fp32 elsewhere, as the fused step takes it
   torch::Tensor left_out;  ///< fp32: 1 if the update is not made, else 0
 
@@ -49,10 +56,11 @@ struct Adam {
   /// comes step_block() for each block of the parameters. Neither waits for a device.
   void begin_step(const torch::Tensor& made, const torch::Tensor& learning_rate);
   /// Updates parameters [begin, begin + p) if the update is made. `parameters` and `gradient` are
-  /// that block, [p] fp32; the gradient is divided by `divisor` (scalar fp32) if that is defined.
-  /// Several threads may update different blocks at the same time.
-  void step_block(std::int64_t begin, torch::Tensor parameters, const torch::Tensor& gradient,
-                  const torch::Tensor& divisor = {});
+  /// that block, [p] fp32. Several threads may update different blocks at the same time.
+  void step_block(std::int64_t begin, torch::Tensor parameters, const torch::Tensor& gradient);
+  /// The step of all parameters, their moving average and their copy in bf16 in one pass, if
+  /// decide() has made `numbers` (Decision::step_numbers) for it.
+  void step_by_kernel(const torch::Tensor& numbers, const StepBuffers& buffers);
 };
 
 /// The exponential moving average of the weights, with a warm-up: after update u (from 1)

@@ -95,13 +95,10 @@ Decision decide_by_operations(const DecisionInput& in, Adam& adam) {
 }
 
 Decision decide_by_kernel(const DecisionInput& in, Adam& adam, const torch::Tensor& parameters) {
-  const auto single = parameters.options().dtype(torch::kFloat32);
-  Decision decision{.result = {torch::empty({StepResult::kCount}, doubles(parameters.device()))},
-                    .divisor = torch::empty({}, single)};
-  if (in.average_decay > 0) decision.average_fraction = torch::empty({}, single);
-  const auto address = [](const torch::Tensor& scalar) {
-    return scalar.defined() ? scalar.mutable_data_ptr<float>() : nullptr;
-  };
+  const Decision decision{
+      .result = {torch::empty({StepResult::kCount}, doubles(parameters.device()))},
+      .step_numbers =
+          torch::empty({sizeof(CudaStepNumbers) / sizeof(float)}, adam.steps.options())};
   const auto norm = in.gradient_norm.to(torch::kFloat32);
   const bool has_losses = in.losses.defined();
   const CudaDecision arguments{
@@ -115,11 +112,11 @@ Decision decide_by_kernel(const DecisionInput& in, Adam& adam, const torch::Tens
       .updates_of_means = kUpdatesOfMeans,
       .clip_norm = in.clip_norm,
       .average_decay = in.average_decay,
-      .steps = address(adam.steps),
-      .learning_rate = address(adam.rate),
-      .left_out = address(adam.left_out),
-      .divisor = address(decision.divisor),
-      .average_fraction = address(decision.average_fraction),
+      .beta1 = adam.config.beta1,
+      .beta2 = adam.config.beta2,
+      .weight_decay = adam.config.weight_decay,
+      .steps = adam.steps.mutable_data_ptr<float>(),
+      .step = static_cast<CudaStepNumbers*>(decision.step_numbers.mutable_data_ptr()),
       .result = decision.result.values.mutable_data_ptr<double>()};
   launch_cuda_kernel("decide", adam.steps, {1, 1}, &arguments);
   return decision;

@@ -84,9 +84,10 @@ struct DecisionInput {
 
 struct Decision {
   StepResult result;
-  /// The gradient is either multiplied by `factor` (scalar fp64) or divided by `divisor` (scalar
-  /// fp32). The other one is undefined.
-  torch::Tensor factor = {}, divisor = {};
+  /// For Adam::step_by_kernel(): CudaStepNumbers (kernels/cuda/adam.h). Undefined: the step is made
+  /// by operations, and takes the following instead.
+  torch::Tensor step_numbers = {};
+  torch::Tensor factor = {};            ///< of the gradient: scalar fp64
   torch::Tensor average_fraction = {};  ///< as MovingAverage::add() takes it; undefined without
 };
 

@@ -297,18 +297,32 @@ StepResult TrainingModel::make_step(const torch::Tensor& losses, const StepConfi
                                     .limits = step.limits,
                                     .average_decay = moving_average_ ? moving_average_->decay : 0},
                                    adam_, weights_);
+  if (decision.step_numbers.defined())
+    step_by_kernel(decision);
+  else
+    step_by_operations(decision);
+  has_gradient_ = false;
+  if (slices_) slices_->restart();
+  return decision.result;
+}
+
+void TrainingModel::step_by_kernel(const Decision& decision) {
+  StepBuffers buffers{weights_, gradient_};
+  if (moving_average_) buffers.average = moving_average_->values;
+  if (!compute_weights_.is_same(weights_)) buffers.compute_weights = compute_weights_;
+  adam_.step_by_kernel(decision.step_numbers, buffers);
+}
+
+void TrainingModel::step_by_operations(const Decision& decision) {
   in_blocks([&](std::int64_t begin, std::int64_t size) {
     const auto block = [&](const torch::Tensor& all) { return all.narrow(0, begin, size); };
     auto gradient = block(gradient_);
-    if (decision.factor.defined()) gradient.mul_(decision.factor);
-    adam_.step_block(begin, block(weights_), gradient, decision.divisor);
+    gradient.mul_(decision.factor);
+    adam_.step_block(begin, block(weights_), gradient);
     if (moving_average_) moving_average_->add(begin, block(weights_), decision.average_fraction);
     if (!compute_weights_.is_same(weights_)) block(compute_weights_).copy_(block(weights_));
     if (device_.is_cpu()) gradient.zero_();
   });
-  has_gradient_ = false;
-  if (slices_) slices_->restart();
-  return decision.result;
 }
 
 std::optional<StepResult> TrainingModel::step_by_graph(std::span<const PackedBatch> batches,

@@ -170,6 +170,8 @@ class TrainingModel {
                      const StepConfig& step);
   /// Makes the step that step_numbers_ are set for. `losses` as DeviceLoss::values.
   StepResult make_step(const torch::Tensor& losses, const StepConfig& step);
+  void step_by_kernel(const Decision& decision);
+  void step_by_operations(const Decision& decision);
   DeviceLoss accumulate_share(Replica& replica, const BatchView& share, const LossConfig& loss,
                               std::int64_t update);
 

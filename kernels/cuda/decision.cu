@@ -48,15 +48,15 @@ __global__ void decide_float32(CudaDecision a) {
   }
   double factor = weight;
   if (a.clip_norm > 0 && norm > a.clip_norm) factor = product(weight, a.clip_norm) / norm;
-  *a.divisor = static_cast<float>(1 / factor);
   *a.steps += made ? 1.0F : 0.0F;
-  *a.learning_rate = static_cast<float>(a.numbers[2]);
-  *a.left_out = made ? 0.0F : 1.0F;
-  if (a.average_decay > 0) {  // average_decay() in training/optimizer.h
-    const double u = *a.steps;
-    const double decay = smaller((1 + u) / (10 + u), a.average_decay);
-    *a.average_fraction = made ? static_cast<float>(1 - decay) : 0.0F;
-  }
+  const double steps = *a.steps, rate = a.numbers[2];
+  const double average_decay = smaller((1 + steps) / (10 + steps), a.average_decay);  // optimizer.h
+  *a.step = {made ? 1.0F : 0.0F,
+             static_cast<float>(factor),
+             static_cast<float>(1 - rate * a.weight_decay),
+             static_cast<float>(rate / (1 - pow(a.beta1, steps))),
+             static_cast<float>(sqrt(1 - pow(a.beta2, steps))),
+             static_cast<float>(1 - average_decay)};
   for (int i = 0; i < a.all_losses; ++i) a.result[i] = i < a.loss_count ? a.losses[i] : 0;
   a.result[a.all_losses] = norm;
   a.result[a.all_losses + 1] = made ? 1 : 0;

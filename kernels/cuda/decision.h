@@ -1,6 +1,7 @@
-// The arguments of the kernel in kernels/cuda/decision.cu. The program's compiler and CUDA's read
-// this header, and CUDA's may lack the standard library: so it includes nothing.
+// The arguments of the kernel in kernels/cuda/decision.cu, for the program's compiler and CUDA's.
 #pragma once
+
+#include "kernels/cuda/adam.h"
 
 namespace dragoman {
 
@@ -14,12 +15,10 @@ struct CudaDecision {
   double spike_factor, updates_of_means;
   double clip_norm;      ///< 0: no clipping
   double average_decay;  ///< 0: no moving average
-  float* steps;          ///< of Adam, as is what follows
-  float* learning_rate;
-  float* left_out;
-  float* divisor;           ///< of the gradient
-  float* average_fraction;  ///< may be null if there is no average
-  double* result;           ///< [all_losses + 2]: StepResult::values
+  double beta1, beta2, weight_decay;
+  float* steps;           ///< of Adam
+  CudaStepNumbers* step;  ///< for kernels/cuda/adam.cu
+  double* result;         ///< [all_losses + 2]: StepResult::values
 };
 
 }  // namespace dragoman

@@ -1,6 +1,7 @@
 // Our own kernels on the device, and the functions of CUDA's runtime that load and launch them.
 #include "tests/kernels/cuda_on_cpu.h"
 // Their sources:
+#include "kernels/cuda/adam.cu"
 #include "kernels/cuda/add_norm.cu"
 #include "kernels/cuda/best_tokens.cu"
 #include "kernels/cuda/column_sums.cu"
@@ -229,9 +230,18 @@ void use(CudaDecision& a, Memory& memory) {
   memory.reads(a.losses, sizeof(double) * a.loss_count);
   memory.reads_and_writes(a.means, 3 * sizeof(double));
   memory.reads_and_writes(a.steps, sizeof(float));
-  for (float** address : {&a.learning_rate, &a.left_out, &a.divisor, &a.average_fraction})
-    memory.writes(*address, sizeof(float));
+  memory.writes(a.step, sizeof(CudaStepNumbers));
   memory.writes(a.result, sizeof(double) * (a.all_losses + 2));
+}
+
+template <class T>
+void use(CudaAdam& a, Memory& memory) {
+  const double bytes = static_cast<double>(sizeof(T)) * static_cast<double>(a.count);
+  memory.reads(a.numbers, sizeof(CudaStepNumbers));
+  memory.reads(a.gradient, bytes);
+  for (float** address : {&a.weights, &a.first_moment, &a.second_moment, &a.average})
+    memory.reads_and_writes(*address, bytes);
+  memory.writes(a.bfloat16_weights, bytes / 2);
 }
 
 struct Dimensions {
@@ -263,6 +273,7 @@ std::pair<const std::string, Kernel> kernel(const std::string& name, void (*func
 std::map<std::string, Kernel>& kernels() {
   namespace of = cuda_kernels;
   static auto& kernels = *new std::map<std::string, Kernel>{
+      kernel<float>("adam_float32", &of::adam_float32),
       kernel<float>("add_norm_float32", &of::add_norm_float32),
       kernel<std::uint16_t>("add_norm_bfloat16", &of::add_norm_bfloat16),
       kernel<float>("add_norm_gradient_float32", &of::add_norm_gradient_float32),

@@ -3,6 +3,7 @@
 #include "tests/kernels/cuda_on_cpu.h"
 #include "tests/kernels/kernel_test.h"
 // Their sources:
+#include "kernels/cuda/adam.cu"
 #include "kernels/cuda/add_norm.cu"
 #include "kernels/cuda/column_sums.cu"
 #include "kernels/cuda/dropout.cu"
@@ -436,6 +437,79 @@ TEST_P(CudaKernels, ALogitThatIsNotANumberIsShown) {
 }
 
 DRAGOMAN_FOR_EACH_KERNEL_TABLE(CudaKernels);
+
+// Buffers that are always fp32.
+
+/// The buffers of a step of Adam.
+struct AdamBuffers {
+  static constexpr std::int64_t kCount = 360;
+
+  explicit AdamBuffers(std::uint64_t seed) {
+    RandomStream random(seed, 1);
+    for (Elements* buffer : {&gradient, &weights, &first_moment, &second_moment, &average})
+      *buffer = Elements(ElementType::Float32, uniform_values(random, kCount, 3));
+    reference::Numbers squares = second_moment.values();
+    for (double& square : squares) square = std::abs(square);
+    second_moment = Elements(ElementType::Float32, squares);
+  }
+
+  void step(const CudaStepNumbers& numbers) {
+    const auto address = [](Elements& buffer) { return static_cast<float*>(buffer.data()); };
+    const CudaAdam arguments{.numbers = &numbers,
+                             .gradient = address(gradient),
+                             .weights = address(weights),
+                             .first_moment = address(first_moment),
+                             .second_moment = address(second_moment),
+                             .average = address(average),
+                             .bfloat16_weights = rounded.data(),
+                             .count = kCount,
+                             .first_fraction = 0.1F,
+                             .second_decay = 0.98F,
+                             .second_fraction = 0.02F,
+                             .epsilon = 1e-9F};
+    cuda_on_cpu::run(3, 21, [&] { cuda_kernels::adam_float32(arguments); });
+  }
+  bool operator==(const AdamBuffers&) const = default;
+
+  Elements gradient{ElementType::Float32, 0}, weights = gradient, first_moment = gradient,
+                                              second_moment = gradient, average = gradient;
+  Elements rounded{ElementType::BFloat16, kCount};
+};
+
+TEST(CudaAdam, AStepIsTheFormula) {
+  const CudaStepNumbers n{.made = 1,
+                          .factor = 0.5F,
+                          .kept = 0.9F,
+                          .step_size = 0.01F,
+                          .root_correction = 0.2F,
+                          .average_fraction = 0.3F};
+  const AdamBuffers before(3);
+  AdamBuffers after = before;
+  after.step(n);
+  for (std::int64_t i = 0; i < AdamBuffers::kCount; ++i) {
+    const double g = before.gradient[i] * n.factor;
+    const double m = 0.9 * before.first_moment[i] + 0.1 * g;
+    const double v = 0.98 * before.second_moment[i] + 0.02 * g * g;
+    const double weight =
+        before.weights[i] * n.kept - n.step_size * m / (std::sqrt(v) / n.root_correction + 1e-9);
+    ASSERT_NEAR(after.first_moment[i], m, 1e-6);
+    ASSERT_NEAR(after.second_moment[i], v, 1e-6);
+    ASSERT_NEAR(after.weights[i], weight, 1e-6);
+    ASSERT_NEAR(after.average[i], before.average[i] + 0.3 * (weight - before.average[i]), 1e-6);
+  }
+  EXPECT_EQ(after.rounded, Elements(ElementType::BFloat16, after.weights.values()));
+  EXPECT_EQ(after.gradient, before.gradient);
+  for (const Elements* buffer :
+       {&after.weights, &after.first_moment, &after.second_moment, &after.average})
+    EXPECT_TRUE(buffer->guards_stand());
+}
+
+TEST(CudaAdam, AnUpdateLeftOutChangesNothing) {
+  const AdamBuffers before(3);
+  AdamBuffers after = before;
+  after.step({});  // not made
+  EXPECT_EQ(after, before);
+}
 
 // What runs them.
 

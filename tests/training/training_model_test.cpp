@@ -348,6 +348,38 @@ TEST(TrainingModel, AnUpdateLeftOutCountsAsNoStep) {
   EXPECT_EQ(model.adam().steps.item<float>(), 1);
 }
 
+TEST(TrainingModel, AStepByTheKernelIsThatOfTheOperations) {
+  if (!test_device().is_cuda()) GTEST_SKIP() << "there is no kernel for the CPU";
+  torch::manual_seed(4);
+  const AdamConfig adam{.weight_decay = 0.1};
+  for (const Precision precision : {Precision::Fp32, Precision::Bf16}) {
+    TrainingModel by_kernel(small_config(0), adam, precision, test_device(), 1),
+        by_operations(small_config(0), adam, precision, test_device(), 1);
+    const auto step = [](TrainingModel& model, const torch::Tensor& gradient) {
+      model.gradient().copy_(gradient);
+      model.step(
+          {.loss = {.values = {}, .target_tokens = 5}, .learning_rate = 1e-3, .clip_norm = 1});
+    };
+    for (TrainingModel* model : {&by_kernel, &by_operations}) model->keep_moving_average(0.5);
+    for (int update = 0; update < 4; ++update) {
+      const auto gradient = torch::randn({by_kernel.layout().size()}).to(test_device());
+      step(by_kernel, gradient);
+      const WithoutKernels plain;
+      step(by_operations, gradient);
+    }
+    for (std::size_t i = 0; i < by_kernel.state().size(); ++i)
+      EXPECT_TRUE(torch::allclose(by_kernel.state()[i], by_operations.state()[i], 1e-5, 1e-8)) << i;
+    const auto loss = [&by_kernel] {
+      const auto sums = accumulate(by_kernel, batch_of({1}), {}, 9).values.clone();
+      by_kernel.forget_gradient();
+      return sums;
+    };
+    const auto own = loss();
+    by_kernel.weights_changed();  // makes the weights that compute once more
+    EXPECT_TRUE(torch::equal(own, loss()));
+  }
+}
+
 TEST(TrainingModel, AnUpdateWithoutAFiniteGradientLeavesTheWeights) {
   TrainingModel model(small_config(0), {}, Precision::Fp32, test_device(), 1);
   model.weights()[0] = std::nan("");
