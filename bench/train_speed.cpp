@@ -10,7 +10,7 @@
 //   cpu|cuda|cuda:N]
 //               [--windows N] [--updates N] [--threads N] [--length N] [--spread N] [--max-tokens
 //               N]
-//               [--attention-dropout RATE] [--by-kernel] [--sum-after]
+//               [--attention-dropout RATE] [--device-graph] [--by-kernel] [--sum-after]
 // On several ranks (scripts/launch N train_speed ...) the tokens of all ranks are counted.
 #include <ATen/Parallel.h>
 
@@ -22,8 +22,10 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/cpu.h"
@@ -59,15 +61,24 @@ BatchShape run_shape(const RandomText& text) {
       .shape;
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
+/// Seconds since the last call.
+class Lap {
+ public:
+  double operator()() {
+    const auto last = std::exchange(last_, std::chrono::steady_clock::now());
+    return std::chrono::duration<double>(last_ - last).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
 
 /// The host's time.
 struct StepTimes {
   double data = 0, passes = 0, all_reduce = 0, optimizer = 0;  ///< seconds
   double waiting = 0;                                          ///< for the results
   std::int64_t tokens = 0;
+  int by_graph = 0;  ///< updates that were launched as a whole
 
   double working() const { return data + passes + all_reduce + optimizer; }
   double total() const { return working() + waiting; }
@@ -80,7 +91,7 @@ struct Options {
   RandomText text = {};
   int windows = 7, updates = 5, threads = 1;
   bool overlap = true;  ///< ranks sum the gradient while the backward pass continues
-  bool by_kernel = false;
+  bool device_graph = false, by_kernel = false;
 };
 
 /// A model, its optimizer and its batches.
@@ -90,6 +101,7 @@ class Bench {
       : ranks_(ranks),
         text_(options.text),
         overlap_(options.overlap && ranks.size() > 1),
+        device_graph_(options.device_graph),
         model_(options.model, {}, options.precision, options.device, 1),
         limits_({}, TrainConfig().spike_factor, options.device) {
     if (overlap_)
@@ -100,31 +112,21 @@ class Bench {
   StepTimes run_updates(int updates) {
     StepTimes times;
     std::vector<LaunchedUpdate> launched;
-    auto start = std::chrono::steady_clock::now();
-    const auto lap = [&start] {
-      const double seconds = seconds_since(start);
-      start = std::chrono::steady_clock::now();
-      return seconds;
-    };
+    Lap lap;
     for (int i = 0; i < updates; ++i) {
       auto batch = random_batch(text_, 7 + static_cast<std::uint64_t>(ranks_.rank()),
                                 static_cast<std::uint64_t>(++update_));
       batch.capacity = run_shape(text_);
       times.data += lap();
-      const auto parts = partition(batch, {.threads = model_.threads()});
-      const DeviceLoss own =
-          model_.accumulate(parts.front().shares, {.label_smoothing = 0.1}, update_, overlap_);
-      times.passes += lap();
-      model_.hand_over_rest();
-      if (overlap_)
-        ranks_.finish_sums();
-      else
-        ranks_.sum(model_.gradient());
-      const DeviceLoss sums = sum_over_ranks(ranks_, own);
-      times.all_reduce += lap();
-      launched.push_back({sums, step(sums), {}, {}});
-      times.optimizer += lap();
-      times.tokens += sums.target_tokens;
+      std::optional<LaunchedUpdate> update = launch_graph(batch);
+      if (update) {
+        ++times.by_graph;
+        times.passes += lap();
+      } else {
+        update = make_update(batch, times, lap);
+      }
+      times.tokens += update->loss.target_tokens;
+      launched.push_back(*std::move(update));
     }
     read_results(launched);
     times.waiting += lap();
@@ -132,13 +134,40 @@ class Bench {
   }
 
  private:
-  StepResult step(const DeviceLoss& sums) {
-    return model_.step({.loss = sums, .learning_rate = 1e-4, .clip_norm = 1, .limits = &limits_});
+  static constexpr LossConfig kLoss{.label_smoothing = 0.1};
+
+  StepConfig step_for(const DeviceLoss& sums) {
+    return {.loss = sums, .learning_rate = 1e-4, .clip_norm = 1, .limits = &limits_};
+  }
+
+  /// The update of the batch, if it can be launched as a whole.
+  std::optional<LaunchedUpdate> launch_graph(const PackedBatch& batch) {
+    if (!device_graph_) return std::nullopt;
+    const DeviceLoss loss{{}, batch.source.size(), batch.target.size()};
+    const auto result = model_.step_by_graph({&batch, 1}, kLoss, update_, step_for(loss));
+    if (!result) return std::nullopt;
+    return LaunchedUpdate{loss, *result, {}, {}};
+  }
+
+  LaunchedUpdate make_update(const PackedBatch& batch, StepTimes& times, Lap& lap) {
+    const auto parts = partition(batch, {.threads = model_.threads()});
+    const DeviceLoss own = model_.accumulate(parts.front().shares, kLoss, update_, overlap_);
+    times.passes += lap();
+    model_.hand_over_rest();
+    if (overlap_)
+      ranks_.finish_sums();
+    else
+      ranks_.sum(model_.gradient());
+    const DeviceLoss sums = sum_over_ranks(ranks_, own);
+    times.all_reduce += lap();
+    LaunchedUpdate update{sums, model_.step(step_for(sums)), {}, {}};
+    times.optimizer += lap();
+    return update;
   }
 
   Communicator& ranks_;
   const RandomText text_;
-  const bool overlap_;
+  const bool overlap_, device_graph_;
   TrainingModel model_;
   SpikeLimits limits_;
   std::int64_t update_ = 0;
@@ -167,7 +196,10 @@ nlohmann::ordered_json time_by_part(Bench& bench, int updates) {
 /// The measured windows, as the fields of the result.
 nlohmann::ordered_json measure(const Options& options, Communicator& ranks) {
   Bench bench(options, ranks);
-  bench.run_updates(options.updates);  // warms up
+  const int until_graph = options.device_graph ? 2 : 1;  // the first update is made without it
+  const StepTimes warm_up = bench.run_updates(std::max(options.updates, until_graph));
+  if (options.device_graph && warm_up.by_graph == 0)
+    throw Error("--device-graph: no update was recorded; it takes one rank, a GPU, and bf16");
 
   if (options.by_kernel && StandInCounts::is_there())  // it has no speed
     return {{"launches_by_kernel", launches_by_kernel([&] { bench.run_updates(1); })}};
@@ -252,6 +284,7 @@ int main(int count, char** arguments) try {
       ->check(CLI::NonNegativeNumber);
   app.add_option("--attention-dropout", attention_dropout, "of attention weights");
   app.add_option("--threads", options.threads);
+  app.add_flag("--device-graph", options.device_graph, "an update is launched as a whole");
   app.add_flag("--by-kernel", options.by_kernel, "the time of each kernel of an update on a GPU");
   app.add_flag("!--sum-after", options.overlap, "ranks sum the gradient after the backward pass");
   app.add_flag("--json", json, "the result is always JSON");

@@ -344,6 +344,7 @@ ITEMS = (  # in order of worth, with the most seconds that each may take
     speed("train-base-4096", 20, train_speed, "training speed of base, 4,096 tokens a batch", "base", 4096),
     speed("train-base-12288", 20, train_speed, "training speed of base, 12,288 tokens", "base", 12288),
     speed("train-base-25000", 20, train_speed, "training speed of base, 25,000 tokens", "base", 25000),
+    speed("train-base-graph", 20, train_speed, "the same with an update as a graph", "base", 25000, "--device-graph"),
     speed("train-base-50000", 25, train_speed, "training speed of base, 50,000 tokens", "base", 50000),
     speed("train-base-formula", 20, train_speed, "the same with dropout of attention", "base", 25000, "--attention-dropout", 0.1),
     speed("train-big-4096", 25, train_speed, "training speed of big, 4,096 tokens", "big", 4096),

@@ -33,13 +33,13 @@ def wait_for(condition):
     raise AssertionError("it does not come")
 
 
-def waits_of_window(folder, updates):
+def waits_of_window(folder, updates, *options):
     """How often the host waits while train_speed makes a first window and one that is measured."""
     programs, stand_in, _ = sys.argv[1:]
     counts = folder / f"{updates}.json"
     environment = dict(os.environ, LD_PRELOAD=stand_in, CUDA_STAND_IN_REPORT=str(counts))
     subprocess.run([f"{programs}/bench/train_speed", "--device", "cuda", "--preset", "tiny", "--windows", "1", "--updates", str(updates),
-                    "--max-tokens", "200", "--length", "10"], env=environment, check=True)
+                    "--max-tokens", "200", "--length", "10", *options], env=environment, check=True)
     return json.loads(counts.read_text(encoding="utf-8"))["waits"]
 
 
@@ -49,8 +49,9 @@ def main():
     folder.mkdir(parents=True)
     report = folder / "report.json"
 
-    few, many = waits_of_window(folder, 2), waits_of_window(folder, 5)
-    assert few == many, (few, many)
+    for options in ((), ("--device-graph",)):
+        few, many = waits_of_window(folder, 2, *options), waits_of_window(folder, 5, *options)
+        assert few == many, (options, few, many)
 
     # Killed in its second item, with the first one in the report.
     with subprocess.Popen(command("flash", "graph", "lines"), stdout=subprocess.DEVNULL) as process:
