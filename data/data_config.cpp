@@ -1,6 +1,7 @@
 #include "data/data_config.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/formatted_text.h"
 #include "base/utf8.h"
@@ -27,6 +28,35 @@ void check_one_for_each_file(std::string_view flag, std::size_t values, std::siz
                      ": give one for each");
 }
 
+/// A weight of a training file. Throws UsageError that begins with `place`, the flag and its value.
+double parse_weight(std::string_view flag, const std::string& place, const std::string& text) {
+  const double weight = parse_number(flag, text);
+  if (!(weight >= 0 && weight <= kMostWeight))
+    throw UsageError(place, ": a weight must be from 0 to ", kMostWeight);
+  return weight;
+}
+
+/// A stage "3: 1 0.5", or without a number of passes if it is the last.
+MixStage parse_stage(const std::string& text, bool is_last, std::int64_t& epoch) {
+  const std::string place = join_text("--mix '", replace_invalid_utf8(text), "'");
+  const std::size_t colon = text.find(':');
+  if ((colon == text.npos) != is_last)
+    throw UsageError(place, is_last ? ": the last stage lasts to the end, so it has no passes"
+                                    : ": its number of passes and a colon are missing: '3: 1 0.5'");
+  MixStage stage{.first_epoch = epoch, .weights = {}};
+  if (!is_last) {
+    const std::int64_t passes = parse_integer("mix", std::string(strip(text.substr(0, colon))));
+    if (passes < 1) throw UsageError(place, ": a stage has one pass at least");
+    epoch += passes;
+  }
+  const std::string weights = is_last ? text : text.substr(colon + 1);
+  for (const ByteRange& word : words_between_spaces(weights))
+    stage.weights.push_back(parse_weight("mix", place, std::string(word.of(weights))));
+  if (std::ranges::all_of(stage.weights, [](double weight) { return weight == 0; }))
+    throw UsageError(place, ": shows no file; one weight must be above 0");
+  return stage;
+}
+
 void check_fraction(std::string_view flag, double value) {
   if (!(value >= 0 && value <= 1)) throw UsageError("--", flag, " ", value, ": is not from 0 to 1");
 }
@@ -39,15 +69,21 @@ std::vector<std::string> DataConfig::valid_names() const {
   return names;
 }
 
-std::vector<double> DataConfig::weights() const {
-  if (corpus_weights.empty()) return std::vector<double>(training_files(), 1);
-  std::vector<double> weights;
+std::vector<MixStage> DataConfig::stages() const {
+  std::vector<MixStage> stages;
+  std::int64_t epoch = 0;
+  for (const std::string& text : mix)
+    stages.push_back(parse_stage(text, &text == &mix.back(), epoch));
+  if (!stages.empty()) return stages;
+  stages.push_back({.first_epoch = 0, .weights = std::vector<double>(training_files(), 1)});
+  if (corpus_weights.empty()) return stages;
+  stages[0].weights.clear();
   for (const std::string& text : corpus_weights) {
-    weights.push_back(parse_number("corpus-weights", text));
-    if (!(weights.back() > 0 && weights.back() <= kMostWeight))
-      throw UsageError("--corpus-weights ", text, ": must be above 0, and at most ", kMostWeight);
+    const std::string place = "--corpus-weights " + text;
+    stages[0].weights.push_back(parse_weight("corpus-weights", place, text));
+    if (stages[0].weights.back() == 0) throw UsageError(place, ": must be above 0");
   }
-  return weights;
+  return stages;
 }
 
 std::vector<std::string> DataConfig::tags() const {
@@ -65,11 +101,16 @@ void DataConfig::check() const {
   check_file_lists("train", train_source, train_target);
   check_file_lists("valid", valid_source, valid_target);
   check_file_lists("keep-valid", keep_valid_source, keep_valid_target);
-  check_one_for_each_file("corpus-weights", corpus_weights.size(), training_files());
   check_one_for_each_file("corpus-tags", corpus_tags.size(), training_files());
   if (!aligns_text())
     check_one_for_each_file("guided-alignment", guided_alignment.size(), training_files());
-  weights();
+  if (!mix.empty() && !corpus_weights.empty())
+    throw UsageError("--mix takes the place of --corpus-weights; leave out one of them");
+  for (const MixStage& stage : stages())
+    check_one_for_each_file(mix.empty() ? "corpus-weights" : "mix", stage.weights.size(),
+                            training_files());
+  if (!(corpus_temperature >= 1))
+    throw UsageError("--corpus-temperature ", corpus_temperature, ": must be at least 1");
   for (const std::string& tag : corpus_tags)
     if (find_invalid_utf8(tag) != tag.npos || std::ranges::any_of(code_points(tag), is_space))
       throw UsageError("--corpus-tags ", replace_invalid_utf8(tag),
@@ -97,6 +138,12 @@ void DataConfig::check() const {
     throw UsageError(
         "--augment-upper-case and --augment-title-case: more than 1 together, but a "
         "pair can be only one of them");
+}
+
+double tempered(double temperature, std::int64_t pairs, std::int64_t most) {
+  if (pairs == 0) return 1;
+  const double part = static_cast<double>(pairs) / static_cast<double>(most);
+  return std::min(kMostWeight, std::pow(part, 1 / temperature - 1));
 }
 
 bool passes_ratio(std::int64_t source, std::int64_t target, double max_ratio) {

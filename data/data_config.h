@@ -38,6 +38,14 @@ constexpr std::array<std::string_view, 3> names_of(ValidOverlap) {
   return {"unscored", "untrained", "ignored"};
 }
 
+/// A stage of the training text: the epochs from `first_epoch` on, up to the next stage.
+struct MixStage {
+  std::int64_t first_epoch;
+  std::vector<double> weights;  ///< [files] how often an epoch shows a file's pairs, on average
+
+  bool operator==(const MixStage&) const = default;
+};
+
 /// The side of the training pairs that is segmented at random.
 enum class SamplingSide { Both, Source, Target };
 constexpr std::array<std::string_view, 3> names_of(SamplingSide) {
@@ -48,7 +56,9 @@ struct DataConfig {
   std::vector<std::string> train_source = {},
                            train_target = {};      ///< file i of one translates file i of the other
   std::vector<std::string> train = {};             ///< files with both sides, after those
-  std::vector<std::string> corpus_weights = {};    ///< see weights()
+  std::vector<std::string> corpus_weights = {};    ///< see stages()
+  double corpus_temperature = 1;                   ///< see tempered()
+  std::vector<std::string> mix = {};               ///< see stages()
   std::vector<std::string> corpus_tags = {};       ///< see tags()
   std::vector<std::string> guided_alignment = {};  ///< see aligns_text(); files as in training
   std::vector<std::string> valid_source = {}, valid_target = {};
@@ -81,8 +91,8 @@ struct DataConfig {
   std::vector<std::string> valid_names() const;
   /// Whether the program aligns the training text itself, in place of reading alignments.
   bool aligns_text() const { return guided_alignment == std::vector<std::string>{"auto"}; }
-  /// For each training file, how often its pairs are seen in an epoch, on average; 1 by default.
-  std::vector<double> weights() const;
+  /// The stages of --mix; without it one stage, of --corpus-weights. A weight is 1 by default.
+  std::vector<MixStage> stages() const;
   /// For each training file, the token in front of its source lines; "": none.
   std::vector<std::string> tags() const;
 
@@ -123,6 +133,15 @@ struct DataConfig {
     field("corpus-weights", corpus_weights,
           "for each training file, how many times an epoch shows its pairs; 0.5: in every second "
           "epoch; default: 1");
+    field("corpus-temperature", corpus_temperature,
+          "show the pairs of small training files more often: with T, a file of n pairs has a part "
+          "of an epoch that is proportional to n^(1/T); the pairs of the largest file are seen "
+          "once, or as often as --corpus-weights says, which multiply; 1: all pairs alike");
+    field("mix", mix,
+          "stages of the run, in place of --corpus-weights: for each stage the number of passes "
+          "and the weights of the training files, for example '3: 1 0' '1 0.5'; the last stage has "
+          "no number, and lasts to the end; 0: not in this stage",
+          {.placeholder = "STAGE"});
     field("corpus-tags", corpus_tags,
           "for each training file, a tag to put before its source lines, for example '' '<bt>'; a "
           "tag is never split; '': no tag");
@@ -212,6 +231,10 @@ struct DataConfig {
           "sentences on a line, drawn again in each epoch");
   }
 };
+
+/// The weight of a file of `pairs` pairs by --corpus-temperature, if the largest file has `most`:
+/// (pairs / most)^(1/temperature - 1), at most 1,000 (Devlin 2018, multilingual BERT).
+double tempered(double temperature, std::int64_t pairs, std::int64_t most);
 
 /// Pairs with no more pieces than this on either side pass any --max-ratio, because the lengths of
 /// short sentences vary widely.

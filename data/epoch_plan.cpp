@@ -46,9 +46,14 @@ std::uint32_t permute_back(std::uint32_t x, std::uint64_t key) {
 /// Gives each use of a seed its own random numbers.
 enum Purpose : std::uint64_t { kPairOrder = 1, kBatchOrder = 2, kFraction = 3, kMixedOrder = 4 };
 
-/// The weights by range of pairs, with the end of the corpus as the last element.
-std::vector<WeightedPairs> weighted_ranges(const Corpus& corpus, const PlanConfig& config) {
-  auto ranges = config.weights;
+constexpr std::int64_t kLastEpoch = std::numeric_limits<std::int64_t>::max();
+
+/// The weights of an epoch by range of pairs, with the end of the corpus as the last element.
+std::vector<WeightedPairs> weighted_ranges(const Corpus& corpus, const PlanConfig& config,
+                                           std::int64_t epoch) {
+  std::vector<WeightedPairs> ranges;
+  for (const WeightStage& stage : config.stages)
+    if (stage.first_epoch <= epoch) ranges = stage.weights;
   if (ranges.empty()) ranges.push_back({.first_pair = 0, .weight = 1});
   ranges.push_back({.first_pair = corpus.pairs(), .weight = 0});
   return ranges;
@@ -155,7 +160,7 @@ namespace {
 
 EpochSize size_of_epoch(const Corpus& corpus, const PlanConfig& config) {
   EpochSize size;
-  const auto ranges = weighted_ranges(corpus, config);
+  const auto ranges = weighted_ranges(corpus, config, kLastEpoch);
   for (std::size_t i = 0; i + 1 < ranges.size(); ++i)
     for (std::int64_t pair = ranges[i].first_pair; pair < ranges[i + 1].first_pair; ++pair) {
       const PairLengths lengths = corpus.lengths(pair);
@@ -244,7 +249,7 @@ EpochPlan plan_epoch(const Corpus& corpus, const PlanConfig& config, std::int64_
   EpochPlan plan;
   const bool mixed = config.lengths == BatchLengths::Mixed;
   const BatchCapacity capacity = mixed ? batch_capacity(corpus, config) : BatchCapacity{};
-  const auto ranges = weighted_ranges(corpus, config);
+  const auto ranges = weighted_ranges(corpus, config, epoch);
   double largest = 0;
   for (const WeightedPairs& range : ranges) largest = std::max(largest, range.weight);
   for (std::uint32_t number = 0; number < std::ceil(largest); ++number) {

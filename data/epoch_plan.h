@@ -22,6 +22,15 @@ struct WeightedPairs {
   bool operator==(const WeightedPairs&) const = default;
 };
 
+/// A stage of the training text: the weights of the epochs from `first_epoch` on, up to the next
+/// stage.
+struct WeightStage {
+  std::int64_t first_epoch;
+  std::vector<WeightedPairs> weights;  ///< from pair 0 on
+
+  bool operator==(const WeightStage&) const = default;
+};
+
 /// Similar: the sentences of a batch have about the same length. Padding then wastes little.
 /// Mixed: the pairs of a batch are drawn at random. All batches then have about the same number of
 /// tokens on each side, so that they fit into one capacity, whose shape a GPU meets in each update.
@@ -33,8 +42,8 @@ struct PlanConfig {
   std::int64_t max_sentences = 0;  ///< 0: no limit
   BatchLengths lengths = BatchLengths::Similar;
   std::uint64_t seed = 1;
-  std::vector<WeightedPairs> weights = {};  ///< from pair 0 on; none: all pairs once
-  int threads = 0;                          ///< of the sorting; 0: all cores
+  std::vector<WeightStage> stages = {};  ///< from epoch 0 on; none: all pairs once
+  int threads = 0;                       ///< of the sorting; 0: all cores
 };
 
 /// How often a pair is seen in an epoch: floor(weight) or ceil(weight) times. The mean over the
@@ -54,11 +63,12 @@ struct BatchCapacity {
   BatchShape shape = {};                                             ///< with filler
 };
 
-/// The side with more tokens has room for `max_tokens`. The other side has room for
-/// as many as fill it at about the same time. Both numbers are multiples of 256, or of 64 below
-/// 8,192. Some filler sentences fit, too. The capacity's `longest` is the length of the longest
-/// sentence, rounded up to a multiple of 128.
+/// The side with more tokens has room for `max_tokens`. The other side has room for as many as fill
+/// it at about the same time. Both numbers are multiples of 256, or of 64 below 8,192. Some filler
+/// sentences fit, too. The capacity's `longest` is the length of the longest sentence, rounded up
+/// to a multiple of 128.
 BatchCapacity batch_capacity(const EpochSize& epoch, const PlanConfig& config);
+/// Of an epoch with the weights of the last stage.
 BatchCapacity batch_capacity(const Corpus& corpus, const PlanConfig& config);
 
 class EpochPlan {

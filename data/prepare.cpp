@@ -348,21 +348,34 @@ void take_hashes(const PreparationWork& work, const std::vector<const TextFile*>
   if (!terms.empty()) take(terms, hex16(xxh3(read_file(terms))));
 }
 
-std::vector<CorpusSection> sections_of(const PreparationWork& work, const ParallelText& text,
-                                       const Corpus& corpus) {
-  const std::vector<double> weights = work.data.weights();
-  const std::vector<std::string> tags = work.data.tags();
-  std::vector<CorpusSection> sections;
-  for (std::size_t file = 0; file < weights.size(); ++file) {
+/// Finds the sections, and the weights of each in the stages.
+void take_sections(const DataConfig& data, const ParallelText& text, PreparedData& prepared) {
+  const Corpus& corpus = prepared.train;
+  const std::vector<std::string> tags = data.tags();
+  std::int64_t most = 0;
+  for (std::size_t file = 0; file < tags.size(); ++file) {
     const std::int64_t first = corpus.first_pair_from(text.first_pairs()[file]);
     const std::int64_t end = corpus.first_pair_from(text.first_pairs()[file + 1]);
-    sections.push_back({.source_path = text.source_files()[file].path(),
-                        .tag = tags[file],
-                        .first_pair = first,
-                        .pairs = end - first,
-                        .weight = weights[file]});
+    prepared.sections.push_back({.source_path = text.source_files()[file].path(),
+                                 .tag = tags[file],
+                                 .first_pair = first,
+                                 .pairs = end - first,
+                                 .weights = {}});
+    most = std::max(most, end - first);
   }
-  return sections;
+  for (const MixStage& stage : data.stages()) {
+    std::int64_t shown = 0;
+    for (std::size_t file = 0; file < tags.size(); ++file) {
+      CorpusSection& section = prepared.sections[file];
+      section.weights.push_back(stage.weights[file] *
+                                tempered(data.corpus_temperature, section.pairs, most));
+      if (section.weights.back() > 0) shown += section.pairs;
+    }
+    if (shown == 0 && corpus.pairs() > 0)
+      throw UsageError("--mix: stage ", prepared.stage_epochs.size() + 1,
+                       " shows only files that have no pair to train on");
+    prepared.stage_epochs.push_back(stage.first_epoch);
+  }
 }
 
 /// The fraction of pairs that have a term. Throws Error if there are no terms.
@@ -459,11 +472,33 @@ void take_validation(const PreparationWork& work, const CorpusFacts& facts,
 
 }  // namespace
 
-std::vector<WeightedPairs> PreparedData::weights() const {
-  std::vector<WeightedPairs> weights;
-  for (const CorpusSection& section : sections)
-    weights.push_back({.first_pair = section.first_pair, .weight = section.weight});
-  return weights;
+std::vector<WeightStage> PreparedData::stages() const {
+  std::vector<WeightStage> stages;
+  for (std::size_t stage = 0; stage < stage_epochs.size(); ++stage) {
+    stages.push_back({.first_epoch = stage_epochs[stage], .weights = {}});
+    for (const CorpusSection& section : sections)
+      stages.back().weights.push_back(
+          {.first_pair = section.first_pair, .weight = section.weights[stage]});
+  }
+  return stages;
+}
+
+std::vector<double> PreparedData::times_shown(double updates, double updates_per_epoch) const {
+  std::vector<double> times(sections.size());
+  double of_first = 0;  // pairs that the first epoch shows
+  for (std::size_t stage = 0; stage < stage_epochs.size(); ++stage) {
+    double shown = 0;
+    for (const CorpusSection& section : sections)
+      shown += section.weights[stage] * static_cast<double>(section.pairs);
+    if (stage == 0) of_first = shown;
+    double epochs = updates / updates_per_epoch * of_first / shown;
+    if (stage + 1 < stage_epochs.size())
+      epochs = std::min(epochs, static_cast<double>(stage_epochs[stage + 1] - stage_epochs[stage]));
+    for (std::size_t i = 0; i < sections.size(); ++i)
+      times[i] += epochs * sections[i].weights[stage];
+    updates -= epochs * updates_per_epoch * shown / of_first;
+  }
+  return times;
 }
 
 PreparedData prepare_data(const Preparation& preparation) {
@@ -504,7 +539,7 @@ PreparedData prepare_data(const Preparation& preparation) {
   const auto storage = corpus_of(work, text, corpus_file, valid_hashes, prepared);
   prepared.train = Corpus(storage);
   prepared.survey = survey_of(work, text, prepared.train, corpus_file);
-  prepared.sections = sections_of(work, text, prepared.train);
+  take_sections(data, text, prepared);
   if (FreshEncoder::is_wanted(data))
     prepared.encoder =
         std::make_shared<const FreshEncoder>(shared_text, prepared.tokenizers, data, work.seed);

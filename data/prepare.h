@@ -83,13 +83,14 @@ struct Preparation {
 struct CorpusSection {
   std::string source_path, tag;
   std::int64_t first_pair, pairs;
-  double weight;
+  std::vector<double> weights;  ///< of each stage, --corpus-temperature included
 };
 
 struct PreparedData {
   TokenizerPair tokenizers;
   Corpus train;
-  std::vector<CorpusSection> sections;  ///< of `train`
+  std::vector<CorpusSection> sections;     ///< of `train`
+  std::vector<std::int64_t> stage_epochs;  ///< [stages] the first epoch of each
   /// Encodes pairs of `train` again for each epoch; null if no setting asks for that.
   std::shared_ptr<const FreshEncoder> encoder;
   std::shared_ptr<const PairAlignments> alignments;  ///< null without --guided-alignment
@@ -115,7 +116,10 @@ struct PreparedData {
   std::int64_t asked_vocab_size = 0;  ///< --vocab-size, to be compared with the tokenizers' size()
 
   /// The weights of the sections, for the plan of an epoch.
-  std::vector<WeightedPairs> weights() const;
+  std::vector<WeightStage> stages() const;
+  /// [sections]: how often a run of so many updates shows a pair, if the first epoch has
+  /// `updates_per_epoch`.
+  std::vector<double> times_shown(double updates, double updates_per_epoch) const;
 };
 
 /// Checks all text before anything else. Trains tokenizers if none are given. The files of the

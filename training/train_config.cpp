@@ -40,12 +40,12 @@ void TrainConfig::apply_preset(Preset chosen) {
   }
 }
 
-PlanConfig TrainConfig::epoch_plan(std::vector<WeightedPairs> weights) const {
+PlanConfig TrainConfig::epoch_plan(std::vector<WeightStage> stages) const {
   return {.max_tokens = max_tokens,
           .max_sentences = max_sentences,
           .lengths = batch_lengths,
           .seed = static_cast<std::uint64_t>(seed),
-          .weights = std::move(weights),
+          .stages = std::move(stages),
           .threads = static_cast<int>(threads)};
 }
 

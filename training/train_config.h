@@ -93,8 +93,8 @@ struct TrainConfig {
   /// Updates between checkpoints: save_every, or valid_every if that is 0.
   std::int64_t save_interval() const { return save_every > 0 ? save_every : valid_every; }
   LossConfig loss() const;
-  /// How an epoch is planned, for a corpus of these weights. A rollback changes the seed.
-  PlanConfig epoch_plan(std::vector<WeightedPairs> weights) const;
+  /// How an epoch is planned, for a corpus of these stages. A rollback changes the seed.
+  PlanConfig epoch_plan(std::vector<WeightStage> stages) const;
   /// --max-time in seconds; 0: no limit.
   double max_seconds() const;
 

@@ -300,6 +300,22 @@ std::vector<std::string> automatic_fields() {
   return {names.begin(), names.end()};
 }
 
+namespace {
+
+/// "the run shows each pair of a.en about 13 times, of b.en 42 times"
+std::string shown_text(const PreparedData& data, double updates, double updates_per_epoch) {
+  const std::vector<double> times = data.times_shown(updates, updates_per_epoch);
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < times.size(); ++i)
+    texts.push_back(
+        join_text("of ", data.sections[i].source_path, " ",
+                  times[i] < 10 ? fixed_text(times[i], 1) : with_separators(std::llround(times[i])),
+                  " times"));
+  return "the run shows each pair " + joined(texts, ", ");
+}
+
+}  // namespace
+
 void log_choices(const TrialSettings& trial, const EpochFacts& corpus) {
   const TrainConfig& config = trial.config;
   const double seconds =
@@ -328,6 +344,8 @@ void log_choices(const TrialSettings& trial, const EpochFacts& corpus) {
     text += "no validation: there is no validation text";
   }
   log_info(text);
+  if (end && trial.data.sections.size() > 1)
+    log_info(shown_text(trial.data, end->updates_left, corpus.updates_per_epoch));
   const ModelSize size{.parameters = parameters_of(trial.model),
                        .fitting = parameters_of(fitting_model(trial.model, corpus.size))};
   for (const std::string& doubt : doubtful_choices(config, trial.model, size, corpus.size, pace))

@@ -100,6 +100,12 @@ void log_trained_validation(const ValidSet& valid) {
     log_info(found + "left out of the validation");
 }
 
+std::string weights_text(const std::vector<double>& weights) {
+  std::vector<std::string> texts;
+  for (const double weight : weights) texts.push_back(format("%.4g", weight));
+  return joined(texts, ", ");
+}
+
 }  // namespace
 
 void log_data(const PreparedData& data) {
@@ -140,7 +146,8 @@ void log_data(const PreparedData& data) {
   if (data.sections.size() > 1)
     for (const CorpusSection& section : data.sections)
       log_info(join_text("    ", section.source_path, ": ", counted(section.pairs, "pair"),
-                         ", weight ", section.weight,
+                         section.weights.size() > 1 ? ", weights " : ", weight ",
+                         weights_text(section.weights),
                          section.tag.empty() ? std::string() : ", tag " + section.tag));
   const auto size = std::min(data.tokenizers.source->size(), data.tokenizers.target->size());
   if (data.tokenizers_trained && size < data.asked_vocab_size)

@@ -100,9 +100,9 @@ TEST_F(FreshBatches, FreshBatchesKeepTheBudgetAndFillMostOfIt) {
 
 TEST_F(FreshBatches, FreshBatchesAreTheSameAfterAResume) {
   data.augment_upper_case = 0.1;
-  data.corpus_weights = {"2", "0.7"};
+  data.mix = {"1: 1 0", "2 0.7"};
   const PreparedData prepared = prepare();
-  const PlanConfig config{.max_tokens = 2000, .weights = prepared.weights()};
+  const PlanConfig config{.max_tokens = 2000, .stages = prepared.stages()};
   BatchStream whole(prepared.train, config, end_ids(prepared.tokenizers), {},
                     {.supplements = {prepared.encoder}});
   const PreparedData again = prepare();
@@ -155,7 +155,7 @@ TEST(BatchStream, AResumedStreamContinuesAsIfItHadNeverStopped) {
 
 TEST(BatchStream, EpochsThatSmallWeightsLeaveEmptyAreSkipped) {
   const Corpus corpus = corpus_of({{{5, 6}, {7}}, {{8}, {9, 10}}});
-  BatchStream stream(corpus, {.max_tokens = 100, .weights = {{0, 0.1}}}, kEnds, {});
+  BatchStream stream(corpus, {.max_tokens = 100, .stages = {{0, {{0, 0.1}}}}}, kEnds, {});
   std::int64_t pairs = 0;
   while (stream.position().epoch < 40) pairs += stream.next().target.sentences();
   EXPECT_GE(pairs, 8);

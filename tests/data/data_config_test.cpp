@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "data/batch_stream.h"
@@ -64,6 +66,47 @@ TEST(DataConfig, ValuesThatMakeNoSenseAreRefusedByTheNameOfTheFlag) {
               HasSubstr("--augment-drop-end-punctuation"));
   EXPECT_THAT(message([](DataConfig& c) { c.augment_upper_case = c.augment_title_case = 0.6; }),
               HasSubstr("--augment-upper-case and --augment-title-case"));
+  EXPECT_THAT(message([](DataConfig& c) { c.corpus_temperature = 0.5; }),
+              HasSubstr("--corpus-temperature 0.5"));
+}
+
+TEST(DataConfig, StagesThatMakeNoSenseAreRefused) {
+  const auto message = [](std::vector<std::string> mix, std::vector<std::string> weights = {}) {
+    const DataConfig config{.train_source = {"a", "b"},
+                            .train_target = {"A", "B"},
+                            .corpus_weights = std::move(weights),
+                            .mix = std::move(mix)};
+    return message_of<UsageError>([&] { config.check(); });
+  };
+  EXPECT_EQ(message({"2: 1 0", "0.5 1"}), "");
+  EXPECT_THAT(message({"2: 1 0", "1: 0.5 1"}), Names("--mix '1: 0.5 1' ... last stage"));
+  EXPECT_THAT(message({"1 0", "0.5 1"}), Names("--mix '1 0' ... passes"));
+  EXPECT_THAT(message({"0: 1 0", "0.5 1"}), Names("--mix '0: 1 0' ... one pass"));
+  EXPECT_THAT(message({"x: 1 0", "0.5 1"}), HasSubstr("--mix"));
+  EXPECT_THAT(message({"1: 0 0", "0.5 1"}), Names("--mix '1: 0 0' ... above 0"));
+  EXPECT_THAT(message({"1: 1 -1", "0.5 1"}), Names("--mix '1: 1 -1' ... from 0"));
+  EXPECT_THAT(message({"1: 1", "0.5 1"}), Names("--mix ... 1 value ... 2 training files"));
+  EXPECT_THAT(message({""}), HasSubstr("--mix"));
+  EXPECT_THAT(message({"1 1"}, {"1", "1"}), Names("--mix ... --corpus-weights"));
+}
+
+TEST(DataConfig, AStageBeginsAfterThePassesOfThoseBeforeIt) {
+  const DataConfig config{.train_source = {"a", "b"},
+                          .train_target = {"A", "B"},
+                          .mix = {"2: 1 0", " 3 : 1  0.5", "0 7"}};
+  EXPECT_EQ(config.stages(), (std::vector<MixStage>{{0, {1, 0}}, {2, {1, 0.5}}, {5, {0, 7}}}));
+}
+
+TEST(Tempered, FilesHavePartsOfAnEpochByTheRootOfTheirSize) {
+  for (const double temperature : {1.0, 2.0, 5.0}) {
+    const auto part = [&](std::int64_t pairs) {
+      return static_cast<double>(pairs) * tempered(temperature, pairs, 1'000'000);
+    };
+    EXPECT_NEAR(part(1'000'000), 1e6, 1e-3);
+    EXPECT_NEAR(part(20'000) / part(1'000'000), std::pow(0.02, 1 / temperature), 1e-9);
+  }
+  EXPECT_EQ(tempered(100, 1, 1'000'000'000), 1000) << "the largest weight";
+  EXPECT_EQ(tempered(2, 0, 100), 1);
 }
 
 TEST(PassesRatio, TheLongerSideDecidesWhicheverItIs) {
@@ -140,13 +183,40 @@ TEST_F(TaggedCorpora, HeldOutLinesHaveTheTagIfAllCorporaHaveOne) {
 }
 
 TEST_F(TaggedCorpora, WeightsBelongToTheKeptPairsOfTheirFiles) {
-  EXPECT_EQ(prepare().weights(), (std::vector<WeightedPairs>{{0, 1}, {300, 1}}));
+  EXPECT_EQ(prepare().stages(), (std::vector<WeightStage>{{0, {{0, 1}, {300, 1}}}}));
   data.corpus_weights = {"1", "2.5"};
   const PreparedData prepared = prepare();
   EXPECT_EQ(prepared.sections[1].pairs, 2);
   EXPECT_EQ(prepared.sections[1].tag, "<bt>");
-  EXPECT_EQ(prepared.weights(), (std::vector<WeightedPairs>{{0, 1}, {300, 2.5}}));
+  EXPECT_EQ(prepared.stages(), (std::vector<WeightStage>{{0, {{0, 1}, {300, 2.5}}}}));
   EXPECT_EQ(prepare().cache, CacheUse::Reused) << "weights leave the tokens as they are";
+  data.corpus_temperature = 2;
+  EXPECT_DOUBLE_EQ(prepare().sections[0].weights[0], 1);
+  EXPECT_DOUBLE_EQ(prepare().sections[1].weights[0], 2.5 * std::sqrt(150));
+}
+
+TEST_F(TaggedCorpora, StagesHaveTheirWeightsAndARunShowsAPairAsOftenAsTheySay) {
+  data.mix = {"2: 1 0", "4: 0.5 3", "0 1"};
+  const PreparedData prepared = prepare();
+  EXPECT_EQ(prepared.stages(),
+            (std::vector<WeightStage>{
+                {0, {{0, 1}, {300, 0}}}, {2, {{0, 0.5}, {300, 3}}}, {6, {{0, 0}, {300, 1}}}}));
+  // Epochs of 300 pairs, 156 pairs and 2 pairs.
+  const auto expect_shown = [&](double updates, double first, double second) {
+    const auto times = prepared.times_shown(updates, 300);  // an update shows one pair
+    EXPECT_NEAR(times[0], first, 1e-9);
+    EXPECT_NEAR(times[1], second, 1e-9);
+  };
+  expect_shown(150, 0.5, 0);
+  expect_shown(600 + 156, 2.5, 3);
+  expect_shown(600 + 4 * 156 + 10, 4, 17);
+}
+
+TEST_F(TaggedCorpora, AStageWithoutAPairIsRefused) {
+  data.train_source[1] = write("b.en", "\n");
+  data.train_target[1] = write("b.de", "\n");
+  data.mix = {"1: 1 1", "0 1"};
+  EXPECT_THAT(message_of<UsageError>([&] { prepare(); }), Names("--mix ... stage 2 ... no pair"));
 }
 
 }  // namespace

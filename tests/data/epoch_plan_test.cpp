@@ -170,7 +170,7 @@ TEST(TimesSeen, TimesDependOnTheSeed) {
 TEST(EpochPlan, AnEpochHasEachPairAsOftenAsItsWeightSays) {
   const Corpus corpus = corpus_of(random_pairs(900, 20));
   const PlanConfig config{
-      .max_tokens = 120, .seed = 5, .weights = {{0, 1}, {300, 2.5}, {700, 0.2}}};
+      .max_tokens = 120, .seed = 5, .stages = {{0, {{0, 1}, {300, 2.5}, {700, 0.2}}}}};
   const auto weight_of = [](std::uint32_t pair) {
     return pair < 300 ? 1.0 : pair < 700 ? 2.5 : 0.2;
   };
@@ -193,9 +193,25 @@ TEST(EpochPlan, AnEpochHasEachPairAsOftenAsItsWeightSays) {
   }
 }
 
+TEST(EpochPlan, EachStageHasItsWeights) {
+  const Corpus corpus = corpus_of(random_pairs(900, 20));
+  for (const BatchLengths lengths : {BatchLengths::Similar, BatchLengths::Mixed}) {
+    const PlanConfig config{.max_tokens = 120,
+                            .lengths = lengths,
+                            .stages = {{0, {{0, 1}, {300, 0}}}, {2, {{0, 0}, {300, 2}}}}};
+    for (std::int64_t epoch = 0; epoch < 5; ++epoch) {
+      std::vector<std::int64_t> seen(900);
+      for (const auto& batch : batches_of(plan_epoch(corpus, config, epoch)))
+        for (const std::uint32_t pair : batch) ++seen[pair];
+      for (std::size_t pair = 0; pair < 900; ++pair)
+        ASSERT_EQ(seen[pair], (epoch < 2) == (pair < 300) ? (epoch < 2 ? 1 : 2) : 0);
+    }
+  }
+}
+
 TEST(EpochPlan, RoundsOfAWeightAreInDifferentOrders) {
   const Corpus corpus = corpus_of(std::vector<TokenPair>(200, {{1, 2}, {3}}));
-  const EpochPlan plan = plan_epoch(corpus, {.max_tokens = 60, .weights = {{0, 2}}}, 0);
+  const EpochPlan plan = plan_epoch(corpus, {.max_tokens = 60, .stages = {{0, {{0, 2}}}}}, 0);
   std::vector<std::vector<std::uint32_t>> first, second;
   for (std::int64_t i = 0; i < plan.batches(); ++i)
     (plan.round(i) == 0 ? first : second).emplace_back(plan.batch(i).begin(), plan.batch(i).end());

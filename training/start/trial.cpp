@@ -76,7 +76,7 @@ namespace {
 constexpr std::int64_t kTimedBatches = 4;
 
 PlanConfig plan_of(const TrialSettings& settings, std::int64_t max_tokens) {
-  PlanConfig plan = settings.config.epoch_plan(settings.data.weights());
+  PlanConfig plan = settings.config.epoch_plan(settings.data.stages());
   plan.max_tokens = max_tokens;
   return plan;
 }
