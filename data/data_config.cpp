@@ -134,6 +134,9 @@ void DataConfig::check() const {
   check_fraction("augment-title-case", augment_title_case);
   check_fraction("augment-drop-end-punctuation", augment_drop_end_punctuation);
   check_fraction("augment-join", augment_join);
+  check_fraction("augment-typos", augment_typos);
+  check_fraction("augment-inline-tags", augment_inline_tags);
+  check_fraction("augment-copied-text", augment_copied_text);
   if (augment_upper_case + augment_title_case > 1)
     throw UsageError(
         "--augment-upper-case and --augment-title-case: more than 1 together, but a "

@@ -38,6 +38,11 @@ constexpr std::array<std::string_view, 3> names_of(ValidOverlap) {
   return {"unscored", "untrained", "ignored"};
 }
 
+/// The noise of training pairs for which no flag --augment-... is given: none, or a usual share of
+/// each kind.
+enum class Noise { None, Usual };
+constexpr std::array<std::string_view, 2> names_of(Noise) { return {"none", "usual"}; }
+
 /// A stage of the training text: the epochs from `first_epoch` on, up to the next stage.
 struct MixStage {
   std::int64_t first_epoch;
@@ -83,6 +88,10 @@ struct DataConfig {
   double augment_title_case = 0;
   double augment_drop_end_punctuation = 0;
   double augment_join = 0;
+  Noise noise = Noise::None;
+  double augment_typos = 0;
+  double augment_inline_tags = 0;
+  double augment_copied_text = 0;
 
   /// Throws UsageError naming the flag.
   void check() const;
@@ -229,6 +238,19 @@ struct DataConfig {
     field("augment-join", augment_join,
           "probability that a training pair is seen with another pair of its file after it, as two "
           "sentences on a line, drawn again in each epoch");
+    field("noise", noise,
+          "usual: all kinds of noise that people's text has, in the usual shares: upper case 0.07, "
+          "title case 0.05, no end punctuation 0.2, typos 0.05, inline tags 0.005, copied text "
+          "0.01; a flag of one kind (--augment-...) overrides its share");
+    field("augment-typos", augment_typos,
+          "probability that a training pair is seen with mistyped words in the source, drawn again "
+          "in each epoch");
+    field("augment-inline-tags", augment_inline_tags,
+          "probability that a training pair is seen with an inline tag on both sides, like "
+          "<b>word</b>, drawn again in each epoch");
+    field("augment-copied-text", augment_copied_text,
+          "probability that a training pair is seen with the same random code on both sides, at "
+          "the beginning or the end, drawn again in each epoch");
   }
 };
 

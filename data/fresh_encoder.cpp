@@ -1,6 +1,8 @@
 #include "data/fresh_encoder.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <utility>
 
 #include "base/error.h"
@@ -79,15 +81,103 @@ TextPair concatenated(const TextPair& first, const TextPair& second) {
 
 namespace {
 
+/// A letter of a script that has spaces between words.
+bool can_be_mistyped(char32_t c) { return general_category(c)[0] == 'L' && !is_unspaced(c); }
+
+/// One letter is mistyped. Returns false if there are no two letters side by side.
+bool mistype(std::u32string& text, RandomStream& random) {
+  std::vector<std::size_t> places;  // of letters that have a letter after them
+  for (std::size_t i = 0; i + 1 < text.size(); ++i)
+    if (can_be_mistyped(text[i]) && can_be_mistyped(text[i + 1])) places.push_back(i);
+  if (places.empty()) return false;
+  const std::size_t at = random.choice(places);
+  switch (random.below(4)) {
+    case 0:
+      std::swap(text[at], text[at + 1]);
+      break;
+    case 1:
+      text.erase(at, 1);
+      break;
+    case 2:
+      text.insert(at, 1, text[at]);
+      break;
+    default:
+      text[at] = text[random.choice(places)];
+  }
+  return true;
+}
+
+/// The words that a text has once, in order of their bytes.
+std::vector<std::string_view> words_met_once(std::string_view text) {
+  std::map<std::string_view, int> times;
+  for (const ByteRange& word : words_between_spaces(text)) ++times[word.of(text)];
+  std::vector<std::string_view> words;
+  for (const auto& [word, count] : times)
+    if (count == 1) words.push_back(word);
+  return words;
+}
+
+}  // namespace
+
+std::optional<std::string> mistyped(std::string_view text, std::span<const std::string> kept,
+                                    RandomStream& random) {
+  constexpr std::size_t kCharactersPerFault = 40;
+  std::string result = change_around(text, kept, [&](std::string_view part) {
+    std::u32string characters = code_points(part);
+    for (std::size_t faults = 1 + characters.size() / kCharactersPerFault; faults > 0; --faults)
+      if (!mistype(characters, random)) break;
+    return to_utf8(characters);
+  });
+  return result == text ? std::nullopt : std::optional(std::move(result));
+}
+
+TextPair with_inline_tag(const TextPair& pair, RandomStream& random) {
+  static const std::vector<std::string> kNames = {"a",    "b",    "code",   "em", "i",
+                                                  "mark", "span", "strong", "u"};
+  const std::string_view source = strip(pair.source), target = strip(pair.target);
+  if (source.empty() || target.empty()) return pair;
+  const auto of_source = words_met_once(source), of_target = words_met_once(target);
+  std::vector<std::string_view> shared;
+  std::ranges::set_intersection(of_source, of_target, std::back_inserter(shared));
+  const std::string_view word = shared.empty() ? "" : random.choice(shared);
+  const std::string& name = random.choice(kNames);
+  const auto tagged = [&](std::string_view text) {
+    ByteRange marked{0, text.size()};
+    for (const ByteRange& range : words_between_spaces(text))
+      if (range.of(text) == word) marked = range;
+    return join_text(text.substr(0, marked.begin), "<", name, ">", marked.of(text), "</", name, ">",
+                     text.substr(marked.end));
+  };
+  return {tagged(source), tagged(target)};
+}
+
+TextPair with_copied_text(const TextPair& pair, RandomStream& random) {
+  constexpr std::string_view kCharacters =
+      "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  std::string code;
+  for (std::size_t left = 3 + random.below(8); left > 0; --left)
+    code += kCharacters[random.below(kCharacters.size())];
+  if (random.chance(0.5)) return {pair.source + " " + code, pair.target + " " + code};
+  return {code + " " + pair.source, code + " " + pair.target};
+}
+
+namespace {
+
 /// Gives each use of a key its own random numbers.
-enum Use : std::uint64_t { kFreshEncoding = 0x6672657368, kText = 1, kSource = 2, kTarget = 3 };
+enum Use : std::uint64_t {
+  kFreshEncoding = 0x6672657368,
+  kText = 1,
+  kSource = 2,
+  kTarget = 3,
+  kNoise = 4
+};
 
 }  // namespace
 
 bool FreshEncoder::is_wanted(const DataConfig& data) {
   return data.subword_sampling > 0 || data.augment_upper_case > 0 || data.augment_title_case > 0 ||
-         data.augment_drop_end_punctuation > 0 || data.augment_join > 0 ||
-         !data.train_terms.empty();
+         data.augment_drop_end_punctuation > 0 || data.augment_join > 0 || data.augment_typos > 0 ||
+         data.augment_inline_tags > 0 || data.augment_copied_text > 0 || !data.train_terms.empty();
 }
 
 FreshEncoder::FreshEncoder(std::shared_ptr<const ParallelText> text,
@@ -130,13 +220,17 @@ std::optional<EncodedSides> FreshEncoder::encode(const Corpus& corpus, std::int6
 
 std::optional<TextPair> FreshEncoder::changed_text(const Corpus& corpus, std::int64_t pair,
                                                    std::uint64_t key) const {
-  RandomStream random(key, kText);
+  RandomStream random(key, kText), noise(key, kNoise);
   const double which = random.uniform();
   const bool drop = random.chance(data_.augment_drop_end_punctuation);
   const bool change = which < data_.augment_upper_case + data_.augment_title_case;
   const bool join = random.chance(data_.augment_join);
   const bool write_terms = !terms_.empty() && random.chance(data_.train_terms_share) && !change;
-  if (!drop && !change && !join && !write_terms) return std::nullopt;
+  const bool mistype_source = noise.chance(data_.augment_typos);
+  const bool tag = noise.chance(data_.augment_inline_tags);
+  const bool copy = noise.chance(data_.augment_copied_text);
+  if (!drop && !change && !join && !write_terms && !mistype_source && !tag && !copy)
+    return std::nullopt;
   const auto text_of = [&](std::int64_t line) {
     const auto [source, target] = text_->lines(line);
     return TextPair{std::string(source), std::string(target)};
@@ -155,8 +249,13 @@ std::optional<TextPair> FreshEncoder::changed_text(const Corpus& corpus, std::in
     take(change_case(text, which < data_.augment_upper_case ? CaseChange::Upper : CaseChange::Title,
                      kept_));
   if (drop) take(drop_end_punctuation(text));
-  if (write_terms)
-    if (auto source = with_terms(text, random)) take(TextPair{std::move(*source), text.target});
+  const auto take_source = [&](std::optional<std::string> source) {
+    if (source) take(TextPair{std::move(*source), text.target});
+  };
+  if (mistype_source) take_source(mistyped(text.source, kept_, noise));
+  if (write_terms) take_source(with_terms(text, random));
+  if (tag) take(with_inline_tag(text, noise));
+  if (copy) take(with_copied_text(text, noise));
   return changed ? std::optional(std::move(text)) : std::nullopt;
 }
 

@@ -1,7 +1,8 @@
 // Pairs that are encoded again in each epoch, from changed text or in other pieces. Text is changed
 // to forms that users write: all in upper case, as a title, without the last punctuation mark, with
-// two sentences on a line, or with terms marked (tokenizer/terms.h). A model that sees such
-// pairs in training can translate such text. tokenizer/subword_sampler.h makes the other pieces.
+// two sentences on a line, mistyped, with an inline tag, with a code that is copied, or with terms
+// marked (tokenizer/terms.h). A model that sees such pairs in training can translate such text.
+// tokenizer/subword_sampler.h makes the other pieces.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/random.h"
@@ -45,6 +47,20 @@ std::optional<TextPair> drop_end_punctuation(const TextPair& pair);
 /// The first pair and then the second, with a space between them, or without one in scripts that
 /// have none.
 TextPair concatenated(const TextPair& first, const TextPair& second);
+
+/// The text with mistyped words: in one letter of 40 characters, and one at least, two letters
+/// change places, a letter is missing or doubled, or is another letter of the text. Words of one
+/// letter, `kept`, and scripts without spaces between words stay. Returns nothing if all stays.
+std::optional<std::string> mistyped(std::string_view text, std::span<const std::string> kept,
+                                    RandomStream& random);
+
+/// Both sides with the same inline tag, <b>like this</b>: around a word that each side has once, or
+/// around the whole text if there is none. Empty sides stay.
+TextPair with_inline_tag(const TextPair& pair, RandomStream& random);
+
+/// Both sides with the same code of three to ten letters and digits, like x7Kq2, at their beginning
+/// or end.
+TextPair with_copied_text(const TextPair& pair, RandomStream& random);
 
 /// The tokens of both sides, without </s>.
 struct EncodedSides {

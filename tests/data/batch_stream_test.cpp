@@ -100,6 +100,7 @@ TEST_F(FreshBatches, FreshBatchesKeepTheBudgetAndFillMostOfIt) {
 
 TEST_F(FreshBatches, FreshBatchesAreTheSameAfterAResume) {
   data.augment_upper_case = 0.1;
+  data.augment_typos = data.augment_inline_tags = data.augment_copied_text = 0.2;
   data.mix = {"1: 1 0", "2 0.7"};
   const PreparedData prepared = prepare();
   const PlanConfig config{.max_tokens = 2000, .stages = prepared.stages()};

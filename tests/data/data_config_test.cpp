@@ -66,6 +66,11 @@ TEST(DataConfig, ValuesThatMakeNoSenseAreRefusedByTheNameOfTheFlag) {
               HasSubstr("--augment-drop-end-punctuation"));
   EXPECT_THAT(message([](DataConfig& c) { c.augment_upper_case = c.augment_title_case = 0.6; }),
               HasSubstr("--augment-upper-case and --augment-title-case"));
+  EXPECT_THAT(message([](DataConfig& c) { c.augment_typos = 2; }), HasSubstr("--augment-typos"));
+  EXPECT_THAT(message([](DataConfig& c) { c.augment_inline_tags = -1; }),
+              HasSubstr("--augment-inline-tags"));
+  EXPECT_THAT(message([](DataConfig& c) { c.augment_copied_text = 1.1; }),
+              HasSubstr("--augment-copied-text"));
   EXPECT_THAT(message([](DataConfig& c) { c.corpus_temperature = 0.5; }),
               HasSubstr("--corpus-temperature 0.5"));
 }

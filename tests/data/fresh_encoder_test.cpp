@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <set>
 
+#include "base/random.h"
 #include "base/utf8.h"
 #include "data/prepare.h"
 #include "tests/data/prepare_fixture.h"
+#include "tests/repeated.h"
 #include "tests/tokenizer/sample_text.h"
 
 namespace dragoman {
@@ -57,6 +59,90 @@ TEST(Concatenated, ConcatenatedSentencesHaveASpaceBetweenThemIfTheirScriptHasSpa
             (TextPair{"One dog two cats.", "Ein Hund zwei Katzen."}));
   EXPECT_EQ(concatenated({"本当です。", "It is."}, {"雨だ。", "It rains."}),
             (TextPair{"本当です。雨だ。", "It is. It rains."}));
+}
+
+std::multiset<char> letters_of(const std::string& text) { return {text.begin(), text.end()}; }
+
+TEST(Mistyped, OneLetterInFortyIsWrongWithinAWord) {
+  const std::string line = "Paul Smith said <num> things.";
+  const std::string kept[] = {"<num>"};
+  int shorter = 0, longer = 0, swapped = 0, other = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    RandomStream random(seed, 1);
+    const auto result = mistyped(line, kept, random);
+    if (!result) continue;  // two equal letters have changed places
+    EXPECT_THAT(*result, testing::HasSubstr(" <num> "));
+    EXPECT_EQ(words_between_spaces(*result).size(), 5u) << *result;
+    EXPECT_TRUE(result->ends_with('.'));
+    shorter += result->size() < line.size();
+    longer += result->size() > line.size();
+    if (result->size() != line.size()) continue;
+    (letters_of(*result) == letters_of(line) ? swapped : other)++;
+  }
+  for (const int kind : {shorter, longer, swapped, other}) EXPECT_GT(kind, 15);
+  RandomStream random(1, 1), again(1, 1);
+  EXPECT_EQ(mistyped(line, kept, random), mistyped(line, kept, again));
+  const std::string text = repeated("translate ", 40);
+  const std::string long_line = mistyped(text, {}, random).value();
+  int wrong = 0;
+  for (const ByteRange& word : words_between_spaces(long_line))
+    wrong += word.of(long_line) != "translate";
+  EXPECT_GE(wrong, 6);
+  EXPECT_LE(wrong, 11);
+}
+
+TEST(Mistyped, TextWithoutWordsOfLettersStays) {
+  RandomStream random(1, 1);
+  for (const std::string text : {"", "4,711 + 5", "a b c", "本当です。", "<num>"}) {
+    const std::string kept[] = {"<num>"};
+    EXPECT_EQ(mistyped(text, kept, random), std::nullopt) << text;
+  }
+}
+
+TEST(WithInlineTag, ATagIsAroundAWordOfBothSidesOrAroundAll) {
+  RandomStream random(1, 1);
+  const auto without_name = [](std::string text, const std::string& name) {
+    for (std::size_t at; (at = text.find(name + ">")) != text.npos;) text.erase(at, name.size());
+    return text;
+  };
+  const auto name_of_tag = [](const std::string& text) {
+    const std::size_t begin = text.find('<') + 1;
+    return text.substr(begin, text.find('>') - begin);
+  };
+  std::set<std::string> names;
+  for (int i = 0; i < 100; ++i) {
+    const TextPair one = with_inline_tag({"Anna sees the the dog ", "Ein Hund sieht Anna"}, random);
+    const std::string name = name_of_tag(one.source);
+    names.insert(name);
+    EXPECT_EQ(without_name(one.source, name), "<>Anna</> sees the the dog");
+    EXPECT_EQ(without_name(one.target, name), "Ein Hund sieht <>Anna</>");
+  }
+  EXPECT_GT(names.size(), 5u);
+  const TextPair all = with_inline_tag({"the x and the x", "das x und x"}, random);
+  const std::string name = name_of_tag(all.target);
+  EXPECT_EQ(all, (TextPair{"<" + name + ">the x and the x</" + name + ">",
+                           "<" + name + ">das x und x</" + name + ">"}));
+  EXPECT_EQ(with_inline_tag({"", " "}, random), (TextPair{"", " "}));
+}
+
+TEST(WithCopiedText, BothSidesHaveTheSameCode) {
+  RandomStream random(1, 1);
+  int at_end = 0;
+  std::set<std::string> codes;
+  for (int i = 0; i < 200; ++i) {
+    const TextPair pair = with_copied_text({"a dog", "ein Hund"}, random);
+    const bool ends = pair.source.starts_with("a dog ");
+    at_end += ends;
+    const std::string code =
+        ends ? pair.source.substr(6) : pair.source.substr(0, pair.source.find(' '));
+    codes.insert(code);
+    EXPECT_GE(code.size(), 3u);
+    EXPECT_LE(code.size(), 10u);
+    EXPECT_EQ(pair.source, ends ? "a dog " + code : code + " a dog");
+    EXPECT_EQ(pair.target, ends ? "ein Hund " + code : code + " ein Hund");
+  }
+  EXPECT_NEAR(at_end, 100, 35);
+  EXPECT_GT(codes.size(), 190u);
 }
 
 class FreshEncoding : public ToyCorpora {
@@ -168,6 +254,34 @@ TEST_F(FreshEncoding, TheFractionThatIsAskedForChangesAndOtherPairsInEachEpoch) 
   EXPECT_NEAR(upper / double(all), 0.2, 0.04);
   EXPECT_NEAR(title / double(all), 0.3, 0.04);
   EXPECT_NEAR(dropped / double(all), 0.4, 0.04);
+}
+
+TEST_F(FreshEncoding, EachKindOfNoiseHasItsShareAndTyposLeaveTheTarget) {
+  data.augment_typos = 0.3;
+  data.augment_inline_tags = 0.2;
+  data.augment_copied_text = 0.1;
+  const PreparedData prepared = prepare();
+  int typos = 0, tags = 0, codes = 0, all = 0;
+  for (std::int64_t epoch = 0; epoch < 10; ++epoch)
+    for (std::int64_t pair = 0; pair < 400; ++pair, ++all) {
+      const auto sides = prepared.encoder->encode(prepared.train, pair, {epoch, 0});
+      if (!sides) continue;
+      const std::string plain = prepared.tokenizers.target->decode(prepared.train.target(pair));
+      const std::string source = source_text(prepared, *sides);
+      const std::string target = prepared.tokenizers.target->decode(sides->target);
+      EXPECT_EQ(source.find('<') == source.npos, target.find('<') == target.npos);
+      tags += target.find('<') != target.npos;
+      const bool has_code =
+          words_between_spaces(target).size() > words_between_spaces(plain).size();
+      codes += has_code;
+      if (has_code || target.find('<') != target.npos) continue;
+      EXPECT_EQ(sides->target, prepared.train.target(pair));
+      typos += "das " + source != target;
+    }
+  // Five standard deviations of 4,000 draws are below 0.04.
+  EXPECT_NEAR(tags / double(all), 0.2, 0.04);
+  EXPECT_NEAR(codes / double(all), 0.1, 0.04);
+  EXPECT_NEAR(typos / double(all), 0.3 * 0.8 * 0.9, 0.04);
 }
 
 TEST_F(FreshEncoding, OtherPairsStayAsTheCorpusHasThem) {

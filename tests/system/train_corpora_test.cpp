@@ -68,6 +68,26 @@ TEST_F(TrainCorpora, AResumedRunEndsWithTheSameWeights) {
   EXPECT_EQ(from_file.exit_code, 0) << from_file.errors;
 }
 
+TEST_F(TrainCorpora, ARunWithStagesAndNoiseThatIsResumedEndsWithTheSameWeights) {
+  write_more();
+  const auto words = [](const std::string& folder, std::vector<std::string> more = {}) {
+    more.insert(more.end(), {"--vocab-size", "320", "--train-src", path("more.en"), "--train-tgt",
+                             path("more.de"), "--mix", "2: 0 1", "1 1", "--corpus-temperature", "2",
+                             "--noise", "usual", "--augment-typos", "0.3"});
+    return command(folder, more);
+  };
+  const auto straight = run(words("stages"), "", kLimit);
+  ASSERT_EQ(straight.exit_code, 0) << straight.errors;
+  EXPECT_THAT(straight.errors, Names("more.en ... 30 pairs ... weights "));
+  EXPECT_THAT(straight.errors, Names("the run shows each pair ... more.en ... times"));
+  EXPECT_THAT(read_file(path("stages/config.toml")), HasSubstr("# augment-upper-case = 0.07"));
+  ASSERT_EQ(run(words("stages-resumed", {"--max-updates", "3"}), "", kLimit).exit_code, 0);
+  const auto resumed = run(words("stages-resumed"), "", kLimit);
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
+  const std::string last = "/checkpoints/update-00000060.safetensors";
+  EXPECT_TRUE(weights("stages" + last) == weights("stages-resumed" + last));
+}
+
 TEST_F(TrainCorpora, TheModelKnowsTheTagInTextToTranslate) {
   write_more();
   ASSERT_EQ(run(two_corpora("tagged", {"--max-updates", "5"}), "", kLimit).exit_code, 0);

@@ -88,6 +88,12 @@ FieldTexts text_settings(Preset preset, const TextSize& text) {
   return settings;
 }
 
+FieldTexts noise_settings() {
+  return {{"augment-upper-case", "0.07"},          {"augment-title-case", "0.05"},
+          {"augment-drop-end-punctuation", "0.2"}, {"augment-typos", "0.05"},
+          {"augment-inline-tags", "0.005"},        {"augment-copied-text", "0.01"}};
+}
+
 FieldTexts gpu_batch_settings(const TextSize& text, int gpus) {
   constexpr std::int64_t kTokens = 25'000, kUpdatesOfPass = 1000;
   if (estimated_size(text).target_tokens < kUpdatesOfPass * kTokens * gpus) return {};

@@ -58,6 +58,10 @@ std::int64_t vocabulary_for(const TextSize& text);
 /// batch, rate, dropout, subword sampling, joined pairs.
 FieldTexts text_settings(Preset preset, const TextSize& text);
 
+/// The shares of --noise usual: upper case, title case, end punctuation, typos and inline tags as
+/// the translators of Firefox are trained with them.
+FieldTexts noise_settings();
+
 /// The batches of a run on `gpus` GPUs: --max-tokens and --update-freq. A GPU is only fast with
 /// large batches, so they have 25,000 pieces each, if a pass over the text still has 1,000 updates.
 /// Nothing if it has fewer: then the batches are those of the CPU.

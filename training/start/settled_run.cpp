@@ -240,6 +240,9 @@ SettledRun settle(const RunSettings& asked, const StartFacts& known) {
   RunSettings& settings = run.settings;
   if (known.remembered) recall(settings, *known.remembered);
   if (known.begun) require_same_schedule(settings);
+  if (settings.data.noise == Noise::Usual)
+    for (const auto& [name, value] : noise_settings())
+      settings.choose(name, value, "--noise usual");
   settings.check();
   choose_by_models(run, known);
   if (known.model) settings.check();  // again: its architecture is the model's

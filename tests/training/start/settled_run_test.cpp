@@ -246,6 +246,17 @@ TEST_F(RunStart, TheTokenizersDecideTheModelsVocabulary) {
       << "not the default";
 }
 
+TEST_F(RunStart, UsualNoiseLeavesTheSharesThatWereAskedFor) {
+  EXPECT_EQ(settled().settings.data.augment_upper_case, 0);
+  ask("noise", "usual");
+  ask("augment-typos", "0");
+  const SettledRun run = settled();
+  EXPECT_EQ(run.settings.data.augment_upper_case, 0.07);
+  EXPECT_EQ(run.settings.data.augment_copied_text, 0.01);
+  EXPECT_EQ(run.settings.data.augment_typos, 0);
+  EXPECT_EQ(reason(run, "augment-upper-case"), "--noise usual");
+}
+
 TEST_F(RunStart, TwoVocabulariesAreNotTiedThreeWays) {
   known.tokenizers = tokenizers();
   known.tokenizers->target = trained(310).source;
