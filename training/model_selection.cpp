@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/formatted_text.h"
+#include "base/machine.h"
 #include "model/file/model_file.h"
 #include "training/checkpoint.h"
 
@@ -38,6 +39,7 @@ ModelSelection::ModelSelection(const TrainingRun& run, TrainingModel& model, Run
       model_(model),
       log_(log),
       observer_(observer),
+      corpus_losses_(run.data),
       validator_(run.data, run.data.valid, run.config, run.attachments.provenance),
       keep_validator_(run.data, run.data.keep_valid, run.config, run.attachments.provenance) {}
 
@@ -58,6 +60,9 @@ Scores ModelSelection::scores_of(const torch::Tensor& weights, const ProgressRec
     return result;
   };
   Scores scores{.valid = scores_on(validator_)};
+  const Stopwatch watch;
+  if (!stop.stop_requested()) scores.corpora = corpus_losses_.run(model_, weights);
+  scores.valid.seconds += watch.seconds();
   if (keep_validator_.empty() || stop.stop_requested()) return scores;
   scores.keep = scores_on(keep_validator_);
   const BestMetric metric = run_.config.best_metric;

@@ -60,6 +60,7 @@ class ModelSelection {
   TrainingModel& model_;
   RunLog& log_;
   TrainingObserver& observer_;
+  CorpusLosses corpus_losses_;
   Validator validator_, keep_validator_;
 };
 

@@ -171,6 +171,10 @@ bool EventFile::append(const nlohmann::ordered_json& line) {
         for (const char* metric : {"bleu", "chrf"})
           values += scalar(join_text(group, "/", metric, "/", part.at("name").get<std::string>()),
                            part.at(metric).get<double>());
+    if (name == "corpora")
+      for (const auto& corpus : value)
+        values += scalar(join_text(group, "/loss/", corpus.at("name").get<std::string>()),
+                         corpus.at("loss").get<double>());
     if (name != "samples") continue;
     for (std::size_t i = 0; i < value.size(); ++i)
       values += text(join_text("samples/", i + 1), sample_text(value[i]));
@@ -220,6 +224,8 @@ Json to_json(const ValidationFacts& facts) {
     json["mean_bleu"] = mean.bleu;
     json["mean_chrf"] = mean.chrf;
   }
+  for (const CorpusLoss& corpus : facts.scores.corpora)
+    json["corpora"].push_back({{"name", utf8_of_bytes(corpus.name)}, {"loss", corpus.loss}});
   for (const PartScores& part : result.parts)
     json["texts"].push_back({{"name", utf8_of_bytes(part.name)},
                              {"bleu", part.bleu},

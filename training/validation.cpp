@@ -132,6 +132,39 @@ RecordedAttention AttentionRecorder::record(Engine& engine) const {
   return recorded;
 }
 
+// ---- the loss of each training file -------------------------------------------------------------
+
+CorpusLosses::CorpusLosses(const PreparedData& data) {
+  constexpr std::int64_t kPairs = 256;
+  constexpr std::size_t kPairsOfBatch = 16;
+  if (data.sections.size() < 2) return;
+  for (const CorpusSection& section : data.sections) {
+    std::vector<std::uint32_t> pairs;
+    for (std::int64_t i = 0; i < std::min(kPairs, section.pairs); ++i)
+      pairs.push_back(static_cast<std::uint32_t>(
+          section.first_pair + i * section.pairs / std::min(kPairs, section.pairs)));
+    std::ranges::stable_sort(pairs, {}, [&](auto pair) { return data.train.lengths(pair).target; });
+    Sample sample{section.source_path, {}};
+    for (std::size_t i = 0; i < pairs.size(); i += kPairsOfBatch)
+      sample.batches.push_back(pack_batch(
+          data.train, std::span(pairs).subspan(i, std::min(kPairsOfBatch, pairs.size() - i)),
+          end_ids(data.tokenizers)));
+    if (!pairs.empty()) samples_.push_back(std::move(sample));
+  }
+}
+
+std::vector<CorpusLoss> CorpusLosses::run(TrainingModel& model,
+                                          const torch::Tensor& weights) const {
+  const ScopedWeights in_place(model, weights);
+  std::vector<CorpusLoss> losses;
+  for (const Sample& sample : samples_) {
+    const BatchLoss sums = evaluate_in_parts(model, sample.batches);
+    losses.push_back(
+        {sample.name, sums.negative_log_likelihood / static_cast<double>(sums.target_tokens)});
+  }
+  return losses;
+}
+
 // ---- a validation -------------------------------------------------------------------------------
 
 namespace {

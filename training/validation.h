@@ -1,7 +1,8 @@
 // Validation: the loss of the validation pairs, the scores of their translations, and the order of
 // models by these scores. There are two texts: that of --valid-src, which decides, and that of
 // --keep-valid-src, on which the model must not get much worse. The cross-attention of one pair is
-// recorded, for pictures of how the model comes to know which words belong together.
+// recorded, for pictures of how the model comes to know which words belong together. If there are
+// several training files, some pairs of each show what the model has learned of it.
 #pragma once
 
 #include <cstdint>
@@ -96,9 +97,16 @@ bool is_better(const ScoreOrder& order, const ValidationScore& score, const Vali
 /// Whether `value` is worse than `from` by more than `tolerance` percent.
 bool has_fallen(BestMetric metric, double value, double from, double tolerance);
 
+/// The loss of some training pairs of one file.
+struct CorpusLoss {
+  std::string name;  ///< of the file of the source
+  double loss = 0;   ///< as that of a ValidationResult
+};
+
 /// The scores of weights on both validation texts.
 struct Scores {
   ValidationResult valid;
+  std::vector<CorpusLoss> corpora = {};       ///< of several training files; else empty
   std::optional<ValidationResult> keep = {};  ///< none without --keep-valid-src
   bool keep_has_fallen = false;               ///< by more than --keep-tolerance since update 0
 
@@ -126,6 +134,23 @@ class AttentionRecorder {
  private:
   std::vector<TokenId> source_tokens_, target_tokens_;  // empty: no pair fits
   std::vector<std::string> source_, target_;            // their pieces
+};
+
+/// The loss of each training file, without dropout or smoothing: of up to 256 of its pairs, evenly
+/// spaced, the same at each validation. Nothing if there is one file only.
+class CorpusLosses {
+ public:
+  explicit CorpusLosses(const PreparedData& data);
+
+  /// Of `weights`, a flat buffer like the model's.
+  std::vector<CorpusLoss> run(TrainingModel& model, const torch::Tensor& weights) const;
+
+ private:
+  struct Sample {
+    std::string name;
+    std::vector<PackedBatch> batches;
+  };
+  std::vector<Sample> samples_;
 };
 
 class Validator {

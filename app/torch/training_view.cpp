@@ -346,6 +346,8 @@ void TrainingView::validated(const ValidationFacts& facts) {
              {"best", facts.new_best}});
   for (const PartScores& part : r.parts) log_part(part);
   if (!r.parts.empty()) log_part(mean_of(r.parts));
+  for (const CorpusLoss& corpus : facts.scores.corpora)
+    log_info(join_text("    training pairs of ", corpus.name, format(":  nll %.3f", corpus.loss)));
   for (std::size_t i = 0; i < facts.samples.size(); ++i) {
     const auto& [source, text, reference] = facts.samples[i];
     if (!validated_)

@@ -57,6 +57,10 @@ LogPoint point_of(const json& line) {
       for (const char* metric : {"bleu", "chrf"})
         point.numbers[text_number(metric, text.at("name").get<std::string>())] =
             text.at(metric).get<double>();
+  if (const auto corpora = line.find("corpora"); corpora != line.end())
+    for (const json& corpus : *corpora)
+      point.numbers[text_number("loss", corpus.at("name").get<std::string>())] =
+          corpus.at("loss").get<double>();
   if (const auto attention = line.find("attention"); attention != line.end())
     point.attention = attention_of(*attention);
   return point;
@@ -97,8 +101,8 @@ std::string text_number(const std::string& metric, const std::string& name) {
   return metric + kOfText + name;
 }
 
-std::vector<std::string> RunHistory::validation_texts() const {
-  const std::string begin = text_number("bleu", "");
+std::vector<std::string> RunHistory::texts_with(const std::string& metric) const {
+  const std::string begin = text_number(metric, "");
   std::vector<std::string> names;
   if (validations.empty()) return names;
   for (const auto& [name, value] : validations.back().numbers)

@@ -32,7 +32,8 @@ struct LogPoint {
   std::optional<double> number(const std::string& name) const;
 };
 
-/// The name of the "bleu" or "chrf" of one of several validation texts among those numbers.
+/// The name of a number of one text among those numbers: the "bleu" or "chrf" of one of several
+/// validation texts, or the "loss" of one of several training files.
 std::string text_number(const std::string& metric, const std::string& name);
 
 struct RunHistory {
@@ -47,8 +48,8 @@ struct RunHistory {
   bool empty() const { return updates.empty() && validations.empty(); }
   /// A setting of the last start; empty if it is not known.
   std::string setting(const std::string& name) const;
-  /// The names of the validation texts, if there are several.
-  std::vector<std::string> validation_texts() const;
+  /// The names of the texts of which the last validation has this text_number().
+  std::vector<std::string> texts_with(const std::string& metric) const;
   /// That of the last validation that has one; null: none has.
   const AttentionLine* last_attention() const;
 };

@@ -72,9 +72,16 @@ std::vector<PlottedMetric> metrics_of(const std::vector<PlottedRun>& runs) {
       {"Validation nll", "negative log-likelihood, without dropout", LineType::Validation, "loss"},
       {"BLEU of the validation text", "", LineType::Validation, "bleu"},
       {"chrF of the validation text", "", LineType::Validation, "chrf"}};
-  std::set<std::string> texts;
-  for (const PlottedRun& run : runs)
-    for (const std::string& text : run.history.validation_texts()) texts.insert(text);
+  const auto texts_with = [&runs](const std::string& metric) {
+    std::set<std::string> texts;
+    for (const PlottedRun& run : runs)
+      for (const std::string& text : run.history.texts_with(metric)) texts.insert(text);
+    return texts;
+  };
+  for (const std::string& text : texts_with("loss"))
+    metrics.push_back({"Nll of training pairs", "of " + text + ", without dropout",
+                       LineType::Validation, text_number("loss", text)});
+  const std::set<std::string> texts = texts_with("bleu");
   if (!texts.empty())
     metrics.push_back({"Mean BLEU", "of the validation texts", LineType::Validation, "mean_bleu"});
   for (const std::string& text : texts)

@@ -80,6 +80,7 @@ TEST_F(TrainCorpora, ARunWithStagesAndNoiseThatIsResumedEndsWithTheSameWeights) 
   ASSERT_EQ(straight.exit_code, 0) << straight.errors;
   EXPECT_THAT(straight.errors, Names("more.en ... 30 pairs ... weights "));
   EXPECT_THAT(straight.errors, Names("the run shows each pair ... more.en ... times"));
+  EXPECT_THAT(straight.errors, Names("training pairs of ... more.en:  nll"));
   EXPECT_THAT(read_file(path("stages/config.toml")), HasSubstr("# augment-upper-case = 0.07"));
   ASSERT_EQ(run(words("stages-resumed", {"--max-updates", "3"}), "", kLimit).exit_code, 0);
   const auto resumed = run(words("stages-resumed"), "", kLimit);

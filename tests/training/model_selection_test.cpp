@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
+#include <vector>
+
 #include "base/error.h"
 #include "base/files.h"
 #include "tests/names.h"
@@ -111,6 +114,27 @@ TEST_F(AverageTest, AnAverageThatCannotBeSavedLeavesTheModelAndTheRecordAsTheyWe
   EXPECT_THAT(observer.notices, ElementsAre(Names("kept")));
   EXPECT_EQ(progress.best.update, 6);
   EXPECT_EQ(read_file(run.folder.model()), read_file(run.folder.best()));
+}
+
+using CorpusLossesTest = SmallRun;
+
+TEST_F(CorpusLossesTest, TheLossOfAFileIsThatOfItsPairs) {
+  DataConfig config = data_config();
+  config.train_source.push_back(*folder_ / "test.en");
+  config.train_target.push_back(*folder_ / "test.de");
+  const PreparedData two = prepare(config);
+  TrainingModel model(run_in("losses", two).model, {}, Precision::Fp32, torch::kCPU, 1);
+  const auto losses = CorpusLosses(two).run(model, model.weights());
+  ASSERT_EQ(losses.size(), 2u);
+  EXPECT_EQ(losses[1].name, config.train_source[1]);
+  std::vector<std::uint32_t> pairs(static_cast<std::size_t>(two.sections[1].pairs));
+  std::iota(pairs.begin(), pairs.end(), two.sections[1].first_pair);
+  const PackedBatch batch = pack_batch(two.train, pairs, end_ids(two.tokenizers));
+  const BatchLoss all = model.evaluate(batch);
+  EXPECT_NEAR(losses[1].loss, all.negative_log_likelihood / static_cast<double>(all.target_tokens),
+              1e-5);
+  EXPECT_NE(losses[0].loss, losses[1].loss);
+  EXPECT_TRUE(CorpusLosses(*data_).run(model, model.weights()).empty()) << "one file";
 }
 
 }  // namespace

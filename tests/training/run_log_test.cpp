@@ -116,6 +116,7 @@ TEST_F(RunLogTest, AValidationHasItsSamplesAndTheTextToKeep) {
   Scores scores;
   scores.valid.bleu = 12.5;
   scores.valid.parts = {{.name = "a", .bleu = 20, .chrf = 40}, {.name = "b", .bleu = 50}};
+  scores.corpora = {{.name = "t.en", .loss = 1.5}, {.name = "\xE9.en", .loss = 2}};
   scores.keep.emplace().bleu = 40;
   scores.keep_has_fallen = true;
   scores.valid.attention = {.source = {"a", "</s>"}, .target = {"b"}, .weights = {0.25F, 0.75F}};
@@ -133,6 +134,8 @@ TEST_F(RunLogTest, AValidationHasItsSamplesAndTheTextToKeep) {
   EXPECT_EQ(line.at("texts").at(0).at("name"), "a");
   EXPECT_EQ(line.at("texts").at(0).at("chrf"), 40);
   EXPECT_EQ(line.at("texts").at(1).at("bleu"), 50);
+  EXPECT_EQ(line.at("corpora").at(0).at("name"), "t.en");
+  EXPECT_EQ(line.at("corpora").at(1).at("loss"), 2);
   EXPECT_EQ(line.at("keep_bleu"), 40);
   EXPECT_EQ(line.at("keep_has_fallen"), true);
   EXPECT_EQ(line.at("attention").dump(),

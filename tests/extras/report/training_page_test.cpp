@@ -60,7 +60,7 @@ TEST(TrainingPage, EachOfSeveralValidationTextsHasADrawing) {
       R"({"type":"validation","update":10,"loss":1,"bleu":20,"chrf":40,"mean_bleu":25,"texts":[)"
       R"({"name":"v.en","bleu":20,"chrf":40},{"name":"</w>","bleu":30,"chrf":50}]})"
       "\n");
-  EXPECT_EQ(run.history.validation_texts(), (std::vector<std::string>{"</w>", "v.en"}));
+  EXPECT_EQ(run.history.texts_with("bleu"), (std::vector<std::string>{"</w>", "v.en"}));
   const std::string page = training_page({run});
   EXPECT_THAT(page, HasSubstr("<figcaption>BLEU of v.en</figcaption>"));
   EXPECT_THAT(page, HasSubstr("<figcaption>BLEU of &lt;/w&gt;</figcaption>"));
@@ -68,6 +68,18 @@ TEST(TrainingPage, EachOfSeveralValidationTextsHasADrawing) {
   EXPECT_THAT(page, HasSubstr("data-name=\"bleu of v.en\""));
   EXPECT_THAT(page, HasSubstr("\"bleu of v.en\":[20]"));
   EXPECT_THAT(page, Not(HasSubstr("bleu of </w>")));
+}
+
+TEST(TrainingPage, EachOfSeveralTrainingFilesHasADrawingOfItsLoss) {
+  PlottedRun run = run_of("a", "x", 0);
+  run.history =
+      read_history(R"({"type":"validation","update":10,"loss":1,"bleu":20,"chrf":40,"corpora":[)"
+                   R"({"name":"t.en","loss":1.5},{"name":"</w>","loss":2}]})"
+                   "\n");
+  const std::string page = training_page({run});
+  EXPECT_THAT(page, HasSubstr("<figcaption>Nll of training pairs <small>of t.en, without"));
+  EXPECT_THAT(page, HasSubstr("<small>of &lt;/w&gt;, without"));
+  EXPECT_THAT(page, HasSubstr("\"loss of t.en\":[1.5]"));
 }
 
 TEST(TrainingPage, ThePageSaysWhyThereIsNoAttention) {
