@@ -19,7 +19,7 @@ SMALLER = [
     (r"-n 20000\b", "-n 300"),
     (r" --max-updates 600\b", ""),
     (r"(dragoman train .*) \\$", r"\1 --max-updates 6 --valid-every 3 --max-tokens 500 --threads 1 \\"),
-    (r"(train -o (?!tuned).*) \\$", r"\1 --vocab-size 400 --d-model 32 --heads 2 --d-ff 64 \\"),
+    (r"(train -o (?!tuned|adapted).*) \\$", r"\1 --vocab-size 400 --d-model 32 --heads 2 --d-ff 64 \\"),
 ]
 
 

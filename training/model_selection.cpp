@@ -31,6 +31,15 @@ std::vector<std::filesystem::path> sources_of(const RunFolder& folder, const Bes
   return sources;
 }
 
+/// The model of the progress, which is the best one.
+BestModel best_model(const Scores& scores, const ProgressRecord& progress, BestMetric metric) {
+  return {.update = progress.update,
+          .value = scores.valid.value(metric),
+          .loss = scores.valid.loss,
+          .seconds = progress.seconds,
+          .keep_value = scores.keep ? scores.keep->value(metric) : -1};
+}
+
 }  // namespace
 
 ModelSelection::ModelSelection(const TrainingRun& run, TrainingModel& model, RunLog& log,
@@ -78,7 +87,10 @@ std::optional<double> ModelSelection::validate(ProgressRecord& progress, std::st
   const BestMetric metric = run_.config.best_metric;
   progress.seconds += scores.seconds();
   progress.validated_update = progress.update;
-  if (progress.update == 0 && scores.keep) progress.keep_value = scores.keep->value(metric);
+  if (progress.update == 0) {
+    progress.initial_value = scores.valid.value(metric);
+    if (scores.keep) progress.keep_value = scores.keep->value(metric);
+  }
   const auto save = [&] {
     write_as_model(model_.result_weights(), provenance_of(progress, &scores.valid));
   };
@@ -90,11 +102,7 @@ std::optional<double> ModelSelection::validate(ProgressRecord& progress, std::st
     save();
   else if (best)
     best = try_to_save("best model", "so it does not count as the best", observer_, save);
-  if (best)
-    progress.best = {.update = progress.update,
-                     .value = scores.valid.value(metric),
-                     .loss = scores.valid.loss,
-                     .seconds = progress.seconds};
+  if (best) progress.best = best_model(scores, progress, metric);
   note_validation(progress.patience, scores.for_patience(order));
   const ValidationFacts facts{.update = progress.update,
                               .scores = scores,
@@ -130,10 +138,7 @@ bool ModelSelection::take_average_if_better(const CheckpointMean& mean, Progress
                 kept ? "; kept as the model" : "; the best checkpoint stays the model"));
   if (!kept) return false;
   // If the run continues, later models must beat this one.
-  progress.best = {.update = progress.update,
-                   .value = result.value(run_.config.best_metric),
-                   .loss = result.loss,
-                   .seconds = progress.seconds};
+  progress.best = best_model(scores, progress, run_.config.best_metric);
   return true;
 }
 

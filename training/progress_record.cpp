@@ -37,8 +37,10 @@ void for_each_member(Record& r, Visit&& visit) {
   visit("best_value", r.best.value);
   visit("best_loss", r.best.loss);
   visit("best_seconds", r.best.seconds);
+  visit("best_keep_value", r.best.keep_value);
   visit("chrf_floor", r.chrf_floor);
   visit("keep_value", r.keep_value);
+  visit("initial_value", r.initial_value);
   visit("patience_recent", r.patience.recent);
   visit("patience_to_beat", r.patience.to_beat);
   visit("patience_loss_to_beat", r.patience.loss_to_beat);

@@ -37,6 +37,7 @@ struct BestModel {
   double value = 0;                                  ///< of --best-metric
   double loss = std::numeric_limits<double>::max();  ///< on the same text
   double seconds = 0;                                ///< the record's `seconds` when it was found
+  double keep_value = -1;  ///< of --best-metric on the text of --keep-valid-src; below 0: none
 
   /// Whether a validation has found one.
   bool is_there() const { return update > 0 || loss < std::numeric_limits<double>::max(); }
@@ -96,6 +97,8 @@ struct ProgressRecord {
   /// The value of --best-metric on the text of --keep-valid-src before the first update. Below 0:
   /// not measured.
   double keep_value = -1;
+  /// The value of --best-metric of the model of --init-from. Below 0: not measured.
+  double initial_value = -1;
   PatienceState patience;
   Cooldown cooldown;
   std::int64_t averaged_update = 0;  ///< of the last average of checkpoints that was scored

@@ -238,6 +238,18 @@ void log_shortest_end(const ProgressRecord& progress, const TrainConfig& config)
                 end, ": about ", duration_text(seconds), " more"));
 }
 
+/// Logs the scores of the model of --init-from, and of the one that came of it.
+void log_before_and_after(const ProgressRecord& progress, BestMetric metric) {
+  if (progress.initial_value < 0) return;
+  const auto change = [metric](double before, double after) {
+    return join_text(score_text(metric, before), " before, ", score_text(metric, after), " after (",
+                     format(metric == BestMetric::Loss ? "%+.3f" : "%+.2f", after - before), ")");
+  };
+  log_info("validation text: " + change(progress.initial_value, progress.best.value));
+  if (progress.keep_value >= 0 && progress.best.keep_value >= 0)
+    log_info("text of --keep-valid-src: " + change(progress.keep_value, progress.best.keep_value));
+}
+
 }  // namespace
 
 void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder& folder,
@@ -260,6 +272,7 @@ void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder&
                          ? ", of the model of --init-from itself: no update took its place"
                          : " at update " + with_separators(progress.best.update),
                      "; the model is ", folder.model().string()));
+  log_before_and_after(progress, config.best_metric);
   if (reason == StopReason::Patience) {
     const std::int64_t in_cooldown = progress.patience.without_gain - config.patience;
     log_info(join_text(

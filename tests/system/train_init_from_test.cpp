@@ -11,6 +11,7 @@ namespace dragoman {
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -151,6 +152,10 @@ TEST_F(TrainInitFrom, TextThatIsToBeKeptMustNotGetWorse) {
   ASSERT_EQ(kept.exit_code, 0) << kept.errors;
   EXPECT_THAT(kept.errors, HasSubstr(", has fallen"));
   EXPECT_TRUE(weights("kept/model.safetensors") == weights("first/model.safetensors"));
+  EXPECT_THAT(free.errors,
+              ContainsRegex("validation text: nll [0-9.]+ before, nll [0-9.]+ after \\(-"));
+  EXPECT_THAT(kept.errors, Names("validation text: nll ... before, nll ... after (+0.000)"));
+  EXPECT_THAT(kept.errors, Names("text of --keep-valid-src: nll ... before ... after (+0.000)"));
   EXPECT_THAT(read_file(path("kept/log.jsonl")), HasSubstr("\"keep_has_fallen\":true"));
 
   const auto without = run(command("alone", keep), "", kLimit);

@@ -29,9 +29,10 @@ ProgressRecord record_of_other_values() {
       .seconds = 0.1,
       .part_tokens = 23,
       .validated_update = 24,
-      .best = {.update = 25, .value = 1.0 / 3, .loss = 2.6, .seconds = 2.7},
+      .best = {.update = 25, .value = 1.0 / 3, .loss = 2.6, .seconds = 2.7, .keep_value = 2.71},
       .chrf_floor = 2.75,
       .keep_value = 2.8,
+      .initial_value = 2.85,
       .patience = {.recent = {2.9, 3.0},
                    .to_beat = 3.1,
                    .loss_to_beat = 3.2,
@@ -66,7 +67,8 @@ TEST(ProgressRecord, ARecordOfAnEarlierVersionIsReadWithDefaults) {
   EXPECT_EQ(progress.update, 7);
   EXPECT_EQ(progress.rate_factor, 1);
   EXPECT_FALSE(progress.best.is_there());
-  EXPECT_LT(progress.keep_value, 0) << "not measured";
+  for (const double value : {progress.keep_value, progress.initial_value, progress.best.keep_value})
+    EXPECT_LT(value, 0) << "not measured";
   EXPECT_EQ(progress.chrf_floor, 0) << "its models keep their order";
   EXPECT_TRUE(progress_from_json("{\"update\": 7, \"best_update\": 5}").best.is_there());
   EXPECT_EQ(progress_from_json(to_json(progress)), progress);
