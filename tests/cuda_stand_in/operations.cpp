@@ -13,6 +13,7 @@
 #include <ATen/ops/view_cpu_dispatch.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -208,7 +209,7 @@ class Call {
     }
   }
 
-  /// The same for results that were there before.
+  /// The same for results that were there before, and for outputs that had no elements then.
   void write_again(const torch::jit::Stack& stack, const torch::jit::Stack& results) {
     const auto write = [this](const Tensor& there, const Tensor& here) {
       if (!there.defined() || there.numel() == 0) return;
@@ -217,7 +218,7 @@ class Call {
       seen_by_kernels(there).copy_(here);
     };
     for (std::size_t r = 0; r < results.size(); ++r) {
-      if (schema_.returns()[r].alias_info() != nullptr) continue;
+      if (schema_.returns()[r].alias_info() != nullptr && !has_grown(stack[r])) continue;
       if (results[r].isTensor()) write(results[r].toTensor(), stack[r].toTensor());
       if (!results[r].isTensorList()) continue;
       const auto there = results[r].toTensorVector(), here = stack[r].toTensorVector();
@@ -276,6 +277,12 @@ class Call {
   bool writes_all_of_it() const {
     return schema_.name() == "aten::fill_" || schema_.name() == "aten::zero_" ||
            schema_.name() == "aten::_foreach_copy_";
+  }
+
+  bool has_grown(const c10::IValue& output) const {
+    return output.isTensor() && std::ranges::any_of(grown_, [&](const auto& outputs) {
+             return outputs.second.is_same(output.toTensor());
+           });
   }
 
   Tensor on_device(const Tensor& result) {
