@@ -58,8 +58,8 @@ std::int64_t vocabulary_for(const TextSize& text);
 /// batch, rate, dropout, subword sampling, joined pairs.
 FieldTexts text_settings(Preset preset, const TextSize& text);
 
-/// The shares of --noise usual: upper case, title case, end punctuation, typos and inline tags as
-/// the translators of Firefox are trained with them.
+/// The shares of --noise usual. The kinds of noise are those of OpusTrainer, with which the
+/// translators of Firefox are trained.
 FieldTexts noise_settings();
 
 /// The batches of a run on `gpus` GPUs: --max-tokens and --update-freq. A GPU is only fast with
