@@ -132,15 +132,15 @@ std::optional<std::string> mistyped(std::string_view text, std::span<const std::
 }
 
 TextPair with_inline_tag(const TextPair& pair, RandomStream& random) {
-  static const std::vector<std::string> kNames = {"a",    "b",    "code",   "em", "i",
-                                                  "mark", "span", "strong", "u"};
+  static const std::vector<std::string> names = {"a",    "b",    "code",   "em", "i",
+                                                 "mark", "span", "strong", "u"};
   const std::string_view source = strip(pair.source), target = strip(pair.target);
   if (source.empty() || target.empty()) return pair;
   const auto of_source = words_met_once(source), of_target = words_met_once(target);
   std::vector<std::string_view> shared;
   std::ranges::set_intersection(of_source, of_target, std::back_inserter(shared));
   const std::string_view word = shared.empty() ? "" : random.choice(shared);
-  const std::string& name = random.choice(kNames);
+  const std::string& name = random.choice(names);
   const auto tagged = [&](std::string_view text) {
     ByteRange marked{0, text.size()};
     for (const ByteRange& range : words_between_spaces(text))
