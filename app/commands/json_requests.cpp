@@ -315,7 +315,7 @@ Json answer_fields(const Translation& translation, const AnswerFormat& format) {
 }
 
 /// One object that has the members and the fields.
-std::string joined(const std::vector<JsonMember>& members, const Json& fields) {
+std::string object_of(const std::vector<JsonMember>& members, const Json& fields) {
   const auto is_replaced = [&fields](const std::string& name) {
     return fields.contains(name) ||
            std::ranges::find(kAnswerFields, name) != std::end(kAnswerFields);
@@ -385,7 +385,7 @@ JsonRequests::Answer JsonRequests::answer(const Translation& translation) {
   const Json fields = request.error.empty()
                           ? answer_fields(translation, request.format)
                           : Json{{"error", request.error}, {"line", translation.line + 1}};
-  answer.text = joined(request.members, fields);
+  answer.text = object_of(request.members, fields);
   waiting_.pop_front();
   return answer;
 }
