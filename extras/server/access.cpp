@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/lines.h"
 #include "base/utf8.h"
@@ -39,18 +39,16 @@ std::optional<Hash> parse_hash(std::string_view digits) {
   Hash hash;
   if (digits.size() != 2 * hash.size()) return std::nullopt;
   for (std::size_t i = 0; i < hash.size(); ++i) {
-    const char* at = digits.data() + 2 * i;
-    if (std::from_chars(at, at + 2, hash[i], 16).ptr != at + 2) return std::nullopt;
+    const auto byte = number_from<unsigned char>(digits.substr(2 * i, 2), 16);
+    if (!byte) return std::nullopt;
+    hash[i] = *byte;
   }
   return hash;
 }
 
 std::optional<std::int64_t> parse_limit(std::string_view text) {
-  std::int64_t limit = 0;
-  const char* end = text.data() + text.size();
-  const auto [read, error] = std::from_chars(text.data(), end, limit);
-  if (error != std::errc() || read != end || limit < 0) return std::nullopt;
-  return limit;
+  const auto limit = number_from<std::int64_t>(text);
+  return limit && *limit >= 0 ? limit : std::nullopt;
 }
 
 int month_of(std::time_t time) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
@@ -11,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/formatted_text.h"
 #include "base/utf8.h"
@@ -33,10 +33,8 @@ namespace {
 /// The byte of "%E4" at a place of a text.
 std::optional<char> encoded_byte(std::string_view text, std::size_t at) {
   if (text.size() < at + 3 || text[at] != '%') return std::nullopt;
-  unsigned value = 0;
-  const char* digits = text.data() + at + 1;
-  if (std::from_chars(digits, digits + 2, value, 16).ptr != digits + 2) return std::nullopt;
-  return static_cast<char>(value);
+  const auto byte = number_from<unsigned char>(text.substr(at + 1, 2), 16);
+  return byte ? std::optional(static_cast<char>(*byte)) : std::nullopt;
 }
 
 /// With a byte for each "%E4", if it is wanted.
@@ -483,10 +481,8 @@ std::optional<std::int64_t> RequestFields::number(const char* name) const {
     return field.get<std::int64_t>();
   if (field.is_number_float()) return whole_number(name, field.get<double>());
   const std::string text = field.is_string() ? field.get<std::string>() : "";
-  std::int64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [read, error] = std::from_chars(text.data(), end, value);
-  if (text.empty() || error != std::errc() || read != end) refuse(name, "is not a number");
+  const auto value = number_from<std::int64_t>(text);
+  if (!value) refuse(name, "is not a number");
   return value;
 }
 
