@@ -140,9 +140,9 @@ CorpusLosses::CorpusLosses(const PreparedData& data) {
   if (data.sections.size() < 2) return;
   for (const CorpusSection& section : data.sections) {
     std::vector<std::uint32_t> pairs;
-    for (std::int64_t i = 0; i < std::min(kPairs, section.pairs); ++i)
-      pairs.push_back(static_cast<std::uint32_t>(
-          section.first_pair + i * section.pairs / std::min(kPairs, section.pairs)));
+    const std::int64_t count = std::min(kPairs, section.pairs);
+    for (std::int64_t i = 0; i < count; ++i)
+      pairs.push_back(static_cast<std::uint32_t>(section.first_pair + i * section.pairs / count));
     std::ranges::stable_sort(pairs, {}, [&](auto pair) { return data.train.lengths(pair).target; });
     Sample sample{section.source_path, {}};
     for (std::size_t i = 0; i < pairs.size(); i += kPairsOfBatch)

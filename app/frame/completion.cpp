@@ -49,7 +49,6 @@ CompletedFlag completed(const Command& command, const Field& field) {
 
 std::vector<CompletedCommand> completed(const std::vector<Command>& commands) {
   std::vector<CompletedCommand> result;
-  std::string names;
   for (const Command& command : commands) {
     CompletedCommand entry{.name = command.name, .summary = command.summary};
     CommonConfig common;
@@ -58,9 +57,9 @@ std::vector<CompletedCommand> completed(const std::vector<Command>& commands) {
       if (std::ranges::count(command.positionals, field.info.name) > 0)
         entry.choices += joined(field.choices, " ");
     }
-    names += join_text(names.empty() ? "" : " ", command.name);
     result.push_back(std::move(entry));
   }
+  const std::string names = joined(commands, " ", &Command::name);
   result.push_back({"help", "show the flags of a command", {}, names});
   result.push_back({"manual", "write a manual page for man(1)", {}, names});
   result.push_back({"completion", "write the script for a shell", {}, std::string(kShells)});

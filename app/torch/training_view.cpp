@@ -101,9 +101,7 @@ void log_trained_validation(const ValidSet& valid) {
 }
 
 std::string weights_text(const std::vector<double>& weights) {
-  std::vector<std::string> texts;
-  for (const double weight : weights) texts.push_back(format("%.4g", weight));
-  return joined(texts, ", ");
+  return joined(weights, ", ", [](double weight) { return format("%.4g", weight); });
 }
 
 }  // namespace
