@@ -297,14 +297,16 @@ TEST(Xliff, AUnitWhoseChoiceOfIcuCannotBeTranslatedStaysAsItIs) {
   }
 }
 
+/// The target that a unit of this source gets. The source stays as it is.
+std::string target_of(const std::string& source) {
+  const std::string file =
+      reversed_xml(xliff1("<trans-unit><source>" + source + "</source><target/></trans-unit>"));
+  EXPECT_NE(file.find("<source>" + source + "</source>"), std::string::npos);
+  const std::size_t begin = file.find('>', file.find("<target")) + 1;
+  return file.substr(begin, file.find("</target>") - begin);
+}
+
 TEST(Xliff, InlineCodesAreKept) {
-  const auto target_of = [](const std::string& source) {
-    const std::string file =
-        reversed_xml(xliff1("<trans-unit><source>" + source + "</source><target/></trans-unit>"));
-    EXPECT_NE(file.find("<source>" + source + "</source>"), std::string::npos);
-    const std::size_t begin = file.find('>', file.find("<target")) + 1;
-    return file.substr(begin, file.find("</target>") - begin);
-  };
   EXPECT_EQ(target_of("one <g id=\"1\">two</g> three"), "three <g id=\"1\">two</g> one");
   EXPECT_EQ(target_of("one <x id=\"1\"/> two"), "<x id=\"1\"/> two one");
   EXPECT_EQ(target_of("one <ph id=\"1\">code <sub>x y</sub></ph> two"),
@@ -331,13 +333,6 @@ TEST(Xliff, AUnitWhoseTranslationHasOtherPlaceholdersOrTagsStaysAsItIs) {
 }
 
 TEST(Xliff, ASectionOfASourceIsTextOfItsTarget) {
-  const auto target_of = [](const std::string& source) {
-    const std::string file =
-        reversed_xml(xliff1("<trans-unit><source>" + source + "</source><target/></trans-unit>"));
-    EXPECT_NE(file.find("<source>" + source + "</source>"), std::string::npos);
-    const std::size_t begin = file.find('>', file.find("<target")) + 1;
-    return file.substr(begin, file.find("</target>") - begin);
-  };
   EXPECT_EQ(target_of("<![CDATA[one <b>two</b> & %s three]]>"),
             "three %s &amp; &lt;b&gt;two&lt;/b&gt; one");
   EXPECT_EQ(target_of("one <![CDATA[two]]> <g id=\"1\"><![CDATA[three]]></g>"),
