@@ -68,7 +68,7 @@ struct BatchCapacity {
 /// sentences fit, too. The capacity's `longest` is the length of the longest sentence, rounded up
 /// to a multiple of 128.
 BatchCapacity batch_capacity(const EpochSize& epoch, const PlanConfig& config);
-/// Of an epoch with the weights of the last stage.
+/// For an average epoch of the corpus, with the weights of the last stage.
 BatchCapacity batch_capacity(const Corpus& corpus, const PlanConfig& config);
 
 class EpochPlan {
