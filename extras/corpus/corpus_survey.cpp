@@ -47,7 +47,7 @@ void add_sketches(SeenPairs& seen, const LetterGroups& source, const LetterGroup
   seen.both.push_back(sketch_of(of_both(source, target)));
 }
 
-/// A pair that equals no other one, as it cannot be compared.
+/// Adds a pair that cannot be compared, so it equals no other one.
 void add_incomparable(SeenPairs& seen, std::int64_t pair) {
   const std::uint64_t hash = random_bits(static_cast<std::uint64_t>(pair), 0x5EED);
   seen.hashes.push_back(hash);
@@ -164,7 +164,7 @@ void find_copies(CorpusSurvey& survey, const SurveyWork& work) {
   }
 }
 
-/// A text that stands on a side of many pairs, once for each pair in different copies.
+/// Finds the pairs one of whose texts stands on its side in `least_copies` pairs or more.
 void find_boilerplate(CorpusSurvey& survey, const SeenPairs& seen, std::int64_t least_copies) {
   for (std::size_t side = 0; side < 2; ++side) {
     std::unordered_map<std::uint64_t, std::int64_t> counts;
@@ -323,7 +323,7 @@ std::vector<PairRange> doubtful_ranges(const std::vector<std::int64_t>& first_pa
                                        const std::vector<bool>& misaligned,
                                        const std::vector<ShiftedStretch>& by_length,
                                        std::int64_t least_lines) {
-  std::vector<PairRange> ranges;  // by rising begin
+  std::vector<PairRange> ranges;  // sorted by begin
   for (std::size_t file = 0; file + 1 < first_pairs.size(); ++file) {
     const std::int64_t first = first_pairs[file], last = first_pairs[file + 1];
     const auto add = [&](std::int64_t begin, std::int64_t end) {

@@ -15,22 +15,22 @@
 
 namespace dragoman {
 
-/// The different groups of three letters of a line, as sorted hashes. Letters count in NFKC,
-/// without case and accents; digits, signs and white space are left out. Empty for fewer than three
+/// The distinct groups of three letters of a line, as sorted hashes. Letters count in NFKC, without
+/// case and accents; digits, signs and white space are left out. Empty for fewer than three
 /// letters. The line must be valid UTF-8.
 struct LetterGroups {
-  std::uint64_t text = 0;  ///< hash of all letters in their order; of the folded line if none has
+  std::uint64_t text = 0;  ///< hash of all letters in order; of the folded line if it has none
   std::vector<std::uint64_t> groups = {};
 };
 LetterGroups letter_groups(std::string_view line);
 
-/// The groups of both sides of a pair; those of the sides differ.
+/// The groups of both sides of a pair; no group of one side equals one of the other.
 LetterGroups of_both(const LetterGroups& source, const LetterGroups& target);
 
 /// Jaccard's coefficient, 0 to 1; 0 if both are empty.
 double likeness(const LetterGroups& a, const LetterGroups& b);
 
-/// What is kept of a text to find those that are like it.
+/// What is kept of a text to find texts that are like it.
 struct LikenessSketch {
   static constexpr std::size_t kBands = 8, kRows = 5;
 
@@ -44,7 +44,7 @@ LikenessSketch sketch_of(const LetterGroups& groups);
 /// The fraction of equal values, an estimate of likeness() with a standard error of 0.08 or less.
 double estimated_likeness(const LikenessSketch& a, const LikenessSketch& b);
 
-/// Finds texts that equal a text, or nearly, among many.
+/// Finds, among many texts, those that equal a text or nearly do.
 class LikeTexts {
  public:
   /// The sketches must outlive it. Takes 80 bytes for each text.

@@ -101,7 +101,7 @@ int small_value(const std::string& number) {
   return number.size() <= kDigits ? std::stoi(number) : -1;
 }
 
-/// Whether each of the numbers may be a word on the other side, or is an hour that it counts to 12.
+/// Whether each of the numbers may be a word on the other side, or an hour that it counts to 12.
 bool may_be_words(const std::vector<std::string>& numbers, const std::vector<std::string>& others) {
   constexpr int kMostWords = 12;
   return std::ranges::all_of(numbers, [&](const std::string& number) {
