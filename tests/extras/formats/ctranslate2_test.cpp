@@ -105,7 +105,7 @@ TEST(CTranslate2Model, DamagedFilesAreRefused) {
           .bytes(),
       "too large");
   expect_refused(File{.variables = {variable(std::string("a\0b", 3), {}, 1, "1")}}.bytes(),
-                 "no text");
+                 "not a text");
   expect_refused(File{.aliases = {text("b") + text("c")}}.bytes(), "variable c");
   expect_refused(File{.aliases = {text("a") + text("n")}}.bytes(), "occurs twice");
   expect_refused(File{.aliases = {text("b") + text("n"), text("b") + text("a")}}.bytes(),
@@ -240,7 +240,7 @@ TEST_F(ReadCtranslate2, ANumberOfHeadsThatIsNoneIsRefused) {
     if (number == "\0\0\0\x40"s)
       EXPECT_EQ(error(), "no error") << "2.0";
     else
-      EXPECT_THAT(error(), HasSubstr("coder/num_heads: is no"));
+      EXPECT_THAT(error(), HasSubstr("coder/num_heads: is not a"));
   }
 }
 
