@@ -213,7 +213,7 @@ Form draw_form(RandomStream& random, const Fields& verb, Person person, bool is_
       return {"future", "will", verb[0], "", shall[person], infinitive};
     case 6:
       return {"", "can", verb[0], "", can[person], infinitive};
-    default:  // "must not" is no "muss nicht"
+    default:  // "must not" is not "muss nicht"
       if (is_negated) return {"", "should", verb[0], "", should[person], infinitive};
       return {"", "must", verb[0], "", must[person], infinitive};
   }

@@ -132,7 +132,7 @@ TEST_F(PlotExplain, ARunWithoutAModelHasNoLink) {
   std::filesystem::remove(folder_ / "model.safetensors");
   ASSERT_EQ(plot().exit_code, 0);
   EXPECT_THAT(read_file(page_), Not(HasSubstr("<a href")));
-  EXPECT_FALSE(std::filesystem::exists(explanation_)) << "of an earlier call";
+  EXPECT_FALSE(std::filesystem::exists(explanation_)) << "from an earlier call";
 }
 
 TEST_F(PlotExplain, AModelThatCannotBeReadIsNamed) {
