@@ -276,7 +276,7 @@ class DocumentWriter {
   void write_passage(std::size_t number) {
     const Passage& passage = document_.passages[number];
     const AlignedText& translation = translations_[number];
-    const bool is_empty = strip(translation.text).empty();  // no words are no translation
+    const bool is_empty = strip(translation.text).empty();  // without words it is none
     lacks_words_ = lacks_words_ || is_empty;
     if (is_empty || kept_[number]) return write(passage.source, number + 1);
     // For all of the passage: it may have very many tags.

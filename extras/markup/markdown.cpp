@@ -60,7 +60,7 @@ struct Insertion {
 
 struct MarkdownTokens {
   std::vector<MarkupToken> tokens;
-  std::vector<Insertion> insertions = {};  ///< in their order
+  std::vector<Insertion> insertions = {};  ///< in order
 };
 
 /// The tokens of a block, from its first to its last. md4c says where texts stand, and which spans
@@ -89,7 +89,7 @@ class BlockReader {
  private:
   bool at(std::string_view mark) const { return masked_.compare(place_, mark.size(), mark) == 0; }
 
-  /// The begin of the block: its first marks end where its first text begins.
+  /// The beginning of the block: its first marks end where its first text begins.
   std::optional<std::size_t> find_begin(std::size_t marks) {
     constexpr std::size_t kMostTries = 1'000;
     std::size_t text = events_[marks].place.begin;
@@ -335,7 +335,7 @@ class BlockReader {
       if (run_end - run == length) break;
     }
     if (run == std::string::npos) return false;
-    // If a block begins with code, this may not be the begin of that code.
+    // If a block begins with code, this may not be the beginning of that code.
     const std::size_t text = events_[next_].place.begin;
     if (text < behind || text > run) return false;
     next_ = *end + 1;

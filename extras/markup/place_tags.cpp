@@ -51,7 +51,7 @@ std::vector<TagNode> tag_tree(const Passage& passage) {
   return nodes;
 }
 
-/// The most different texts of a passage that stand for kept elements and touch letters.
+/// The most texts, all different, of a passage that stand for kept elements and touch letters.
 constexpr std::size_t kMostTouching = 64;
 
 /// Whether a letter, a mark or a digit ends in front of an offset and another begins there.
@@ -245,7 +245,7 @@ class TagPlacer {
     return sorted;
   }
 
-  /// Text that is kept takes the place of other text. So it takes only text that is sure to be its
+  /// Text that is kept takes the place of other text. So it only takes text that is surely its
   /// translation, and never the last word: the other words of the source have a translation, too.
   std::optional<Stretch> best_stretch(std::size_t parent, std::size_t child) const {
     const auto stretch = links_.best_stretch(nodes_[child].text, owners_, parent);

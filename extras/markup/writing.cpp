@@ -94,8 +94,8 @@ std::string xml_text(std::string_view text, char after) {
   return written;
 }
 
-/// A section cannot have its own end in it, and what it has is no reference: it ends within such
-/// signs, and another one begins.
+/// A section cannot have its own end in it, and it has no references: it ends within such signs,
+/// and another one begins.
 std::string cdata_text(std::string_view text, char after) {
   std::string written;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -194,8 +194,8 @@ class TextWriter {
   char at(std::size_t i) const { return i < text_.size() ? text_[i] : after_; }
   char before(std::size_t i) const { return i > 0 ? text_[i - 1] : before_; }
 
-  /// The place of the sign that Markdown would read because it stands at the begin of a line; the
-  /// end of the text if there is none.
+  /// The place of the sign that Markdown would read because it stands at the beginning of a line;
+  /// the end of the text if there is none.
   std::size_t sign_at_line_begin() const {
     if (text_.empty()) return 0;
     const std::size_t digits = std::min(text_.find_first_not_of(kAsciiDigits), text_.size());
