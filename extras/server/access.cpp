@@ -91,7 +91,7 @@ std::vector<ApiKeys::HashedKey> ApiKeys::read(const std::filesystem::path& file)
     if (!quota.empty() && !use.limit)
       throw Error(
           file.string(), ":", number, ": '", quota,
-          "' is no limit: after a key comes the number of characters of a month, or nothing");
+          "' is not a limit: after a key comes the number of characters per month, or nothing");
     keys.push_back({.hash = *hash, .use = use});
   }
   if (keys.empty()) throw Error(file.string(), ": has no key");
@@ -159,7 +159,7 @@ ApiKeys::Use ApiKeys::use_of(Key key) {
   return keys_[key].use;
 }
 
-// ---- requests in a minute -----------------------------------------------------------------------
+// ---- requests per minute ------------------------------------------------------------------------
 
 namespace {
 

@@ -72,7 +72,7 @@ void count_entries(Glossary& glossary) {
 /// Without demands. Throws Error naming the file.
 Glossary parse(const std::string& id, const std::filesystem::path& file, const std::string& text) {
   if (find_invalid_utf8(text) != std::string::npos)
-    throw Error(file.string(), ": is no glossary: not UTF-8");
+    throw Error(file.string(), ": is not a glossary: not UTF-8");
   try {
     const Json json = Json::parse(text, check_json_depth<Json>);
     Glossary glossary{.facts = {.id = id,
@@ -88,7 +88,7 @@ Glossary parse(const std::string& id, const std::filesystem::path& file, const s
     count_entries(glossary);
     return glossary;
   } catch (const std::exception& error) {
-    throw Error(file.string(), ": is no glossary of this server: ", error.what());
+    throw Error(file.string(), ": is not a glossary of this server: ", error.what());
   }
 }
 

@@ -31,8 +31,8 @@ struct PendingTranslations::Inbox {
   std::list<std::uint64_t> progressed GUARDED_BY(mutex);  // ids
 };
 
-/// The news that a translation has made progress. It is made with the translation, as an engine
-/// that tells it may have no memory.
+/// The news that a translation has made progress. It is made with the translation, because the
+/// engine that reports it may have no memory.
 class PendingTranslations::News {
  public:
   News(std::shared_ptr<Inbox> inbox, std::uint64_t id) : inbox_(std::move(inbox)), id_{id} {}
@@ -344,7 +344,7 @@ class PendingTranslations::PendingTranslation {
     line.words = report_words(layouts_[at.text].lines[at.line], best);
   }
 
-  /// Whether it is no element's own text.
+  /// Whether it is not an element's own text.
   bool is_line_of_text(const LineIndex& at) const {
     return at.line < layouts_[at.text].lines.size();
   }
@@ -372,7 +372,7 @@ class PendingTranslations::PendingTranslation {
     return texts;
   }
 
-  /// A document in its target language: byte for byte as it came.
+  /// A document that is already in its target language: byte for byte as it came.
   static std::string unchanged(const TextToTranslate& text) {
     const std::string& charset = text.document->charset;
     return charset.empty() ? text.text : in_charset(text.text, charset);

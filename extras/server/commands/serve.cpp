@@ -121,7 +121,7 @@ class ModelFiles {
                        milliseconds_since(begin)));
   }
 
-  /// A GPU's engine tells nothing about itself: then the same weights explain on the CPU.
+  /// A GPU's engine does not report its activations: then the same weights explain on the CPU.
   ExplainText explanations_of(const NamedModel& model, const std::filesystem::path& file,
                               const OpenedTranslator& opened, const DecodeConfig& search) const {
     if (config_.limits.explain_limit == 0) return nullptr;

@@ -223,7 +223,7 @@ TEST(RequestFields, AParameterThatIsGivenTwiceIsRefusedByName) {
   EXPECT_EQ(RequestFields(in_both).text("a"), "1");
   for (const HttpRequest& list : {json(R"({"a": ["1", "1"]})"), form("a[]=1&a[]=1")})
     EXPECT_EQ(fault_of(list, [](Fields fields) { fields.text("a"); }),
-              "Invalid request: a parameter is no text");
+              "Invalid request: a parameter is not a text");
 }
 
 TEST(RequestFields, TheQueryFillsInWhatTheBodyLacks) {
@@ -244,9 +244,9 @@ TEST(RequestFields, ABodyThatIsNoJsonIsRefused) {
 
 TEST(RequestFields, ABodyThatIsNoUtf8IsRefused) {
   EXPECT_EQ(fault_of(json("{\"a\": \"\xff\"}"), kNothing),
-            "Invalid request: the body is no UTF-8 at byte 8");
+            "Invalid request: the body is not UTF-8 at byte 8");
   EXPECT_EQ(fault_of(form("q=a%FF"), kNothing),
-            "Invalid request: the q parameter is no UTF-8 at byte 2");
+            "Invalid request: the q parameter is not UTF-8 at byte 2");
 }
 
 TEST(RequestFields, JsonThatIsSentAsAFormIsNamed) {
@@ -283,9 +283,9 @@ TEST(RequestFields, ValuesOfTheWrongKindAreRefusedByName) {
   const auto fault = [&](auto read) { return fault_of(request, read); };
   using Fields = const RequestFields&;
   EXPECT_EQ(fault([](Fields fields) { fields.text("t"); }),
-            "Invalid request: t parameter is no text");
+            "Invalid request: t parameter is not a text");
   EXPECT_EQ(fault([](Fields fields) { fields.texts("l"); }),
-            "Invalid request: l parameter has an item that is no text");
+            "Invalid request: l parameter has an item that is not a text");
   EXPECT_NE(fault([](Fields fields) { fields.text("l"); }), "");
   EXPECT_NE(fault([](Fields fields) { fields.scalar("l"); }), "");
   for (const char* name : {"n", "r", "big", "l"})

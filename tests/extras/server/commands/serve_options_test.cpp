@@ -42,9 +42,10 @@ TEST(ServeConfig, CodesOfTwoLanguagesMayBeInUpperCase) {
 
 TEST(ServeConfig, WhatIsNoPairOfLanguagesIsNamed) {
   for (const std::string pair : {"ende", "en_de", "EN-PT-BR", "english-german", ""})
-    EXPECT_THAT(fault(with_models({pair + "=run/"})),
-                AllOf(HasSubstr("'" + pair + "' is no pair of languages"), HasSubstr("en-de=run/"),
-                      HasSubstr("en-pt-BR=run/"), Not(HasSubstr("=" + pair + "="))));
+    EXPECT_THAT(
+        fault(with_models({pair + "=run/"})),
+        AllOf(HasSubstr("'" + pair + "' is not a pair of languages"), HasSubstr("en-de=run/"),
+              HasSubstr("en-pt-BR=run/"), Not(HasSubstr("=" + pair + "="))));
   EXPECT_THAT(fault(with_models({"no run/"})),
               AllOf(HasSubstr("does not say its languages"), HasSubstr("as en-de=no run/,")));
 }
