@@ -317,7 +317,7 @@ void DeviceSearch::make_room_for_tokens() {
 
 /// Also above the lengths after the step.
 std::int64_t DeviceSearch::step_columns() const {
-  constexpr std::int64_t kColumns = 32;  // so many steps have the same shapes
+  constexpr std::int64_t kColumns = 32;  // so that many steps have the same shapes
   std::int64_t longest = 0;
   for (const std::int64_t begun : begun_at_)  // a step adds a token
     if (begun >= 0) longest = std::max(longest, steps_ - begun);

@@ -136,7 +136,7 @@ class DeviceSearch {
 
   static constexpr std::int64_t kContinues = kSearchContinues, kNotANumber = kSearchHasNoNumber;
   /// For each group: the number of the step at which its search ended, kContinues, or kNotANumber
-  /// if a log-probability was none. The host asks every few steps.
+  /// if a log-probability was not one. The host asks every few steps.
   std::vector<std::int64_t> ends() const;
   /// SentenceSearch::best() for groups whose search has ended.
   std::vector<std::vector<Hypothesis>> best(std::span<const std::int64_t> groups) const;
