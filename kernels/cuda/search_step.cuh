@@ -129,7 +129,7 @@ DRAGOMAN_ON_DEVICE inline bool no_open_row_matters(const Group& g, const Extensi
   return true;
 }
 
-/// Whether a log-probability is no number that this step asks for.
+/// Whether a log-probability that this step asks for is not a number.
 DRAGOMAN_ON_DEVICE inline bool has_no_number(const Group& g) {
   if (g.must_end(DeviceStop::Hf)) return false;
   for (int row = 0; row < g.all.width; ++row) {
@@ -169,8 +169,8 @@ DRAGOMAN_ON_DEVICE inline void advance(Group& g, int step) {
   g.state.is_active = false;
 }
 
-/// By one thread of a group's block. Returns whether the group was active: only then the other two
-/// functions have to be called.
+/// Called by one thread of a group's block. Returns whether the group was active: only then the
+/// other two functions have to be called.
 DRAGOMAN_ON_DEVICE inline bool decide(const DeviceSearchStep& a, long long number) {
   Group g(a, number);
   const bool was_active = g.state.is_active;
@@ -187,8 +187,8 @@ DRAGOMAN_ON_DEVICE inline bool decide(const DeviceSearchStep& a, long long numbe
   return was_active;
 }
 
-/// By all threads, each `thread` of so many, after decide(): writes what the new rows have from
-/// their parents aside.
+/// Called by all threads, each with its number, after decide(): sets aside what the new rows have
+/// from their parents.
 DRAGOMAN_ON_DEVICE inline void follow_parents(const DeviceSearchStep& a, long long number,
                                               unsigned thread, unsigned threads) {
   const Group g(a, number);
@@ -212,7 +212,7 @@ DRAGOMAN_ON_DEVICE inline void follow_parents(const DeviceSearchStep& a, long lo
   }
 }
 
-/// By all threads, after all of them have followed the parents.
+/// Called by all threads, after all of them have followed the parents.
 DRAGOMAN_ON_DEVICE inline void keep_copies(const DeviceSearchStep& a, long long number,
                                            unsigned thread, unsigned threads) {
   const Group g(a, number);
