@@ -267,7 +267,7 @@ namespace {
 
 // The tokenizer of Moses.
 
-/// Stands for a dot of "...", which is one token; it is no Unicode character.
+/// Stands for a dot of "...", which is one token; it is not a Unicode character.
 constexpr char32_t kDotOfMany = 0x110000;
 
 bool is_letter(char32_t c) {

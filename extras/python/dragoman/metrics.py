@@ -29,7 +29,7 @@ class MetricScore:
     details: str = ""  #: BLEU's precisions and lengths
     mean: float | None = None  #: of resampled corpora, if asked for
     interval: float | None = None  #: half of the 95 % interval
-    p_value: float | None = None  #: of the difference to the first system; None if its output is the same
+    p_value: float | None = None  #: of the difference from the first system; None if its output is the same
 
     def __float__(self) -> float:
         return self.score
@@ -124,7 +124,7 @@ def sentence_scores(hypotheses: Lines, references: References, *, metric: str = 
 def compare(systems: Mapping[str, Lines], references: References, *,
             metrics: Sequence[str] = ("bleu", "chrf"), test: Literal["bootstrap", "randomization"] | None = "bootstrap",
             samples: int | None = None, **options: Any) -> Comparison:
-    """Scores several systems, with p-values of the differences to the first one.
+    """Scores several systems, with p-values of the differences from the first one.
 
     `test`: paired bootstrap resampling (1,000 samples by default), or paired approximate randomization (10,000).
     The numbers are sacreBLEU's. `options` are those of `dragoman evaluate`, with "_" for "-".
