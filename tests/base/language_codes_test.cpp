@@ -14,7 +14,7 @@ TEST(LanguageCodes, PairsMayHaveScriptsAndRegions) {
   EXPECT_EQ(parse_language_pair("hsb-es-419"), (LanguagePair{"hsb", "es-419"}));
 }
 
-TEST(LanguageCodes, OtherTextsAreNoPairs) {
+TEST(LanguageCodes, OtherTextsAreNotPairs) {
   for (const char* text : {"", "en", "-", "en-", "-de", "EN-DE", "en_de", "english-german", "en-d",
                            "en-DE", "en-de-fr", "run", "en-de/"})
     EXPECT_EQ(parse_language_pair(text), std::nullopt) << text;

@@ -50,7 +50,7 @@ TEST_F(ReadLines, CompressedFilesAreReadAsIfTheyWerePlain) {
   EXPECT_THROW(read("PK\x03\x04"), Error);
 }
 
-TEST_F(ReadLines, LineEndsAndByteOrderMarkAreNoText) {
+TEST_F(ReadLines, LineEndsAndByteOrderMarkAreNotText) {
   EXPECT_EQ(read("\uFEFFa\r\nb\r\n"), (Lines{"a", "b"}));
 }
 

@@ -145,7 +145,7 @@ TEST_P(CudaKernels, DropoutAddsTheResidualAndMayOverwriteIt) {
   }
 }
 
-TEST_P(CudaKernels, DropoutTakesAddressesThatAreNoMultipleOf16) {
+TEST_P(CudaKernels, DropoutTakesAddressesThatAreNotMultiplesOf16) {
   constexpr std::int64_t columns = 64;
   const std::int64_t bytes = is_float() ? 4 : 2;
   const auto moved = [&](Elements& elements) {

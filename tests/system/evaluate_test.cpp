@@ -84,7 +84,7 @@ TEST_F(Evaluate, OnlyBleuNeedsATokenizer) {
   EXPECT_EQ(code("chrf"), 0);
 }
 
-TEST_F(Evaluate, TextThatLooksTokenizedIsWarnedOf) {
+TEST_F(Evaluate, TextThatLooksTokenizedIsWarnedAbout) {
   std::string lines;
   for (int i = 0; i < 100; ++i) lines += "a cat sat .\n";
   const std::string tokenized = file("tokenized", lines);
@@ -97,7 +97,7 @@ TEST_F(Evaluate, TextThatLooksTokenizedIsWarnedOf) {
   EXPECT_EQ(errors({"--force"}), "");
 }
 
-TEST_F(Evaluate, TextThatIsEmptyOrTheSourceItselfIsWarnedOf) {
+TEST_F(Evaluate, TextThatIsEmptyOrTheSourceItselfIsWarnedAbout) {
   const auto errors = [&](const std::string& hypothesis, const std::vector<std::string>& more) {
     std::vector<std::string> words = {"evaluate", "--hyp", hypothesis, "--ref",
                                       reference_, "--src", good_};

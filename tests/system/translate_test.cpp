@@ -224,7 +224,7 @@ TEST_F(Translate, AWordWithoutEndIsCutAndNamedByItsLine) {
               AllOf(Names("line 2 ... 5,000 pieces"), Names("1 word ... 5,000 pieces")));
 }
 
-TEST_F(Translate, InvalidUtf8IsWarnedOfAtItsFirstLine) {
+TEST_F(Translate, InvalidUtf8IsWarnedAboutAtItsFirstLine) {
   const ProcessResult result = run(words(), "the cat\nm\xFFt\n\xE9t\xE9\n");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.errors, AllOf(Names("line 2 ... UTF-8"), HasSubstr("iconv -f latin1"),

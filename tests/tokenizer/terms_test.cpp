@@ -42,7 +42,7 @@ TEST(Terms, TermsAreFoundAsWholeWordsTheLongestFirst) {
               ElementsAre(RequiredText{0, 6, "x", true}, RequiredText{8, 12, "Bank", true}));
 }
 
-TEST(Terms, AByteOrderMarkAndCommentsAreNoTerms) {
+TEST(Terms, AByteOrderMarkAndCommentsAreNotTerms) {
   const Terms terms(
       written("\xEF\xBB\xBF"
               "cat\tKatze\n# dog\tHund\n#hat\n\\#1\tNr. 1\r\n"));

@@ -60,7 +60,7 @@ TEST(Checkpoint, AResumedModelContinuesBitIdentically) {
   std::filesystem::remove(path);
 }
 
-TEST(Checkpoint, AFailureOfTheFileSystemIsToldAndIsNoEndOfTheRun) {
+TEST(Checkpoint, AFailureOfTheFileSystemIsReportedAndDoesNotEndTheRun) {
   RecordingObserver observer;
   const auto fails = [] {
     std::filesystem::create_directory("/no/such/folder");  // not our own Error
@@ -114,7 +114,7 @@ TEST_F(CheckpointKeeperTest, TheNewestAndThoseThatARollbackMayNeedAreKept) {
   EXPECT_THAT(checkpoints(), ElementsAre("update-00000200", "update-00000400"));
 }
 
-TEST_F(CheckpointKeeperTest, OfManyCheckpointsARollbackNeedsFew) {
+TEST_F(CheckpointKeeperTest, ARollbackNeedsFewOfManyCheckpoints) {
   run.config.keep_last = run.config.save_every = 1;
   keeper.save_start(progress);
   for (std::int64_t update = 1; update <= 30; ++update) save_at(update);

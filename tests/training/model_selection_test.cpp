@@ -80,7 +80,7 @@ TEST_F(ModelSelectionTest, WithoutAnySourceTheRunFails) {
               Names("missing or damaged ... every checkpoint"));
 }
 
-TEST_F(ModelSelectionTest, OneCheckpointIsNoAverage) {
+TEST_F(ModelSelectionTest, OneCheckpointIsNotAveraged) {
   EXPECT_FALSE(
       selection.take_average_if_better({.weights = model.weights(), .names = {"a"}}, progress, {}));
   EXPECT_FALSE(std::filesystem::exists(run.folder.model()));

@@ -53,7 +53,7 @@ TEST(ProgressRecord, EveryMemberSurvivesJson) {
   EXPECT_EQ(progress_from_json(to_json(progress)), progress);
 }
 
-TEST(ProgressRecord, TextThatIsNoRecordIsRefused) {
+TEST(ProgressRecord, TextThatIsNotARecordIsRefused) {
   EXPECT_THROW(progress_from_json("{\"epoch\": 7}"), Error);
   EXPECT_THROW(progress_from_json("{\"update\": \"7\"}"), Error);
   EXPECT_THROW(progress_from_json("nonsense"), Error);

@@ -103,7 +103,7 @@ TEST(Decision, TheKernelDecidesAsTheOperationsDo) {
     }
 }
 
-TEST(Decision, OnAGpuItIsOneLaunch) {
+TEST(Decision, OnAGpuADecisionIsOneLaunch) {
   if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
   SpikeLimits limits({}, 10, test_device());
   Steps steps;

@@ -100,7 +100,7 @@ TEST(Patience, TheLossDecidesIfTheScoreSaysNothing) {
   EXPECT_EQ(state.without_gain, 1);
 }
 
-TEST(Patience, AScoreThatDoesNotCountIsNoGain) {
+TEST(Patience, AScoreThatDoesNotCountIsNotAGain) {
   PatienceState state;
   note_validation(state, {.score = 10});
   note_validation(state, {.score = 20, .counts = false});

@@ -218,7 +218,7 @@ TEST(Aligner, EvidenceTellsTranslationsFromOtherSentences) {
   EXPECT_LE(wrong, 20u);  // some sentences share words
 }
 
-TEST(Aligner, ProgressIsToldAndAStopIsHeeded) {
+TEST(Aligner, ProgressIsReportedAndAStopIsHeeded) {
   const Text text = made_up_text(5000);
   std::vector<std::int64_t> seen;
   std::stop_source stop;

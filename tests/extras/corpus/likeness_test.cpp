@@ -18,7 +18,7 @@ std::string random_text(RandomStream& random) {
   return text;
 }
 
-TEST(Likeness, OfEqualLettersIsOneWhateverSignsDigitsAndCase) {
+TEST(Likeness, TheLikenessOfEqualLettersIsOneWhateverSignsDigitsAndCase) {
   const LetterGroups one = letter_groups("It's 12 o'clock: sleep!"),
                      other = letter_groups("ITS 3 OCLOCK, Sléep");
   EXPECT_EQ(one.text, other.text);
@@ -28,7 +28,7 @@ TEST(Likeness, OfEqualLettersIsOneWhateverSignsDigitsAndCase) {
   EXPECT_NE(letter_groups("1").text, letter_groups("2").text);
 }
 
-TEST(Likeness, IsEstimatedWithoutBiasWithinTheStandardError) {
+TEST(Likeness, TheLikenessIsEstimatedWithoutBiasWithinTheStandardError) {
   RandomStream random(1);
   double sum = 0, squares = 0;
   constexpr int kPairs = 300;
@@ -46,7 +46,7 @@ TEST(Likeness, IsEstimatedWithoutBiasWithinTheStandardError) {
   EXPECT_LT(squares / kPairs, 0.08 * 0.08);
 }
 
-TEST(LikeTexts, FindsNearlyAllThatTheComparisonOfAllWithAllFinds) {
+TEST(LikeTexts, TheSearchFindsNearlyAllThatTheComparisonOfAllWithAllFinds) {
   RandomStream random(2);
   constexpr double kLeast = 0.75;
   std::vector<LetterGroups> groups;
@@ -78,7 +78,7 @@ TEST(LikeTexts, FindsNearlyAllThatTheComparisonOfAllWithAllFinds) {
   EXPECT_GE(found, 0.95 * all);
 }
 
-TEST(LikeTexts, OfEqualTextsTheFirstIsFound) {
+TEST(LikeTexts, TheFirstOfEqualTextsIsFound) {
   std::vector<LikenessSketch> sketches;
   for (const char* text : {"one", "two", "One!", "three"})
     sketches.push_back(sketch_of(letter_groups(text)));

@@ -272,7 +272,7 @@ class PlantedFaults : public testing::Test {
 
 constexpr double kLeastFound = 0.95, kMostFalse = 0.01;
 
-TEST_F(PlantedFaults, AreFoundAndCleanLinesAreLeftAlone) {
+TEST_F(PlantedFaults, FaultsAreFoundAndCleanLinesAreLeftAlone) {
   const Lines all = clean_lines(5400, 3);
   const Lines held_out(all.begin(), all.begin() + 200), unused(all.end() - 200, all.end());
   const PlantedText planted =
@@ -385,7 +385,7 @@ TEST_F(PlantedFaults, PairsAreNotJudgedByWordsWithoutSpacesBetweenWords) {
   for (const FaultSet faults : survey.faults) EXPECT_FALSE(faults.has(PairFault::Misaligned));
 }
 
-TEST_F(PlantedFaults, AreTheSameForEachNumberOfThreads) {
+TEST_F(PlantedFaults, FaultsAreTheSameForEachNumberOfThreads) {
   const Lines all = clean_lines(2000, 9);
   const PlantedText planted = planted_text(all, all, all, 10);
   const ParallelText text = read({write_sides(planted.lines, folder_.path(), "train")});

@@ -228,7 +228,7 @@ TEST_F(ReadCtranslate2, AWrittenModelIsReadBack) {
 
 /// In the file the sides' numbers of heads are 16-bit scalars: rank 0, type 2, size 2. A scalar of
 /// float32 has type 0 and size 4.
-TEST_F(ReadCtranslate2, ANumberOfHeadsThatIsNoneIsRefused) {
+TEST_F(ReadCtranslate2, AnImpossibleNumberOfHeadsIsRefused) {
   using std::string_literals::operator""s;
   for (const std::string& number :
        {"\0\0\xC0\x7F"s, "\0\0\x80\x7F"s, "\0\0\0\x40"s, "\0\0\x20\x40"s, "\0\0\x80\xBF"s,

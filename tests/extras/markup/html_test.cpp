@@ -174,7 +174,7 @@ TEST(Html, TextWithoutTagsIsTranslatedLineByLine) {
   EXPECT_EQ(reversed_html("\xEF\xBB\xBFone two\nthree four"), "\xEF\xBB\xBFtwo one\nfour three");
 }
 
-TEST(Html, SinglesStandWhereTheyStood) {
+TEST(Html, SingleTagsStandWhereTheyStood) {
   EXPECT_EQ(reversed_html("one <img src=x> two three"), "three <img src=x> two one");
   EXPECT_EQ(reversed_html("one<sup><!-- note --></sup> two"), "two one<sup><!-- note --></sup>");
   EXPECT_EQ(reversed_html("one <img src=x>two"), "<img src=x>two one");

@@ -260,7 +260,7 @@ TEST(Markdown, EscapesAndEntitiesAreRead) {
             (Texts{"*one* & two \u00E9 [x]", "a \" <"}));
 }
 
-TEST(Markdown, ATranslationIsNoMarkup) {
+TEST(Markdown, ATranslationIsNotReadAsMarkup) {
   for (const std::string text : {"- a",
                                  "1. a",
                                  "12) a",
@@ -341,7 +341,7 @@ TEST(Markdown, ATagThatStoodAloneStandsAlone) {
   EXPECT_EQ(turned("*one two :tada:* three"), "three *:tada: two one*");
 }
 
-TEST(Markdown, SignsOfATitleOrALineAreNoMarkup) {
+TEST(Markdown, SignsOfATitleOrALineAreNotReadAsMarkup) {
   EXPECT_EQ(with_text("![x](u 'x') `a`", "b` <i> $c$"),
             "![b\\` \\<i> \\$c\\$](u 'b\\` \\<i> \\$c\\$') `a`");
 }

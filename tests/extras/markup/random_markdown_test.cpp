@@ -185,7 +185,7 @@ TEST(RandomMarkdownDocuments, WithoutItsMarksATextIsItsTranslation) {
   }
 }
 
-TEST(RandomMarkdownDocuments, BytesThatAreNoMarkdownDoNoHarm) {
+TEST(RandomMarkdownDocuments, BytesThatAreNotMarkdownDoNoHarm) {
   static const std::vector<std::string> kBits = {
       "*",       "**",     "_",        "`",           "``",
       "[",       "]",      "(",        ")",           "!",

@@ -46,7 +46,7 @@ TEST(DeepL, FormsRepeatTheText) {
                             {"detected_source_language": "EN", "text": "two"}])"));
 }
 
-TEST(DeepL, CodesMayHaveRegionsThatModelsHaveNot) {
+TEST(DeepL, CodesMayHaveRegionsThatModelsLack) {
   TableServer table({"de-en", "en-pt-BR"});
   for (const char* target : {"EN", "EN-US", "en-gb"})
     EXPECT_EQ(table

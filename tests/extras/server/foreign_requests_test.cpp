@@ -106,7 +106,7 @@ TEST_F(ForeignRequests, AServerAnswersToItsOwnNamesOnly) {
     EXPECT_EQ(get(wrong).status, 400) << wrong;
 }
 
-TEST_F(ForeignRequests, WithoutARuleAnyHostIsAnsweredThatIsOne) {
+TEST_F(ForeignRequests, WithoutARuleAnyValidHostIsAnswered) {
   TableServer table({"en-de"});
   const auto status = [&table](const std::string& host) {
     return table.ask({.method = "GET", .path = "/health", .headers = {{"host", host}}}).status;

@@ -17,7 +17,7 @@ int status_of(std::string_view body, std::string_view type) {
   return 200;
 }
 
-TEST(HttpMessages, LimitsAreSaidInUnitsOfPeople) {
+TEST(HttpMessages, LimitsAreWrittenInUnitsForPeople) {
   EXPECT_EQ(size_text(2 << 20), "2 MiB");
   EXPECT_EQ(size_text(1000), "1000 bytes");
   EXPECT_EQ(size_text(1536), "1.5 KiB");
@@ -234,7 +234,7 @@ TEST(RequestFields, TheQueryFillsInWhatTheBodyLacks) {
   EXPECT_EQ(fields.text("type"), "target");
 }
 
-TEST(RequestFields, ABodyThatIsNoJsonIsRefused) {
+TEST(RequestFields, ABodyThatIsNotJsonIsRefused) {
   for (const char* body :
        {"", "{", "[1]", "3", "{\"a\": 1e999}", "{\"a\": \"\\ud800\"}", "{\"a\":1} x", "nonsense"})
     EXPECT_NE(fault_of(json(body), kNothing).find("Invalid JSON format"), std::string::npos)
@@ -242,7 +242,7 @@ TEST(RequestFields, ABodyThatIsNoJsonIsRefused) {
   EXPECT_NE(fault_of(json(std::string(100'000, '[')), kNothing), "");
 }
 
-TEST(RequestFields, ABodyThatIsNoUtf8IsRefused) {
+TEST(RequestFields, ABodyThatIsNotUtf8IsRefused) {
   EXPECT_EQ(fault_of(json("{\"a\": \"\xff\"}"), kNothing),
             "Invalid request: the body is not UTF-8 at byte 8");
   EXPECT_EQ(fault_of(form("q=a%FF"), kNothing),

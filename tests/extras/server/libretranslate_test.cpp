@@ -232,7 +232,7 @@ TEST(LibreTranslate, TheFirstTargetIsThatOfTheModelThatWasAddedFirst) {
   EXPECT_THAT(table.get("/").body, testing::HasSubstr("<option value=\"fr\" selected>"));
 }
 
-TEST(LibreTranslate, SuggestionsAreKeptWhereTheServerTakesThem) {
+TEST(LibreTranslate, SuggestionsAreKeptIfTheServerTakesThem) {
   const json good = {{"q", "one"}, {"s", "eins"}, {"source", "en"}, {"target", "de"}};
   TableServer closed({"en-de"});
   EXPECT_EQ(closed.post("/suggest", good).status, 403);

@@ -47,7 +47,7 @@ TEST(TranslationServer, UnknownPathsAre404InTheFormOfTheirInterface) {
   }
 }
 
-TEST(TranslationServer, AWrongMethodIs405AndSaysTheRightOne) {
+TEST(TranslationServer, AWrongMethodIs405AndNamesTheRightOne) {
   TableServer table({"en-de"});
   const HttpResponse response = table.get("/translate");
   EXPECT_EQ(response.status, 405);
@@ -62,7 +62,7 @@ TEST(TranslationServer, AWrongMethodIsNamedBesideTheRightOnes) {
   EXPECT_EQ(json_of(response)["message"], "/v2/usage takes GET, POST, not DELETE");
 }
 
-TEST(TranslationServer, ALanguageBetweenTwoIsSaid) {
+TEST(TranslationServer, ALanguageBetweenTwoIsNamed) {
   TableServer table({"fr-en", "en-de", "fr-cs", "cs-de"});
   const json answer = json_of(table.post(
       "/translate", {{"q", "one\ntwo"}, {"source", "fr"}, {"target", "de"}, {"alternatives", 1}}));
@@ -344,7 +344,7 @@ TEST(TranslationServer, AddressesMayBeginWithSeveralSlashes) {
   EXPECT_EQ(table.get("/v2//usage").status, 404);
 }
 
-TEST(TranslationServer, PagesOfOtherOriginsAskOnlyWhereTheyMay) {
+TEST(TranslationServer, PagesOfOtherOriginsAskOnlyIfTheyMay) {
   TableServer closed({"en-de"});
   EXPECT_EQ(header_of(closed.post("/translate", kOne), "Access-Control-Allow-Origin"), "");
   EXPECT_EQ(closed.ask({.method = "OPTIONS", .path = "/translate"}).status, 405);

@@ -100,7 +100,7 @@ TEST(TorchDeviceModel, TranslationsAreThoseOfTheSearchOnTheHost) {
       expect_same_translations(model_config, config);
 }
 
-TEST(TorchDeviceModel, SoAreTheyByEachRuleForTheEndAndForTokens) {
+TEST(TorchDeviceModel, TranslationsByEachRuleForTheEndAndForTokensAreTheSame) {
   for (const Stop stop :
        {Stop::Full, Stop::Exact, Stop::Hf, Stop::Marian, Stop::Fairseq, Stop::Opennmt})
     expect_same_translations(configs()[0],

@@ -84,7 +84,7 @@ TEST(EmbedAtPositions, TheInputOfTheFirstLayerEqualsItsReferenceInValueAndGradie
   }
 }
 
-TEST(EmbedAtPositions, OnADeviceItIsOneLaunchAndItsGradientTwo) {
+TEST(EmbedAtPositions, OnADeviceTheInputIsOneLaunchAndItsGradientTwo) {
   if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
   TokenInputExample example;
   example.encodings = example.encodings.to(torch::kBFloat16);

@@ -116,7 +116,7 @@ TEST(Communicator, ARankMayEndWithItsSumsUnfinished) {
   EXPECT_EQ(errors, (std::vector<std::string>{"a fault in the backward pass", "another"}));
 }
 
-TEST(Communicator, RanksThatMakeUnlikeCallsHaveParted) {
+TEST(Communicator, RanksThatMakeDifferentCallsHaveParted) {
   using Call = std::function<void(Communicator & ranks)>;
   const auto sum_of = [](std::size_t count) {
     return [count](Communicator& ranks) {

@@ -60,7 +60,7 @@ TEST_F(Plot, DamagedLinesArePassedOverAndCounted) {
   EXPECT_THAT(result.errors, Names("cut/log.jsonl ... 1 damaged line"));
 }
 
-TEST_F(Plot, RunsThatHaveDataAreDrawnAndTheOthersWarnedOf) {
+TEST_F(Plot, RunsThatHaveDataAreDrawnAndTheOthersWarnedAbout) {
   const std::string begun = folder_with("begun", "log.jsonl", "");
   std::filesystem::create_directories(folder_ / "empty");
   const std::string drawn = folder_with("a", "log.jsonl", lines_);
