@@ -360,7 +360,7 @@ std::string translated_with_tag(const std::string& source, const std::string& te
 
 TEST(LinePreparer, CopiesFindTheirPlacesAsIfThereWereNoTag) {
   EXPECT_EQ(translated_with_tag("<2de> \u00A7 one two", "two one", {0, 1}), "\u00A7 two one")
-      << "the tag is no word that it follows";
+      << "the tag is not a word that it follows";
   EXPECT_EQ(translated_with_tag("<2de> one \u041C two", "three six two", {1, 2, 3}),
             "three \u041C two");
   EXPECT_EQ(translated_with_tag("<2de> \u041C two", "six three", {0, 2}), "\u041C six three")

@@ -1,5 +1,5 @@
 // The kernels for NVIDIA GPUs, on the CPU, beside those for the CPU. Dropout has the same bits;
-// sums are made in another order, and exponentials are rounded otherwise.
+// sums are made in another order, and exponentials are rounded differently.
 #include "tests/kernels/cuda_on_cpu.h"
 #include "tests/kernels/kernel_test.h"
 // Their sources:

@@ -88,7 +88,7 @@ TEST(Patience, ASlowRiseThatAddsUpIsAGain) {
 TEST(Patience, OneLuckyScoreNeitherHidesARiseNorMakesOne) {
   // The best single score comes second; the mean of three still rises.
   EXPECT_EQ(after({30, 32, 30.5, 31, 31.5, 31.8}, 0.7).without_gain, 0);
-  // A small lucky score among equal ones is no gain.
+  // A small lucky score among equal ones is not a gain.
   EXPECT_EQ(after({30, 30, 30, 30.15, 30, 30, 30}, 0.7).without_gain, 6);
 }
 

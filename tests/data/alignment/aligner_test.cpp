@@ -198,7 +198,7 @@ TEST(Aligner, ATextWithoutPairsTeachesNothing) {
   EXPECT_FALSE(text.links(Aligner(text.pairs, {}), "a b", "c d").empty());
 }
 
-/// Pairs beside the wrong lines are among those that were learned from.
+/// Some of the pairs that the aligner learned from have the wrong lines.
 TEST(Aligner, EvidenceTellsTranslationsFromOtherSentences) {
   Text text = made_up_text(2000);
   NumberedPairs shifted;

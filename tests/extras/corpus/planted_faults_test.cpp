@@ -217,7 +217,7 @@ struct PlantedText {
   std::set<std::int64_t> changed;
 };
 
-/// Plants each fault of kLinePlants in so many lines, after a part that stays clean.
+/// Plants each fault of kLinePlants in this many lines, after a part that stays clean.
 PlantedText planted_text(Lines clean, const Lines& held_out, const Lines& unused,
                          std::int64_t of_each) {
   PlantedText text{std::move(clean), {}, {}};

@@ -82,7 +82,7 @@ TEST(VectorsBlock, NoHalfIsBeyondTheLargest) {
 
 const std::string kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The whole numbers of a block's text, in so many digits each.
+/// The whole numbers of a block's text, each written with this many digits.
 std::vector<std::int64_t> numbers_of(const Json& block, std::size_t digits) {
   const std::string text = block["data"];
   std::vector<std::int64_t> numbers;

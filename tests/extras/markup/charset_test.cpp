@@ -19,7 +19,7 @@ std::string xml(const std::string& charset, const std::string& text) {
   return "<?xml version='1.0' encoding='" + charset + "'?><p>" + text + "</p>";
 }
 
-/// A file, read and written with its words in the other order.
+/// A file, read and written with its words in reverse order.
 std::string reversed_file(MarkupFormat format, const std::string& bytes) {
   const FileText file = file_text(format, bytes);
   return translated(parse_document(format, file.text, {.charset = file.charset}), reversed);

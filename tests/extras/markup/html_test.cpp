@@ -285,7 +285,7 @@ std::string fault_of(const std::string& html) {
   return "";
 }
 
-/// Elements with so many attributes each, which differ in the last one.
+/// Elements with this many attributes each, which differ in the last one.
 std::string elements_with_attributes(int elements, int attributes) {
   std::string html;
   for (int e = 0; e < elements; ++e) {

@@ -333,7 +333,7 @@ TEST(Markdown, MarksAreReadAsMarks) {
   EXPECT_EQ(with_marks("*one* two", "einszwei drei", {4, 8}), "eins*zwei* drei");
   EXPECT_EQ(with_marks("*one* two", "eins zwei", {4, 5}), "eins zwei");
   for (const char* blank : {"", " "})
-    EXPECT_EQ(with_text("**x** yy", blank), "**x** yy") << "no words are no translation";
+    EXPECT_EQ(with_text("**x** yy", blank), "**x** yy") << "without words it is not a translation";
 }
 
 TEST(Markdown, ATagThatStoodAloneStandsAlone) {

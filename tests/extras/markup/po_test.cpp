@@ -73,7 +73,7 @@ TEST(Po, EscapesWithDigitsAreDecodedAndControlCharactersAreWrittenInDigits) {
   EXPECT_EQ(reversed_po("msgid \"one \\a\\b\\f\\v\"\nmsgstr \"\"\n"),
             "msgid \"one \\a\\b\\f\\v\"\nmsgstr \"one \\007\\010\\014\\013\"\n");
   const std::string latin1 = "msgid \"\\344 one\"\nmsgstr \"\"\n";
-  EXPECT_EQ(reversed_po(latin1), latin1) << "bytes that are no UTF-8 stay";
+  EXPECT_EQ(reversed_po(latin1), latin1) << "bytes that are not UTF-8 stay";
 }
 
 TEST(Po, APercentSignThatPrintfWritesIsKept) {
@@ -269,7 +269,7 @@ TEST(Po, LettersAfterAPlaceholderBelongToIt) {
             "msgid \"read %dMB in %ds\"\nmsgstr \"%dMB in %ds read\"\n");
 }
 
-/// The translation of a message with these flags, whose words are in the other order.
+/// The translation of a message with these flags, whose words are in reverse order.
 std::string reversed_message(const std::string& flags, const std::string& message) {
   const std::string po = reversed_po(flags + "msgid \"" + message + "\"\nmsgstr \"\"\n");
   return po.substr(po.find("msgstr"));

@@ -1,5 +1,4 @@
-// Requests that web pages of other origins make browsers send, and names by which a server is
-// asked.
+// Requests that web pages of other origins make browsers send, and host names in requests.
 #include <unistd.h>
 
 #include <filesystem>

@@ -478,7 +478,7 @@ TEST(HttpServer, AnAnswerOf1_0AndOneToHeadAreAsTheirClientsReadThem) {
                                          "\r\n\r\nHTTP/1.1 200 OK\r\n.*\r\n\r\n/last"));
 }
 
-/// Asks while memory runs out after so many allocations. False if there was enough.
+/// Asks while memory runs out after this many allocations. False if there was enough.
 bool runs_out(HttpServer& server, std::int64_t allocations, FailingMemory::Fails fails) {
   const std::string request = HttpClient::post("/a", std::string(40'000, 'x'));
   const FailingMemory memory(allocations, fails);

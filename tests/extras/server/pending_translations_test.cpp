@@ -12,7 +12,7 @@
 namespace dragoman {
 namespace {
 
-/// The processor's time that this thread has had.
+/// The processor time that this thread has used, in seconds.
 double thread_seconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

@@ -210,7 +210,7 @@ TEST(TranslationServer, AModelIsLoadedWhenARequestNeedsIt) {
        second = table.send(TableServer::request_of("/translate", question));
   EXPECT_EQ(table.post("/translate", {{"q", "six"}, {"source", "de"}, {"target", "en"}}).status,
             200)
-      << "others go on";
+      << "others continue";
   EXPECT_EQ(first.wait_for(milliseconds(20)), std::future_status::timeout);
   gate.open(true);
   for (auto* response : {&first, &second}) {
@@ -480,8 +480,8 @@ HttpRequest text_to_explain() {
       "/explain", {{"q", "one two"}, {"source", "en"}, {"target", "de"}, {"api_key", "alpha"}});
 }
 
-/// Sends the request while memory runs out after so many allocations. Whatever becomes of it, it is
-/// answered, or its connection closed, and what was counted for it is right. False if there was
+/// Sends the request while memory runs out after this many allocations. Whatever becomes of it, it
+/// is answered, or its connection closed, and what was counted for it is right. False if there was
 /// enough memory.
 bool runs_out(const HttpRequest& request, std::int64_t allocations, FailingMemory::Fails fails) {
   const ScratchFile file("keys.txt", "alpha 1000\n");
