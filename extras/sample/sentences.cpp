@@ -72,8 +72,7 @@ std::string joined(std::initializer_list<std::string> parts) {
   return text;
 }
 
-// ---- noun phrases
-// ---------------------------------------------------------------------------------
+// ---- noun phrases -------------------------------------------------------------------------------
 
 enum Case { Nominative, Accusative, Dative };
 enum Person { First, Third, Plural };
@@ -158,8 +157,7 @@ NounPhrase draw_phrase(RandomStream& random, const std::string& kinds,
   }
 }
 
-// ---- clauses
-// --------------------------------------------------------------------------------------
+// ---- clauses ------------------------------------------------------------------------------------
 
 /// "Peter did not repair the car" and "Peter hat das Auto nicht repariert", in the parts that each
 /// order moves.
@@ -308,8 +306,7 @@ std::string ordered(const Clause& clause, char order) {
   }
 }
 
-// ---- sentences
-// ------------------------------------------------------------------------------------
+// ---- sentences ----------------------------------------------------------------------------------
 
 /// A number from 2 to 99 in words.
 SamplePair number_words(std::uint64_t number) {

@@ -128,8 +128,7 @@ std::vector<Sequence> marian_search(const Distribution& distribution, const Deco
 }
 
 /// fairseq 0.12, sequence_generator.py and search.py, for one sentence. Its `longest` does not
-/// count
-/// </s>, which is the only choice after that many tokens.
+/// count </s>, which is the only choice after that many tokens.
 std::vector<Sequence> fairseq_search(const Distribution& distribution, const DecodeConfig& config) {
   const auto beams = static_cast<std::size_t>(config.beam_size);
   const std::int64_t longest = config.max_length - 1;
