@@ -12,6 +12,7 @@
 
 #include "base/utf8.h"
 #include "extras/markup/icu_messages.h"
+#include "extras/markup/template_marks.h"
 #include "extras/markup/xml_formats.h"
 #include "extras/markup/xml_tokens.h"
 
@@ -277,8 +278,8 @@ std::function<bool(std::string_view)> check_of(const Fill& fill) {
           source = decoded_xml(content, {0, content.size()}).text](std::string_view written) {
     const ByteRange copy{begin, begin + written.size() - frame};
     const std::string translation = decoded_xml(written, copy).text;
-    return icu_message(source).chooses ? has_same_branches(source, translation)
-                                       : kept_parts(source) == kept_parts(translation);
+    if (icu_message(source).chooses) return has_same_branches(source, translation);
+    return kept_parts(source) == kept_parts(translation) && !begins_more_marks(translation, source);
   };
 }
 
