@@ -415,6 +415,22 @@ TEST(Tmx, AnEmptySegmentOfAnotherLanguageIsFilled) {
                 variant("de", "<hi>two</hi> one") + "</tu>"));
 }
 
+TEST(Tmx, TheOnlyEmptySegmentOfSeveralLanguagesIsFilled) {
+  const auto unit = [](const std::string& german) {
+    return tmx("<tu>" + variant("en", "one two") + variant("fr", "un deux") +
+               variant("de", german) + "</tu>");
+  };
+  EXPECT_EQ(reversed_xml(unit("")), unit("two one"));
+}
+
+TEST(Tmx, AUnitWithSeveralEmptySegmentsStaysUntranslated) {
+  const std::string file =
+      tmx("<tu>" + variant("en", "one two") + variant("fr", "") + variant("de", "") + "</tu>");
+  const TranslatedDocument result = translated_document(parse_xml(file), {});
+  EXPECT_EQ(result.bytes, file);
+  EXPECT_EQ(result.untranslated, 1U);
+}
+
 TEST(Tmx, SegmentsOfOtherLanguagesStay) {
   const std::string unit = "<tu>" + variant("en", "one two") + variant("fr", "un deux") + "</tu>";
   EXPECT_EQ(reversed_xml(tmx(unit)), tmx(unit));
