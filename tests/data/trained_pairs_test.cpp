@@ -228,7 +228,7 @@ TEST_F(ValidOverlapTest, OrAreNotTrainedOn) {
   expect_adds_up(prepared.report);
 }
 
-TEST_F(ValidOverlapTest, ByTheRuleOfEarlierVersionsTheyAreIgnored) {
+TEST_F(ValidOverlapTest, OrAreTrainedOnAndScored) {
   data.valid_overlap = ValidOverlap::Ignored;
   const PreparedData prepared = prepare();
   EXPECT_EQ(prepared.valid.trained.pairs, 0);
