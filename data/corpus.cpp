@@ -14,11 +14,10 @@
 
 namespace dragoman {
 
-// A file of an earlier version lacks the newest numbers, which are 0 then.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CorpusReport, read, kept, held_out, invalid, empty,
-                                                in_validation, duplicates, too_long, ratio,
-                                                several_sentences, same_text, changed_targets,
-                                                changed_target, source_tokens, target_tokens);
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CorpusReport, read, kept, held_out, invalid, empty,
+                                   in_validation, duplicates, too_long, ratio, several_sentences,
+                                   same_text, changed_targets, changed_target, copy_counts,
+                                   source_tokens, target_tokens);
 
 namespace {
 
@@ -48,36 +47,29 @@ std::uint64_t checksum(const std::vector<std::uint64_t>& stretch_hashes) {
 }
 
 std::string json_of(const CorpusFacts& facts) {
-  nlohmann::json json{{"report", facts.report},
-                      {"held_out_source", facts.held_out_source},
-                      {"held_out_target", facts.held_out_target},
-                      {"held_out_lines", facts.held_out_lines}};
-  if (facts.report.copy_counts)
-    for (const auto& [pairs, copies] : *facts.report.copy_counts)
-      json["copy_counts"].push_back({pairs, copies});
-  if (facts.characters)
-    json["characters"] = {{"source", facts.characters->source.ranges()},
-                          {"target", facts.characters->target.ranges()}};
-  return json.dump();
+  return nlohmann::json{{"report", facts.report},
+                        {"held_out_source", facts.held_out_source},
+                        {"held_out_target", facts.held_out_target},
+                        {"held_out_lines", facts.held_out_lines},
+                        {"source_characters", facts.characters.source.ranges()},
+                        {"target_characters", facts.characters.target.ranges()}}
+      .dump();
 }
 
 CorpusFacts facts_of(std::string_view text) {
   const auto json = nlohmann::json::parse(text, check_json_depth<nlohmann::json>);
-  CorpusFacts facts{.report = json.at("report").get<CorpusReport>()};
-  if (json.contains("copy_counts")) {
-    CopyCounts& counts = facts.report.copy_counts.emplace();
-    for (std::size_t kind = 0; kind < counts.size(); ++kind) {
-      const auto& count = json["copy_counts"].at(kind);
-      counts[kind] = {count.at(0).get<std::int64_t>(), count.at(1).get<std::int64_t>()};
-    }
-  }
-  facts.held_out_source = json.at("held_out_source").get<std::vector<std::string>>();
-  facts.held_out_target = json.at("held_out_target").get<std::vector<std::string>>();
-  facts.held_out_lines = json.value("held_out_lines", std::vector<std::int64_t>());
-  if (const auto found = json.find("characters"); found != json.end())
-    facts.characters = {CharacterSet::from_ranges(found->at("source").get<std::string>()),
-                        CharacterSet::from_ranges(found->at("target").get<std::string>())};
-  return facts;
+  const auto lines = [&](const char* name) {
+    return json.at(name).get<std::vector<std::string>>();
+  };
+  const auto characters = [&](const char* name) {
+    return CharacterSet::from_ranges(json.at(name).get<std::string>());
+  };
+  return {.report = json.at("report").get<CorpusReport>(),
+          .held_out_source = lines("held_out_source"),
+          .held_out_target = lines("held_out_target"),
+          .held_out_lines = json.at("held_out_lines").get<std::vector<std::int64_t>>(),
+          .characters = {.source = characters("source_characters"),
+                         .target = characters("target_characters")}};
 }
 
 }  // namespace

@@ -50,17 +50,13 @@ struct CorpusReport {
   /// than white space if there is such a line.
   std::int64_t changed_target = 0;
   std::int64_t source_tokens = 0, target_tokens = 0;  ///< of the kept pairs, without </s>
-  /// The kept pairs whose source has nothing to translate. Caches of earlier versions do not have
-  /// this count.
-  std::optional<CopyCounts> copy_counts = {};
+  CopyCounts copy_counts = {};  ///< of the kept pairs whose source has nothing to translate
 
   /// The fraction of several_sentences among the kept pairs.
   double several_sentences_fraction() const {
     return kept == 0 ? 0 : static_cast<double>(several_sentences) / static_cast<double>(kept);
   }
-  CopiedFractions copied_fractions() const {
-    return copy_counts ? dragoman::copied_fractions(*copy_counts) : CopiedFractions{};
-  }
+  CopiedFractions copied_fractions() const { return dragoman::copied_fractions(copy_counts); }
 
   bool operator==(const CorpusReport&) const = default;
 };
@@ -101,9 +97,8 @@ class Corpus {
 struct CorpusFacts {
   CorpusReport report;
   std::vector<std::string> held_out_source = {}, held_out_target = {};  ///< valid UTF-8
-  std::vector<std::int64_t> held_out_lines = {};  ///< from 1; none in a file of an earlier version
-  /// The characters of the pairs; see PreparedData. Older files have none.
-  std::optional<SeenCharacters> characters = std::nullopt;
+  std::vector<std::int64_t> held_out_lines = {};                        ///< from 1
+  SeenCharacters characters = {};  ///< of the pairs; see PreparedData
 };
 
 /// An element of the file's table.

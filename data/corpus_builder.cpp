@@ -83,9 +83,7 @@ bool is_too_long(const EncodedBlock& block, const EncodedPair& pair, std::int64_
 class PairFilter {
  public:
   PairFilter(const DataConfig& data, PairSelection& selection, CorpusWriter& writer)
-      : data_(data), selection_(selection), writer_(writer) {
-    report_.copy_counts.emplace();
-  }
+      : data_(data), selection_(selection), writer_(writer) {}
 
   /// Line numbers of pairs that are held out.
   const std::vector<std::int64_t>& held_out() const { return held_out_; }
@@ -125,7 +123,7 @@ class PairFilter {
       report_.several_sentences += pair.several_sentences ? 1 : 0;
       report_.same_text += pair.same_text ? 1 : 0;
       if (pair.copied_kind) {
-        auto& [pairs, copies] = (*report_.copy_counts)[static_cast<std::size_t>(*pair.copied_kind)];
+        auto& [pairs, copies] = report_.copy_counts[static_cast<std::size_t>(*pair.copied_kind)];
         ++pairs;
         copies += pair.is_copy ? 1 : 0;
       }
@@ -181,7 +179,7 @@ struct BlockEncoder {
       pair.state = EncodedPair::State::Invalid;
       return;
     }
-    pair.hash = pair_hash(choice.data.pair_identity, source, target);
+    pair.hash = pair_hash(source, target);
     pair.in_validation =
         !choice.valid_hashes.empty() &&
         std::ranges::binary_search(choice.valid_hashes, likeness_hash(source, target));
@@ -265,10 +263,10 @@ void build_corpus(const std::filesystem::path& path, const ParallelText& text,
       [&](const EncodedBlock& block) { filter.take(block); });
   if (filter.report().kept == 0) throw Error(nothing_left(filter.report()));
 
-  CorpusFacts facts{.report = filter.report(),
-                    .characters = SeenCharacters{
-                        .source = with_normalised(filter.characters().source, *tokenizers.source),
-                        .target = with_normalised(filter.characters().target, *tokenizers.target)}};
+  CorpusFacts facts{
+      .report = filter.report(),
+      .characters = {.source = with_normalised(filter.characters().source, *tokenizers.source),
+                     .target = with_normalised(filter.characters().target, *tokenizers.target)}};
   for (const std::int64_t line : filter.held_out())
     text.for_each_pair(line, line + 1,
                        [&](std::int64_t pair, std::string_view source, std::string_view target) {

@@ -20,19 +20,12 @@ enum class InvalidLines {
 };
 constexpr std::array<std::string_view, 2> names_of(InvalidLines) { return {"error", "skip"}; }
 
-/// When two pairs are copies. The first of them is trained on, or none if the pair is held out.
-enum class PairIdentity {
-  Text,   ///< equal after normalisation, whatever their case and white space
-  Bytes,  ///< equal byte for byte
-};
-constexpr std::array<std::string_view, 2> names_of(PairIdentity) { return {"text", "bytes"}; }
-
 /// What happens to validation pairs that the training text has too, exactly or nearly
 /// (likeness_hash).
 enum class ValidOverlap {
   Unscored,   ///< they are left out of the validation, unless fewer than half of it would remain
   Untrained,  ///< they are left out of the training
-  Ignored,    ///< they are trained on and scored, as in earlier versions
+  Ignored,    ///< they are trained on and scored
 };
 constexpr std::array<std::string_view, 3> names_of(ValidOverlap) {
   return {"unscored", "untrained", "ignored"};
@@ -77,7 +70,6 @@ struct DataConfig {
   bool keep_duplicates = false;
   InvalidLines invalid = InvalidLines::Error;
   double valid_fraction = 0.01;  ///< held out if there are no validation files
-  PairIdentity pair_identity = PairIdentity::Text;
   ValidOverlap valid_overlap = ValidOverlap::Unscored;
 
   double subword_sampling = 0;
@@ -204,9 +196,6 @@ struct DataConfig {
     field("keep-empty", keep_empty, "also train on pairs with an empty side");
     field("keep-duplicates", keep_duplicates,
           "train on every copy of a pair, not only on the first");
-    field("pair-identity", pair_identity,
-          "which pairs are copies of each other; text: those that are equal after normalisation, "
-          "whatever their case and white space; bytes: those that are equal byte for byte");
     field("invalid", invalid,
           "pairs with invalid UTF-8 or NUL; error: stop; skip: leave them out and count them");
   }

@@ -300,9 +300,11 @@ PlainTexts plain_texts_of(const std::string& path, const PairFileOptions& option
   PlainTexts texts{stored + ".source", stored + ".target", "", {}};
   if (fs::exists(summary)) {
     const std::vector<std::string> lines = read_lines(summary);
-    texts.summary = lines.empty() ? "" : lines[0];
-    if (lines.size() > 2) texts.languages = {lines[1], lines[2]};  // of older versions: none
-    return texts;
+    if (lines.size() == 3) {
+      texts.summary = lines[0];
+      texts.languages = {lines[1], lines[2]};
+      return texts;
+    }
   }
   create_folders(folder);
   AtomicFile source(texts.source), target(texts.target);

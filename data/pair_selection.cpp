@@ -101,10 +101,8 @@ std::int64_t held_out_count(std::int64_t pairs, double fraction) {
 
 }  // namespace
 
-std::uint64_t pair_hash(PairIdentity identity, std::string_view source, std::string_view target) {
-  if (identity == PairIdentity::Text)
-    return pair_hash(PairIdentity::Bytes, folded(source), folded(target));
-  return std::max<std::uint64_t>(2, xxh3(target, xxh3(source)) & ~kStays);
+std::uint64_t pair_hash(std::string_view source, std::string_view target) {
+  return std::max<std::uint64_t>(2, xxh3(folded(target), xxh3(folded(source))) & ~kStays);
 }
 
 PairSelection::PairSelection(const ParallelText& text, const DataConfig& data, std::uint64_t seed,
@@ -122,8 +120,7 @@ PairSelection::PairSelection(const ParallelText& text, const DataConfig& data, s
         text.for_each_pair(first, last, [&](std::int64_t pair, auto source, auto target) {
           const bool is_empty = is_blank(source) || is_blank(target);
           if (text.is_valid(source, target) && (data.keep_empty || !is_empty))
-            hashes.push_back(pair_hash(data.pair_identity, source, target) |
-                             (may_be_held_out(pair) ? 0 : kStays));
+            hashes.push_back(pair_hash(source, target) | (may_be_held_out(pair) ? 0 : kStays));
         });
         return hashes;
       },

@@ -42,9 +42,9 @@ class SortedHashes {
   std::vector<std::size_t> run_ends_;  ///< in hashes
 };
 
-/// Equal for two pairs that are copies of each other; never 0, and even. The lines must be valid
-/// UTF-8.
-std::uint64_t pair_hash(PairIdentity identity, std::string_view source, std::string_view target);
+/// Equal for two pairs that are copies of each other: equal after normalisation, whatever their
+/// case and white space. Never 0, and even. The lines must be valid UTF-8.
+std::uint64_t pair_hash(std::string_view source, std::string_view target);
 
 enum class Fate { Train, Duplicate, HoldOut };
 

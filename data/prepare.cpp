@@ -102,7 +102,7 @@ void store_indexes(const PreparationWork& work, const std::vector<const TextFile
 }
 
 /// Part of every file name, so that files of other versions of this code are not found.
-constexpr int kCacheVersion = 3;
+constexpr int kCacheVersion = 4;
 
 /// Some lines of a side to train a tokenizer on: about as many as it will look at.
 std::vector<std::string_view> sample_of(const ParallelText& text, TextSide side,
@@ -253,8 +253,6 @@ fs::path corpus_path(const PreparationWork& work, const ParallelText& text,
       xxh3(tokenizers.target->model_bytes()), ' ', data.max_length, ' ', text_of(data.max_ratio),
       ' ', data.keep_empty, ' ', data.keep_duplicates, ' ', static_cast<int>(data.invalid), ' ',
       held_out ? text_of(data.valid_fraction) : "files", ' ', held_out ? work.seed : 0);
-  // Nothing is added for the rules of earlier versions, so that their files are found.
-  if (data.pair_identity == PairIdentity::Text) inputs += "\ntext";
   if (!valid_hashes.empty())
     inputs += join_text("\nvalid ",
                         xxh3(valid_hashes.data(), valid_hashes.size() * sizeof valid_hashes[0]));

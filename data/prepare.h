@@ -104,8 +104,8 @@ struct PreparedData {
   /// Where and how the tokenizer changes a target line (CorpusReport::changed_target); "" if none.
   std::string changed_target;
   /// The characters of the pairs of `train`, as people have written them, and as the tokenizers
-  /// normalise them. None if an older version of the program has made the cache.
-  std::optional<SeenCharacters> characters;
+  /// normalise them.
+  SeenCharacters characters;
   CacheUse cache = CacheUse::Built;
   std::string cache_problem;                       ///< of CacheUse::Rebuilt: the fault, in one line
   std::vector<std::string> pair_files;             ///< what was found in each, in a line

@@ -94,8 +94,7 @@ std::optional<double> ModelSelection::validate(ProgressRecord& progress, std::st
   const auto save = [&] {
     write_as_model(model_.result_weights(), provenance_of(progress, &scores.valid));
   };
-  const ScoreOrder order = score_order(metric, progress.chrf_floor);
-  bool best = scores.beat(progress.best, order);
+  bool best = scores.beat(progress.best, metric);
   // A model that could not be saved does not count as the best, so that a later one can. At update
   // 0 save() throws: no later model could stand for the model of --init-from.
   if (best && progress.update == 0)
@@ -103,7 +102,7 @@ std::optional<double> ModelSelection::validate(ProgressRecord& progress, std::st
   else if (best)
     best = try_to_save("best model", "so it does not count as the best", observer_, save);
   if (best) progress.best = best_model(scores, progress, metric);
-  note_validation(progress.patience, scores.for_patience(order));
+  note_validation(progress.patience, scores.for_patience(metric));
   const ValidationFacts facts{.update = progress.update,
                               .scores = scores,
                               .new_best = best,
@@ -128,8 +127,7 @@ bool ModelSelection::take_average_if_better(const CheckpointMean& mean, Progress
   Provenance provenance = provenance_of(progress, &result);
   provenance.averaged_from = mean.names;
   const auto save = [&] { write_as_model(mean.weights, provenance); };
-  const ScoreOrder order = score_order(run_.config.best_metric, progress.chrf_floor);
-  const bool kept = scores.beat(progress.best, order) &&
+  const bool kept = scores.beat(progress.best, run_.config.best_metric) &&
                     try_to_save("average", "the best checkpoint stays the model", observer_, save);
   log_.averaged({.checkpoints = count, .result = result, .kept = kept});
   observer_.noticed(

@@ -38,7 +38,6 @@ void for_each_member(Record& r, Visit&& visit) {
   visit("best_loss", r.best.loss);
   visit("best_seconds", r.best.seconds);
   visit("best_keep_value", r.best.keep_value);
-  visit("chrf_floor", r.chrf_floor);
   visit("keep_value", r.keep_value);
   visit("initial_value", r.initial_value);
   visit("patience_recent", r.patience.recent);
@@ -83,11 +82,10 @@ void read(const Json& json, Value& value) {
   json.get_to(value);
 }
 void read(const Json& json, std::string& text) { text = bytes_of_utf8(json.get<std::string>()); }
-/// Earlier versions stored the reason's number.
 void read(const Json& json, StopReason& reason) {
   const auto names = names_of(reason);
   for (std::size_t i = 0; i < names.size(); ++i)
-    if (json == names[i] || (json.is_number_integer() && json == i)) {
+    if (json == names[i]) {
       reason = static_cast<StopReason>(i);
       return;
     }

@@ -92,8 +92,6 @@ struct ProgressRecord {
 
   std::int64_t validated_update = 0;  ///< of the last validation
   BestModel best;
-  /// For --best-metric chrf: see ScoreOrder. 0 in a run of an earlier version, which had none.
-  double chrf_floor = 0;
   /// The value of --best-metric on the text of --keep-valid-src before the first update. Below 0:
   /// not measured.
   double keep_value = -1;
@@ -110,7 +108,7 @@ struct ProgressRecord {
 };
 
 std::string to_json(const ProgressRecord& progress);
-/// A member that is missing, as in a checkpoint of an earlier version, keeps its default. Throws
+/// A member that is missing keeps its default. Throws
 /// Error if a member has the wrong type or makes no sense, or if the update is missing.
 ProgressRecord progress_from_json(std::string_view json);
 

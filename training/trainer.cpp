@@ -57,7 +57,6 @@ Trainer::Trainer(TrainingRun run, Communicator& ranks, TrainingObserver& observe
   if (run_.config.ema > 0) model_.keep_moving_average(run_.config.ema);
   if (ranks_.leads()) create_folders(run_.folder.checkpoints());
   progress_.history = new_history(run_.model.target_vocabulary);
-  progress_.chrf_floor = kChrfFloor;
 }
 
 void Trainer::start_from(const std::filesystem::path& model) {

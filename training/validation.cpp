@@ -42,15 +42,20 @@ double ValidationResult::standard_error(BestMetric metric) const {
   return metric == BestMetric::Bleu ? bleu_error : chrf_error;
 }
 
-ScoreOrder score_order(BestMetric metric, double chrf_floor) {
-  if (metric == BestMetric::Loss) return {metric};
-  return {metric, metric == BestMetric::Bleu ? kBleuFloor : chrf_floor};
+namespace {
+
+/// A BLEU or chrF as it is compared with others.
+double value_to_compare(BestMetric metric, double value) {
+  constexpr double kLowestBleu = 1, kLowestChrf = 5;
+  return value < (metric == BestMetric::Bleu ? kLowestBleu : kLowestChrf) ? 0 : value;
 }
 
-bool is_better(const ScoreOrder& order, const ValidationScore& score, const ValidationScore& than) {
-  if (order.metric == BestMetric::Loss) return score.value < than.value;
-  const double shown = std::round(100 * order.value_to_compare(score.value));
-  const double to_beat = std::round(100 * order.value_to_compare(than.value));
+}  // namespace
+
+bool is_better(BestMetric metric, const ValidationScore& score, const ValidationScore& than) {
+  if (metric == BestMetric::Loss) return score.value < than.value;
+  const double shown = std::round(100 * value_to_compare(metric, score.value));
+  const double to_beat = std::round(100 * value_to_compare(metric, than.value));
   return shown > to_beat || (shown == to_beat && score.loss < than.loss);
 }
 
@@ -63,15 +68,15 @@ bool has_fallen(BestMetric metric, double value, double from, double tolerance) 
 
 double Scores::seconds() const { return valid.seconds + (keep ? keep->seconds : 0); }
 
-bool Scores::beat(const BestModel& best, const ScoreOrder& order) const {
+bool Scores::beat(const BestModel& best, BestMetric metric) const {
   if (keep_has_fallen) return false;
-  return !best.is_there() || is_better(order, valid.score(order.metric), {best.value, best.loss});
+  return !best.is_there() || is_better(metric, valid.score(metric), {best.value, best.loss});
 }
 
-PatienceScore Scores::for_patience(const ScoreOrder& order) const {
-  const bool by_loss = order.metric == BestMetric::Loss;
-  return {.score = by_loss ? -valid.loss : order.value_to_compare(valid.value(order.metric)),
-          .standard_error = valid.standard_error(order.metric),
+PatienceScore Scores::for_patience(BestMetric metric) const {
+  const bool by_loss = metric == BestMetric::Loss;
+  return {.score = by_loss ? -valid.loss : value_to_compare(metric, valid.value(metric)),
+          .standard_error = valid.standard_error(metric),
           .loss = by_loss ? 0 : valid.loss,
           .counts = !keep_has_fallen};
 }
@@ -227,7 +232,6 @@ ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weigh
 
   DecodeConfig decode;
   decode.beam_size = beam_size_;
-  decode.translate_all = !data_.report.copy_counts;  // as runs of earlier versions have begun
   const auto engines =
       engines_of(model, weights, data_.tokenizers.target->never_emitted(), result.fewer_rows);
   result.attention = recorder_.record(*engines.front());

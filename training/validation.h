@@ -78,21 +78,10 @@ struct ValidationResult {
   ValidationScore score(BestMetric metric) const { return {value(metric), loss}; }
 };
 
-/// The order of a run's models. A BLEU or chrF below the floor counts as 0, because it comes from a
-/// few words or characters that match by chance.
-struct ScoreOrder {
-  BestMetric metric;
-  double floor = 0;
-
-  double value_to_compare(double value) const { return value < floor ? 0 : value; }
-};
-inline constexpr double kBleuFloor = 1, kChrfFloor = 5;
-/// `chrf_floor`: ProgressRecord::chrf_floor.
-ScoreOrder score_order(BestMetric metric, double chrf_floor);
-
-/// Whether one score is better: a lower loss, or a higher BLEU or chrF to compare. If both are the
-/// same to two decimals, as shown, the one with the lower loss is better.
-bool is_better(const ScoreOrder& order, const ValidationScore& score, const ValidationScore& than);
+/// Whether one score is better: a lower loss, or a higher BLEU or chrF. If both are the same to two
+/// decimals, as shown, the one with the lower loss is better. A BLEU below 1 or a chrF below 5
+/// counts as 0, because it comes from a few words or characters that match by chance.
+bool is_better(BestMetric metric, const ValidationScore& score, const ValidationScore& than);
 
 /// Whether `value` is worse than `from` by more than `tolerance` percent.
 bool has_fallen(BestMetric metric, double value, double from, double tolerance);
@@ -112,9 +101,9 @@ struct Scores {
 
   double seconds() const;  ///< of both
   /// Whether the best model so far is to give way to one with these scores.
-  bool beat(const BestModel& best, const ScoreOrder& order) const;
+  bool beat(const BestModel& best, BestMetric metric) const;
   /// As --patience compares them.
-  PatienceScore for_patience(const ScoreOrder& order) const;
+  PatienceScore for_patience(BestMetric metric) const;
 };
 
 /// Records the cross-attention of one validation pair at each validation.

@@ -72,7 +72,7 @@ SeenPairs see_pairs(const ParallelText& text, const UsualPair& usual, const Corp
                 faults.add(PairFault::Invalid);
               seen.faults.push_back(faults);
               if (!is_valid || faults.has(PairFault::Empty)) return add_incomparable(seen, pair);
-              seen.hashes.push_back(pair_hash(PairIdentity::Text, source, target));
+              seen.hashes.push_back(pair_hash(source, target));
               add_sketches(seen, letter_groups(source), letter_groups(target));
               seen.shapes.push_back(shape_of(static_cast<std::int64_t>(count_code_points(source)),
                                              static_cast<std::int64_t>(count_code_points(target))));

@@ -12,6 +12,7 @@
 
 #include "base/utf8.h"
 #include "extras/markup/icu_messages.h"
+#include "extras/markup/template_marks.h"
 #include "extras/markup/xml_formats.h"
 #include "extras/markup/xml_tokens.h"
 
@@ -169,13 +170,14 @@ class UnitFinder {
     add(std::move(fill));
   }
 
-  /// A unit with several empty translations may have them in several languages.
+  /// A unit with several empty translations stays untranslated: their languages differ.
   void fill_tmx(const Element& unit, std::string_view language) {
     const std::string_view own = attribute(unit, "srclang");
     if (!own.empty()) language = own;
     const bool is_any = language.empty() || language == "*all*";
     const Element* source = nullptr;
-    std::vector<const Element*> others;
+    bool is_alone = true;
+    std::vector<const Element*> empty;
     for (const Element* variant : children_of(unit, "tuv", elements_)) {
       const Element* segment = child_of(*variant, "seg", elements_);
       if (segment == nullptr) continue;
@@ -185,16 +187,19 @@ class UnitFinder {
       if (is_source)
         source = segment;
       else
-        others.push_back(segment);
+        is_alone = false;
+      if (segment->is_blank) empty.push_back(segment);
     }
-    if (source == nullptr || others.size() > 1) return;
-    if (others.empty())
+    if (source == nullptr) return;
+    if (is_alone)
       add({.replaced = source->content, .content = copy_of(*source)});
-    else if (others.front()->is_blank)
-      add({.replaced = others.front()->all,
-           .before = opened(others.front()->tag),
+    else if (empty.size() == 1)
+      add({.replaced = empty.front()->all,
+           .before = opened(empty.front()->tag),
            .content = copy_of(*source),
            .after = "</" + name_beside(*source, "seg") + '>'});
+    else if (empty.size() > 1)
+      add({.replaced = {unit.all.begin, unit.all.begin}});
   }
 
   /// Texts of a message that chooses can be found if no tag stands in the message, and no text
@@ -277,8 +282,8 @@ std::function<bool(std::string_view)> check_of(const Fill& fill) {
           source = decoded_xml(content, {0, content.size()}).text](std::string_view written) {
     const ByteRange copy{begin, begin + written.size() - frame};
     const std::string translation = decoded_xml(written, copy).text;
-    return icu_message(source).chooses ? has_same_branches(source, translation)
-                                       : kept_parts(source) == kept_parts(translation);
+    if (icu_message(source).chooses) return has_same_branches(source, translation);
+    return kept_parts(source) == kept_parts(translation) && !begins_more_marks(translation, source);
   };
 }
 

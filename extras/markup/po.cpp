@@ -16,6 +16,7 @@
 #include "extras/markup/format_directives.h"
 #include "extras/markup/icu_messages.h"
 #include "extras/markup/markup_tokens.h"
+#include "extras/markup/template_marks.h"
 #include "extras/markup/writing.h"
 #include "tokenizer/translatable.h"
 
@@ -343,7 +344,8 @@ bool has_same_parts(const FormatSyntaxes& formats, std::string_view source,
                     std::string_view translation) {
   const auto has_same_text = [&](std::string_view text, std::string_view its_text) {
     return have_same_directives(formats, text, its_text) &&
-           has_same_tags(formats, text, its_text) && has_same_fields(text, its_text, formats);
+           has_same_tags(formats, text, its_text) && has_same_fields(text, its_text, formats) &&
+           (!formats.empty() || !begins_more_marks(its_text, text));
   };
   const std::vector<ByteRange> texts = icu_message(source).texts;
   if (texts.empty())

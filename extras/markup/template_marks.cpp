@@ -139,4 +139,21 @@ std::string without_marks(std::string text, const std::vector<MarkupToken>& mark
   return text;
 }
 
+bool begins_mark(std::string_view text, std::size_t offset, char after) {
+  const char next = offset + 1 < text.size() ? text[offset + 1] : after;
+  const std::string_view second_signs = text[offset] == '{'   ? "{%#"
+                                        : text[offset] == '<' ? "%?"
+                                                              : "";
+  return second_signs.find(next) != std::string_view::npos;
+}
+
+bool begins_more_marks(std::string_view translation, std::string_view source) {
+  const auto count = [](std::string_view text) {
+    std::size_t begins = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) begins += begins_mark(text, i);
+    return begins;
+  };
+  return count(translation) > count(source);
+}
+
 }  // namespace dragoman

@@ -2,6 +2,7 @@
 // {# note #}), ERB, EJS and JSP (<%= x %>), PHP (<?php x ?>).
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,5 +22,13 @@ std::vector<MarkupToken> texts_and_marks(std::string_view text);
 /// The text with letters in the place of each mark, so that a parser sees no markup in them. All
 /// offsets stay.
 std::string without_marks(std::string text, const std::vector<MarkupToken>& marks);
+
+/// Whether a mark of a template begins at an offset: at a sign of the text, or of the text and
+/// `after`, the byte that follows the text.
+bool begins_mark(std::string_view text, std::size_t offset, char after = 0);
+
+/// Whether more marks begin in a translation than in its source, whether they end or not: a "{"
+/// before "{{ x }}" makes another mark of it.
+bool begins_more_marks(std::string_view translation, std::string_view source);
 
 }  // namespace dragoman

@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "extras/markup/markdown_syntax.h"
 #include "extras/markup/markup_tokens.h"
+#include "extras/markup/template_marks.h"
 
 namespace dragoman {
 
@@ -19,17 +20,9 @@ bool blank_at(std::string_view text, std::size_t offset) {
   return offset >= text.size() || text[offset] == ' ' || text[offset] == '\n';
 }
 
-/// Whether a mark of a template would begin at an offset ("{{", "{%", "{#"). `after` is the byte
-/// that follows the text.
-bool begins_mark(std::string_view text, std::size_t offset, char after) {
-  constexpr std::string_view kSecondSigns = "{%#";
-  const char next = offset + 1 < text.size() ? text[offset + 1] : after;
-  return text[offset] == '{' && kSecondSigns.find(next) != std::string_view::npos;
-}
-
-/// The sign at an offset as a reference, if it would begin a mark; else empty.
+/// The "{" at an offset as a reference, if it would begin a mark of a template; else empty.
 std::string_view mark_reference(std::string_view text, std::size_t offset, char after) {
-  return begins_mark(text, offset, after) ? "&#123;" : "";
+  return text[offset] == '{' && begins_mark(text, offset, after) ? "&#123;" : "";
 }
 
 std::string html_text(std::string_view text, const BareSigns& bare, char after) {
@@ -101,10 +94,8 @@ std::string cdata_text(std::string_view text, char after) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (static_cast<unsigned char>(text[i]) < ' ') continue;
     written += text[i];
-    const std::string_view rest = text.substr(i);
-    const bool begins_tag = rest.starts_with("<%") || rest.starts_with("<?");
-    const bool ends_section = written.ends_with("]]") && rest.starts_with("]>");
-    if (begins_mark(text, i, after) || begins_tag || ends_section) written += "]]><![CDATA[";
+    const bool ends_section = written.ends_with("]]") && text.substr(i).starts_with("]>");
+    if (begins_mark(text, i, after) || ends_section) written += "]]><![CDATA[";
   }
   return written;
 }

@@ -201,7 +201,11 @@ class AndroidReader {
     } else {
       checked.is_sound = [source, message](std::string_view written) {
         static const FormatSyntaxes java_syntax = format_syntaxes("java-printf-format");
-        return has_same_branches(message, text_of_string(written)) &&
+        const std::string translation = text_of_string(written);
+        const bool has_same_signs = icu_message(message).chooses
+                                        ? has_same_branches(message, translation)
+                                        : !begins_more_marks(translation, message);
+        return has_same_signs &&
                (has_placeholder(source) ? have_same_directives(java_syntax, source, written)
                                         : !has_placeholder(written));
       };

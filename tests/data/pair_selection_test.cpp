@@ -75,7 +75,7 @@ class PairSelectionTest : public FolderTest {
     EXPECT_TRUE(std::filesystem::is_empty(folder / "cache"));
     std::vector<Fate> fates;
     text.for_each_pair(0, text.pairs(), [&](std::int64_t pair, auto source, auto target) {
-      fates.push_back(selection.next(pair, pair_hash(data.pair_identity, source, target)));
+      fates.push_back(selection.next(pair, pair_hash(source, target)));
       texts[pair] = std::string(source) + "\t" + std::string(target);
     });
     return fates;

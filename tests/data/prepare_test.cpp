@@ -553,8 +553,6 @@ TEST_F(PrepareTest, PairsThatAreEqualAfterNormalisationInAnyCaseAreOne) {
   const PreparedData prepared = prepare();
   EXPECT_EQ(lines_of(prepared.train), (std::set<std::int64_t>{0, 4, 5}));
   EXPECT_EQ(prepared.report.duplicates, 3);
-  data.pair_identity = PairIdentity::Bytes;
-  EXPECT_EQ(prepare().report.duplicates, 0);
 }
 
 TEST_F(PrepareTest, NoPairIsTrainedOnThatIsHeldOutInAnotherCase) {

@@ -228,7 +228,7 @@ TEST_F(ValidOverlapTest, ValidationPairsMayBeLeftOutOfTrainingInstead) {
   expect_adds_up(prepared.report);
 }
 
-TEST_F(ValidOverlapTest, ByTheRuleOfEarlierVersionsTrainedPairsAreIgnored) {
+TEST_F(ValidOverlapTest, ValidationPairsMayBeTrainedOnAndScored) {
   data.valid_overlap = ValidOverlap::Ignored;
   const PreparedData prepared = prepare();
   EXPECT_EQ(prepared.valid.trained.pairs, 0);

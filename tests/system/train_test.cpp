@@ -23,23 +23,6 @@ using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::Not;
 
-/// Turns a checkpoint into one as older versions wrote it.
-void remove_characters(const std::string& path) {
-  const ModelFileReader file(path);
-  ModelContents contents{.config = file.config(),
-                         .tokenizer_source = file.tokenizer_source(),
-                         .tokenizer_target = {},
-                         .provenance = file.provenance(),
-                         .parameters = {},
-                         .training = {},
-                         .progress = std::string(file.progress())};
-  contents.provenance.characters.reset();
-  for (const std::string& name : file.names()) contents.parameters.push_back(file.tensor(name));
-  for (const std::string& name : file.training_names())
-    contents.training.push_back(file.tensor(name));
-  write_model_file(path, contents);
-}
-
 TEST_F(Train, TextBecomesAModelThatTranslatesAndIsScored) {
   const auto trained = run(command("whole"), "", kLimit);
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
@@ -106,11 +89,6 @@ TEST_F(Train, ARunKeepsTheCharactersOfItsCheckpoint) {
   EXPECT_EQ(characters_in(checkpoint), recorded);
   ASSERT_EQ(run(command("recorded", {"--max-updates", "20"}), "", kLimit).exit_code, 0);
   EXPECT_EQ(characters_in("recorded/model.safetensors"), recorded);
-
-  // A run of an older version has no record, though its text is there.
-  remove_characters(path("recorded/checkpoints/update-00000020.safetensors"));
-  ASSERT_EQ(run(command("recorded", {"--max-updates", "30"}), "", kLimit).exit_code, 0);
-  EXPECT_FALSE(characters_in("recorded/model.safetensors"));
 }
 
 TEST_F(Train, ARunThatIsKilledAtAnyMomentEndsWithTheSameWeights) {

@@ -64,25 +64,20 @@ TEST(AttentionRecorder, NothingIsRecordedIfNothingFits) {
 
 // ---- the order of scores ------------------------------------------------------------------------
 
-ScoreOrder by(BestMetric metric) { return score_order(metric, kChrfFloor); }
-
 TEST(Validation, TiesAreBrokenByTheLoss) {
-  EXPECT_TRUE(
-      is_better(by(BestMetric::Bleu), {.value = 12.3, .loss = 5}, {.value = 12.2, .loss = 4}));
-  EXPECT_FALSE(
-      is_better(by(BestMetric::Bleu), {.value = 12.2, .loss = 3}, {.value = 12.3, .loss = 4}));
-  EXPECT_TRUE(is_better(by(BestMetric::Bleu), {.value = 0, .loss = 5}, {.value = 0, .loss = 6}));
-  EXPECT_FALSE(is_better(by(BestMetric::Bleu), {.value = 0, .loss = 6}, {.value = 0, .loss = 6}));
+  EXPECT_TRUE(is_better(BestMetric::Bleu, {.value = 12.3, .loss = 5}, {.value = 12.2, .loss = 4}));
+  EXPECT_FALSE(is_better(BestMetric::Bleu, {.value = 12.2, .loss = 3}, {.value = 12.3, .loss = 4}));
+  EXPECT_TRUE(is_better(BestMetric::Bleu, {.value = 0, .loss = 5}, {.value = 0, .loss = 6}));
+  EXPECT_FALSE(is_better(BestMetric::Bleu, {.value = 0, .loss = 6}, {.value = 0, .loss = 6}));
   // Equal as they are shown, to two decimals.
+  EXPECT_TRUE(is_better(BestMetric::Chrf, {.value = 1e-6, .loss = 5}, {.value = 2e-6, .loss = 6}));
   EXPECT_TRUE(
-      is_better(by(BestMetric::Chrf), {.value = 1e-6, .loss = 5}, {.value = 2e-6, .loss = 6}));
-  EXPECT_TRUE(
-      is_better(by(BestMetric::Loss), {.value = 1e-6, .loss = 1e-6}, {.value = 2e-6, .loss = 0}));
+      is_better(BestMetric::Loss, {.value = 1e-6, .loss = 1e-6}, {.value = 2e-6, .loss = 0}));
 }
 
 TEST(Validation, TheLossDecidesIfBleuIsBelowOne) {
   const auto better = [](const ValidationScore& score, const ValidationScore& than) {
-    return is_better(by(BestMetric::Bleu), score, than);
+    return is_better(BestMetric::Bleu, score, than);
   };
   EXPECT_TRUE(better({.value = 0, .loss = 5}, {.value = 0.99, .loss = 6}));
   EXPECT_FALSE(better({.value = 0.99, .loss = 6}, {.value = 0, .loss = 5}));
@@ -101,9 +96,6 @@ TEST(Validation, AScoreMayFallByTheToleranceAndNoMore) {
 
 // ---- the scores of both texts -------------------------------------------------------------------
 
-const ScoreOrder kByBleu = score_order(BestMetric::Bleu, kChrfFloor);
-const ScoreOrder kByChrf = score_order(BestMetric::Chrf, kChrfFloor);
-
 Scores with_bleu(double bleu, double loss) {
   Scores scores;
   scores.valid.bleu = bleu;
@@ -113,44 +105,45 @@ Scores with_bleu(double bleu, double loss) {
 
 TEST(Scores, AScoreBeatsTheBestSoFarIfTheMetricIsBetter) {
   const BestModel none, best{.update = 5, .value = 30, .loss = 2};
-  EXPECT_TRUE(with_bleu(0, 9).beat(none, kByBleu));
-  EXPECT_TRUE(with_bleu(30.1, 3).beat(best, kByBleu));
-  EXPECT_FALSE(with_bleu(29.9, 1).beat(best, kByBleu));
-  EXPECT_TRUE(with_bleu(30, 1.9).beat(best, kByBleu)) << "the loss breaks a tie";
+  EXPECT_TRUE(with_bleu(0, 9).beat(none, BestMetric::Bleu));
+  EXPECT_TRUE(with_bleu(30.1, 3).beat(best, BestMetric::Bleu));
+  EXPECT_FALSE(with_bleu(29.9, 1).beat(best, BestMetric::Bleu));
+  EXPECT_TRUE(with_bleu(30, 1.9).beat(best, BestMetric::Bleu)) << "the loss breaks a tie";
 }
 
 TEST(Scores, AModelThatForgetsTheTextToKeepBeatsNothing) {
   Scores scores = with_bleu(99, 0);
   scores.keep_has_fallen = true;
-  EXPECT_FALSE(scores.beat({}, kByBleu));
-  EXPECT_FALSE(scores.for_patience(kByBleu).counts);
+  EXPECT_FALSE(scores.beat({}, BestMetric::Bleu));
+  EXPECT_FALSE(scores.for_patience(BestMetric::Bleu).counts);
 }
 
 TEST(Scores, OneOfSeveralTextsMayDecide) {
   Scores scores = with_bleu(30, 2);
   scores.valid.parts = {{.name = "a", .bleu = 20, .chrf = 40, .bleu_error = 3},
                         {.name = "b", .bleu = 50, .chrf = 60, .bleu_error = 4}};
-  EXPECT_FALSE(scores.beat({.update = 5, .value = 30.1, .loss = 3}, kByBleu)) << "all lines";
+  EXPECT_FALSE(scores.beat({.update = 5, .value = 30.1, .loss = 3}, BestMetric::Bleu))
+      << "all lines";
   scores.valid.deciding = scores.valid.parts[1];
-  EXPECT_TRUE(scores.beat({.update = 5, .value = 49, .loss = 1}, kByBleu));
-  EXPECT_EQ(scores.for_patience(kByChrf).score, 60);
+  EXPECT_TRUE(scores.beat({.update = 5, .value = 49, .loss = 1}, BestMetric::Bleu));
+  EXPECT_EQ(scores.for_patience(BestMetric::Chrf).score, 60);
   scores.valid.deciding = mean_of(scores.valid.parts);
-  EXPECT_EQ(scores.for_patience(kByBleu).score, 35);
-  EXPECT_EQ(scores.for_patience(kByBleu).standard_error, 2.5);
-  EXPECT_EQ(scores.for_patience(score_order(BestMetric::Loss, kChrfFloor)).score, -2);
+  EXPECT_EQ(scores.for_patience(BestMetric::Bleu).score, 35);
+  EXPECT_EQ(scores.for_patience(BestMetric::Bleu).standard_error, 2.5);
+  EXPECT_EQ(scores.for_patience(BestMetric::Loss).score, -2);
 }
 
 TEST(Scores, ForPatienceGreaterIsBetter) {
   Scores scores = with_bleu(30, 2);
   scores.valid.bleu_error = 0.5;
-  const PatienceScore by_bleu = scores.for_patience(kByBleu);
+  const PatienceScore by_bleu = scores.for_patience(BestMetric::Bleu);
   EXPECT_EQ(by_bleu.score, 30);
   EXPECT_EQ(by_bleu.standard_error, 0.5);
   EXPECT_EQ(by_bleu.loss, 2);
-  const PatienceScore by_loss = scores.for_patience(score_order(BestMetric::Loss, kChrfFloor));
+  const PatienceScore by_loss = scores.for_patience(BestMetric::Loss);
   EXPECT_EQ(by_loss.score, -2);
   EXPECT_EQ(by_loss.loss, 0);
-  EXPECT_EQ(with_bleu(0.9, 5).for_patience(kByBleu).score, 0) << "it comes by chance";
+  EXPECT_EQ(with_bleu(0.9, 5).for_patience(BestMetric::Bleu).score, 0) << "it comes by chance";
 }
 
 TEST(Scores, TheLossDecidesBetweenModelsWithNextToNoChrf) {
@@ -161,12 +154,10 @@ TEST(Scores, TheLossDecidesBetweenModelsWithNextToNoChrf) {
     return scores;
   };
   const BestModel early{.update = 2, .value = 0.18, .loss = 7};
-  EXPECT_TRUE(with_chrf(0, 6).beat(early, kByChrf));
-  EXPECT_FALSE(with_chrf(4.9, 8).beat(early, kByChrf));
-  EXPECT_TRUE(with_chrf(5.1, 8).beat(early, kByChrf));
-  EXPECT_EQ(with_chrf(4.9, 8).for_patience(kByChrf).score, 0);
-  const ScoreOrder earlier_version = score_order(BestMetric::Chrf, ProgressRecord{}.chrf_floor);
-  EXPECT_FALSE(with_chrf(0, 6).beat(early, earlier_version)) << "a run keeps its rule";
+  EXPECT_TRUE(with_chrf(0, 6).beat(early, BestMetric::Chrf));
+  EXPECT_FALSE(with_chrf(4.9, 8).beat(early, BestMetric::Chrf));
+  EXPECT_TRUE(with_chrf(5.1, 8).beat(early, BestMetric::Chrf));
+  EXPECT_EQ(with_chrf(4.9, 8).for_patience(BestMetric::Chrf).score, 0);
 }
 
 TEST(Scores, TheTimeOfBothTextsCounts) {

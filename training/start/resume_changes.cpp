@@ -15,28 +15,10 @@ namespace {
 
 constexpr const char* kNotExact = "the run continues, but not bit-identically";
 
-/// Earlier versions had other rules about pairs and batches. This makes the settings of their runs
-/// say so.
-StartRecord with_earlier_rules(StartRecord remembered) {
-  if (remembered.values.empty()) return remembered;
-  remembered.values.try_emplace("pair-identity", name_of(PairIdentity::Bytes));
-  remembered.values.try_emplace("valid-overlap", name_of(ValidOverlap::Ignored));
-  remembered.values.try_emplace("batch-lengths", name_of(BatchLengths::Similar));
-  return remembered;
-}
-
-/// Earlier versions had R-Drop, whose weight was 0 if it was off.
-void require_no_r_drop(const StartRecord& remembered) {
-  const auto weight = remembered.values.find("r-drop");
-  if (weight == remembered.values.end() || weight->second == "0") return;
-  throw UsageError("--r-drop: this run was started with '", weight->second,
-                   "', and this version has no such flag; give another -o for another run");
-}
-
 }  // namespace
 
 void recall(RunSettings& settings, const StartRecord& remembered) {
-  StartRecord recalled = with_earlier_rules(remembered);
+  StartRecord recalled = remembered;
   const auto asked = remembered.asked.find("max-updates");
   const bool was_chosen = asked == remembered.asked.end() || asked->second == kAuto;
   if (was_chosen && (settings.asks_value("max-epochs") || settings.asks_value("max-time")))
@@ -174,10 +156,9 @@ void warn_of_other_machine(SettledRun& run, const MachineFacts& machine_before,
 
 void compare_with_begun(SettledRun& run, const StartFacts& known) {
   const ProgressRecord& begun = *known.begun;
-  require_no_r_drop(begun.start);
   const auto fields = run.settings.fields();
   const std::vector<Remark> changes =
-      changed_fields(fields, with_earlier_rules(begun.start).values, known.initial_checksum);
+      changed_fields(fields, begun.start.values, known.initial_checksum);
   run.expected_hashes = expected_hashes(fields, begun.start);
   require_later_end(run.settings.train, begun);
   if (begun.update > 0 && begun.keep_value < 0 && !run.settings.data.keep_valid_source.empty())

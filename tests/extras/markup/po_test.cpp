@@ -33,6 +33,13 @@ std::string error_of(const std::string& po) {
   return "none";
 }
 
+/// Messages in a document whose every passage has this translation.
+TranslatedDocument translated_as(const std::string& po, const std::string& text) {
+  const MarkupDocument document = parse_po(po);
+  return translated_document(document,
+                             std::vector<AlignedText>(document.passages.size(), {.text = text}));
+}
+
 TEST(Po, EmptyTranslationsAreFilled) {
   EXPECT_EQ(reversed_po("# a comment\nmsgid \"one two\"\nmsgstr \"\"\n"),
             "# a comment\nmsgid \"one two\"\nmsgstr \"two one\"\n");
@@ -105,6 +112,13 @@ TEST(Po, AMessageWhoseTranslationHasOtherMarksOfTemplatesStaysUntranslated) {
     EXPECT_EQ(result.bytes, po) << text;
     EXPECT_EQ(result.untranslated, 1U);
   }
+}
+
+TEST(Po, AMessageStaysUntranslatedIfItsTranslationBeginsAnotherMarkOfATemplate) {
+  const std::string po = "msgid \"one{{ a }}\"\nmsgstr \"\"\n";
+  for (const std::string text : {"x {", "x {{", "{% x", "{# x", "x <", "x <%"})
+    EXPECT_EQ(translated_as(po, text).untranslated, 1U) << text;
+  EXPECT_EQ(translated_as(po, "x { y").untranslated, 0U);
 }
 
 constexpr std::string_view kChoice =
@@ -321,13 +335,6 @@ TEST(Po, PlaceholdersAreThoseOfTheFormatOfAMessage) {
   EXPECT_EQ(reversed_message("#, java-printf-format\n", "one%ntwo three"),
             "msgstr \"three one%ntwo\"\n");
   EXPECT_EQ(reversed_message("#, fuzzy\n#, kde-format\n", "one %1"), "msgstr \"%1 one\"\n");
-}
-
-/// Messages in a document whose every passage has this translation.
-TranslatedDocument translated_as(const std::string& po, const std::string& text) {
-  const MarkupDocument document = parse_po(po);
-  return translated_document(document,
-                             std::vector<AlignedText>(document.passages.size(), {.text = text}));
 }
 
 TEST(Po, AMessageStaysUntranslatedIfItsTranslationHasOtherPlaceholders) {

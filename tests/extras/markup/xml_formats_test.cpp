@@ -169,6 +169,14 @@ TEST(AndroidStrings, AStringWithOtherPlaceholdersStaysUntranslated) {
   EXPECT_EQ(result.bytes, strings);
 }
 
+TEST(AndroidStrings, AStringWithAnotherMarkOfATemplateStaysUntranslated) {
+  const std::string strings = android("<string name='a'>one</string>");
+  for (const char* text : {"a {{", "{% a"})
+    EXPECT_EQ(translated_document(parse_xml(strings), std::vector{AlignedText{.text = text}}).bytes,
+              strings)
+        << text;
+}
+
 TEST(AndroidStrings, APercentSignBeforeABlankIsText) {
   EXPECT_EQ(reversed_android("100% free dogs"), "dogs free 100%");
   EXPECT_EQ(reversed_android("100%% free %s"), "%s free 100%%");
@@ -324,7 +332,7 @@ TEST(Xliff, AUnitWhoseTranslationHasOtherPlaceholdersOrTagsStaysAsItIs) {
   for (const std::string& file :
        {xliff1("<trans-unit><source>one %s</source></trans-unit>"),
         xliff2("<segment><source>one <ph id=\"1\"/></source><target/></segment>")})
-    for (const char* text : {"a %d", "a {0}", "a <b>"}) {
+    for (const char* text : {"a %d", "a {0}", "a <b>", "a {{", "{% a"}) {
       const std::vector<AlignedText> translations{{.text = text}};
       const TranslatedDocument result = translated_document(parse_xml(file), translations);
       EXPECT_EQ(result.bytes, file) << text;
@@ -405,6 +413,22 @@ TEST(Tmx, AnEmptySegmentOfAnotherLanguageIsFilled) {
                              "<tuv xml:lang=\"de\"><seg/></tuv></tu>")),
             tmx("<tu><prop type=\"x\">one two</prop>" + variant("en-US", "one <hi>two</hi>") +
                 variant("de", "<hi>two</hi> one") + "</tu>"));
+}
+
+TEST(Tmx, TheOnlyEmptySegmentOfSeveralLanguagesIsFilled) {
+  const auto unit = [](const std::string& german) {
+    return tmx("<tu>" + variant("en", "one two") + variant("fr", "un deux") +
+               variant("de", german) + "</tu>");
+  };
+  EXPECT_EQ(reversed_xml(unit("")), unit("two one"));
+}
+
+TEST(Tmx, AUnitWithSeveralEmptySegmentsStaysUntranslated) {
+  const std::string file =
+      tmx("<tu>" + variant("en", "one two") + variant("fr", "") + variant("de", "") + "</tu>");
+  const TranslatedDocument result = translated_document(parse_xml(file), {});
+  EXPECT_EQ(result.bytes, file);
+  EXPECT_EQ(result.untranslated, 1U);
 }
 
 TEST(Tmx, SegmentsOfOtherLanguagesStay) {

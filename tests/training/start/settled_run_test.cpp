@@ -179,7 +179,7 @@ TEST_F(RunStart, OnAGpuASmallTextIsReadInTheBatchesOfTheCpu) {
 TEST_F(RunStart, ARunThatDroppedAttentionWeightsKeepsItsRate) {
   begin();
   for (auto* record : {&*known.remembered, &known.begun->start})
-    record->values["attention-dropout"] = "0.1";  // the default of earlier versions
+    record->values["attention-dropout"] = "0.1";
   EXPECT_EQ(settled().settings.model.attention_dropout, 0.1);
   known.on_gpu = true;
   EXPECT_EQ(settled().settings.model.attention_dropout, 0.1);
@@ -197,9 +197,6 @@ TEST_F(RunStart, ARunBegunOnTheCpuKeepsItsBatchesOnAGpu) {
   EXPECT_EQ(after.settings.train.max_tokens, before.settings.train.max_tokens);
   EXPECT_EQ(after.settings.train.update_freq, before.settings.train.update_freq);
   EXPECT_EQ(after.settings.train.batch_lengths, BatchLengths::Similar);
-  for (auto* record : {&*known.remembered, &known.begun->start})
-    record->values.erase("batch-lengths");  // as in a run of an earlier version
-  EXPECT_EQ(settled().settings.train.batch_lengths, BatchLengths::Similar);
 }
 
 TEST_F(RunStart, NormalisationAfterTheSubLayersLearnsAtALowerRate) {
@@ -557,32 +554,6 @@ TEST_F(RunStart, ATextToKeepWithoutAScoreFromTheStartIsRefused) {
   EXPECT_THAT(refusal(), HasSubstr("--keep-valid-src: this run was started without it"));
   known.begun->keep_value = 30;
   EXPECT_EQ(refusal(), "");
-}
-
-TEST_F(RunStart, ARunOfAnEarlierVersionKeepsItsRulesAboutPairs) {
-  begin();
-  EXPECT_EQ(settled().settings.data.pair_identity, PairIdentity::Text);
-  for (auto* settings : {&*known.remembered, &known.begun->start})
-    for (const char* rule : {"pair-identity", "valid-overlap"}) settings->values.erase(rule);
-  const SettledRun run = settled();
-  EXPECT_EQ(run.settings.data.pair_identity, PairIdentity::Bytes);
-  EXPECT_EQ(run.settings.data.valid_overlap, ValidOverlap::Ignored);
-  EXPECT_EQ(run.settings.record().values.at("pair-identity"), "bytes");
-  ask("pair-identity", "text");
-  EXPECT_THROW(settled(), UsageError) << "that would be another run";
-}
-
-TEST_F(RunStart, ARunOfAnEarlierVersionIsResumedIfItHadNoRDrop) {
-  begin();
-  const auto of_earlier_version = [&](const std::string& r_drop) {
-    for (auto* record : {&*known.remembered, &known.begun->start})
-      record->values["r-drop"] = record->asked["r-drop"] = r_drop;
-  };
-  of_earlier_version("0");
-  EXPECT_EQ(refusal(), "");
-  EXPECT_EQ(settled().settings.record().values.count("r-drop"), 0u);
-  of_earlier_version("3");
-  EXPECT_THAT(refusal(), HasSubstr("--r-drop: this run was started with '3'"));
 }
 
 }  // namespace

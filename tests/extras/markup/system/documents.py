@@ -16,8 +16,8 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "system"))
 import packages  # noqa: E402
 
-PIECES = """** * _ ` ``` ~~ </p> <b> </i> | |-| %d %s % {0} { } {{ {% %} $ $$ \\ " --> [ ]( ] [^1] # --- === 1. - > ::: : & &amp; <!--
-WEBVTT NOTE ♪ 00:00:01,000 <br> ' @string/x ? \\n ]]> <g> </target> eins zwei drei vier""".split()
+PIECES = """** * _ ` ``` ~~ </p> <b> </i> | |-| %d %s % {0} { } {{ }} {% %} <% %> <? $ $$ \\ " --> [ ]( ] [^1] # --- === 1. - > ::: :
+& &amp; <!-- WEBVTT NOTE ♪ 00:00:01,000 <br> ' @string/x ? \\n ]]> <g> </target> eins zwei drei vier""".split()
 WORDS = "a man is sleeping on the green bench two dogs run download file now and read it with children".split()
 
 MARKDOWN = """# A man is *sleeping* {#man}
@@ -77,7 +77,8 @@ HTML = """<!doctype html><html><head><meta charset="iso-8859-1"><title>A man is 
 
 RSS = """<rss version="2.0"><channel><title>A man is sleeping</title><link>http://a.b/a man</link><item><guid>a man</guid>
 <pubDate>Mon, 06 Sep 2021 00:01:00 +0000</pubDate><description>&lt;p&gt;A man is &lt;b&gt;sleeping&lt;/b&gt;&lt;/p&gt;</description>
-</item></channel></rss>
+</item><item><title><![CDATA[A man & two dogs]]></title>
+<description>A man is on {{ site.bench }} &amp; {% if x %}sleeping{% endif %}</description></item></channel></rss>
 """
 
 ANDROID = """<resources><string name="a">A man is sleeping on %1$s and %2$d</string><string name="b" translatable="false">A man</string>
@@ -92,6 +93,7 @@ XLIFF1 = """<xliff version="1.2"><file original="a" source-language="en" datatyp
 <trans-unit id="4"><source>{VAR_PLURAL, plural, =0 {no dogs} other {two dogs}}</source></trans-unit>
 <trans-unit id="5"><source>A man has {n, plural, one {a dog} other {# dogs}}</source></trans-unit>
 <trans-unit id="6"><source>A man is on %s with {0}</source></trans-unit>
+<trans-unit id="7"><source><![CDATA[A man is <b>sleeping</b> & on {{ site.bench }}]]></source></trans-unit>
 <trans-unit id="3" translate="no"><source>Two dogs</source></trans-unit></body></file></xliff>
 """
 
@@ -146,6 +148,9 @@ msgstr[1] ""
 
 #, java-format
 msgid "A man with {0,number,integer} dogs\\n"
+msgstr ""
+
+msgid "A man {{ user.name }} is {% if x %}sleeping{% endif %}"
 msgstr ""
 
 msgid "A\\tman is <b>sleeping</b>\\non a bench"
