@@ -68,7 +68,7 @@ enum class Links {
 
 /// Leaves either the old file or the whole new one. Writes to PATH.tmp.PROCESS; commit() puts the
 /// file in place: fsync, rename, fsync of the folder. Without commit() the destructor removes it; a
-/// killed process leaves it (remove_leftovers()). Devices and pipes have no other name. Small
+/// killed process leaves it (remove_leftovers()). Devices and pipes are written to directly. Small
 /// writes are gathered into large ones.
 class AtomicFile {
  public:
