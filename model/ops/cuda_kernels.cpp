@@ -89,7 +89,7 @@ class CudaKernels {
   std::map<std::string, void*> kernels_;
 };
 
-/// Never destroyed: CUDA's runtime may end before.
+/// Never destroyed: CUDA's runtime may end first.
 CudaKernels& cuda_kernels() {
   static auto& kernels = *new CudaKernels;
   return kernels;
