@@ -230,7 +230,7 @@ void TextFile::require_unchanged() const {
   if (now && now->inode == stamp_.inode &&
       (now->size != stamp_.size || now->modified != stamp_.modified))
     throw Error(path_,
-                ": has been changed while it is read; restore it, and give the command again");
+                ": has changed while it was being read; restore it, and give the command again");
 }
 
 LineCursor TextFile::cursor(std::int64_t line) const {

@@ -50,7 +50,7 @@ HashFilter::HashFilter(std::string_view bytes, const std::string& name) {
   const std::string_view written = without_checksum(bytes).value_or("");
   const std::size_t words = written.size() - std::min(written.size(), kFilterMagic.size());
   if (!written.starts_with(kFilterMagic) || words == 0 || words % sizeof words_[0] != 0)
-    throw Error(name, ": is damaged, or no filter of trained pairs");
+    throw Error(name, ": is damaged, or not a filter of trained pairs");
   words_.resize(words / sizeof words_[0]);
   std::memcpy(words_.data(), written.data() + kFilterMagic.size(), words);
 }
