@@ -42,7 +42,7 @@ struct ScoreConfig {
   void for_each_field(const auto& visit) {
     model.for_each_field(visit);
     const auto field = fields_under("Files", visit);
-    field("src", source, "sentences, one a line; - for standard input",
+    field("src", source, "sentences, one per line; - for standard input",
           {.aliases = "source", .placeholder = "FILE"});
     field("tgt", target, "their translations, line for line; - for standard input",
           {.aliases = "target,trg,hyp", .placeholder = "FILE"});

@@ -39,7 +39,7 @@ void write_past_locks(std::string_view text) {
 [[noreturn]] void leave(int signal) {
   if (Terminal::standard_error().is_interactive()) write_past_locks("\r\x1b[K");
   if (first_signal != 0 && log_format() == LogFormat::Text)
-    write_past_locks("left at once: what was under way is lost\n");
+    write_past_locks("left at once: unfinished work is lost\n");
   remove_unfinished();
   _exit(128 + signal);
 }

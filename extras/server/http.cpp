@@ -289,7 +289,7 @@ nlohmann::json parse_json(std::string_view body) {
   } catch (const nlohmann::json::parse_error& error) {
     throw HttpError(400, join_text("Invalid JSON format: at byte ", error.byte));
   } catch (const nlohmann::json::exception&) {
-    throw HttpError(400, "Invalid JSON format: a number is beyond all bounds");
+    throw HttpError(400, "Invalid JSON format: a number is too large");
   }
   throw HttpError(400, "Invalid JSON format: not an object");
 }

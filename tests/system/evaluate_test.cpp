@@ -215,7 +215,7 @@ TEST_F(EvaluateTune, AModelThatIsInTrainingIsNotTuned) {
   const FolderLock training(folder_.path(), "");
   const ProcessResult result =
       run({"evaluate", "-m", folder_.path(), "--src", text, "--ref", text, "--tune"});
-  expect_one_error(result, 1, "training is at work");
+  expect_one_error(result, 1, "training is running");
 }
 
 TEST_F(EvaluateTune, TranslateTakesTheTunedSearchUnlessFlagsSayOtherwise) {
