@@ -108,8 +108,8 @@ struct ProgressRecord {
 };
 
 std::string to_json(const ProgressRecord& progress);
-/// A member that is missing keeps its default. Throws
-/// Error if a member has the wrong type or makes no sense, or if the update is missing.
+/// A member that is missing keeps its default. Throws Error if a member has the wrong type or makes
+/// no sense, or if the update is missing.
 ProgressRecord progress_from_json(std::string_view json);
 
 }  // namespace dragoman

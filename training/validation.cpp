@@ -98,7 +98,7 @@ std::vector<std::string> pieces_of(const Tokenizer& tokenizer, const std::vector
 AttentionRecorder::AttentionRecorder(const TokenizerPair& tokenizers,
                                      const std::vector<std::string>& source,
                                      const std::vector<std::string>& target) {
-  std::size_t longest = 1;  // </s> alone is no sentence
+  std::size_t longest = 1;  // </s> alone is not a sentence
   for (std::size_t line = 0; line < std::min(source.size(), kLines); ++line) {
     std::vector<TokenId> source_tokens = tokenizers.source_tokens(source[line]);
     std::vector<TokenId> target_tokens = tokenizers.target_tokens(target[line]);

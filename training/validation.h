@@ -2,7 +2,7 @@
 // models by these scores. There are two texts: that of --valid-src, which decides, and that of
 // --keep-valid-src, on which the model must not get much worse. The cross-attention of one pair is
 // recorded, for pictures of how the model comes to know which words belong together. If there are
-// several training files, some pairs of each show what the model has learned of it.
+// several training files, some pairs of each show what the model has learned from it.
 #pragma once
 
 #include <cstdint>

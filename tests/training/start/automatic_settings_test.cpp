@@ -231,7 +231,7 @@ TEST(DoubtfulChoices, TheTimeOfAValidationCounts) {
 TEST(DoubtfulChoices, AWarmUpLongerThanTheRunIsWarnedAbout) {
   Choice choice;
   choice.train.warmup_updates = 9000;
-  EXPECT_THAT(choice.doubts(), Contains(HasSubstr("never comes to its peak")));
+  EXPECT_THAT(choice.doubts(), Contains(HasSubstr("never reaches its peak")));
 }
 
 TEST(DoubtfulChoices, ARunOfOneUpdateHasNoOtherDoubt) {
