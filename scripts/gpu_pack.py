@@ -87,7 +87,7 @@ def archive_of(packed):
 
 
 def prove(torch):
-    """Runs the archive's programs on the stand-in, with the LibTorch that they are for. Whether all items have passed."""
+    """Runs the archive's programs on the stand-in, with the LibTorch that they are for. Returns whether all items have passed."""
     proof = FOLDER / "proof"
     shutil.rmtree(proof, ignore_errors=True)
     (proof / "programs").mkdir(parents=True)
