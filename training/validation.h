@@ -67,7 +67,7 @@ struct ValidationResult {
   double bleu_error = 0, chrf_error = 0;
   std::vector<PartScores> parts = {};       ///< of several validation texts; else empty
   std::optional<PartScores> deciding = {};  ///< of --best-valid; the whole text if it is not set
-  std::int64_t fewer_rows = 0;  ///< that translations had at last, if memory had run out; else 0
+  std::int64_t fewer_rows = 0;  ///< that translations had in the end, if memory had run out; else 0
   double seconds = 0;
   std::vector<std::string> translations;  ///< of all validation lines
   RecordedAttention attention;            ///< of one pair; empty if none is short enough
