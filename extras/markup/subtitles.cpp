@@ -191,7 +191,7 @@ std::string plain_line(std::string_view line, Writing writing) {
 }
 
 /// Whether a sentence that `line` leaves open continues in `next`.
-bool goes_on(std::string_view line, std::string_view next, Writing writing) {
+bool sentence_continues(std::string_view line, std::string_view next, Writing writing) {
   const std::string text = plain_line(line, writing), rest = plain_line(next, writing);
   if (!has_letter_or_digit(text) || !has_letter_or_digit(rest)) return false;
   for (const std::string_view stop :
@@ -210,9 +210,9 @@ class CaptionTokens {
       : document_(document), writing_(writing) {}
 
   void add(const CaptionLine& line) {
-    const bool continues = !sentence_.empty() && sentence_.size() < kMostJoined &&
-                           line.caption <= last_.caption + 1 &&
-                           goes_on(last_.place.of(document_), line.place.of(document_), writing_);
+    const bool continues =
+        !sentence_.empty() && sentence_.size() < kMostJoined && line.caption <= last_.caption + 1 &&
+        sentence_continues(last_.place.of(document_), line.place.of(document_), writing_);
     if (!continues) end_sentence();
     sentence_.push_back(line_tokens(line.place.of(document_), line.place.begin, writing_));
     last_ = line;

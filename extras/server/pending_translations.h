@@ -87,7 +87,7 @@ class PendingTranslations {
 
   void work(const std::stop_token& stop);
   void hear(std::list<std::uint64_t> progressed);
-  void go_on(UnderWay::iterator translation);
+  void advance(UnderWay::iterator translation);
 
   WorkQueue& long_texts_;
   const std::shared_ptr<Inbox> inbox_;

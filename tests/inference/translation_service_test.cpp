@@ -175,11 +175,11 @@ class HeldEngine : public CopyingEngine {
  public:
   void step(const StepRequest& step) override {
     under_way.release();
-    go_on.acquire();
+    may_continue.acquire();
     CopyingEngine::step(step);
   }
-  void let_go() { go_on.release(1 << 20); }
-  std::counting_semaphore<> under_way{0}, go_on{0};
+  void let_go() { may_continue.release(1 << 20); }
+  std::counting_semaphore<> under_way{0}, may_continue{0};
 };
 
 TEST(TranslationService, RowsInUseAreThoseOfSentencesUnderWay) {
@@ -189,7 +189,7 @@ TEST(TranslationService, RowsInUseAreThoseOfSentencesUnderWay) {
   auto answers = service.submit({.lines = {{"one two"}, {"three"}},
                                  .request = service.prepare({.config = {.beam_size = 3}})});
   engine.under_way.acquire();
-  engine.go_on.release();
+  engine.may_continue.release();
   engine.under_way.acquire();
   EXPECT_EQ(service.rows_in_use(), 6);
   engine.let_go();
