@@ -316,7 +316,7 @@ class DocumentWriter {
       last_end = text_.size();
       const std::string_view behind = text.substr(tag.text.end);
       const bool is_apart_behind =
-          known.blank_behind && !tag.is_same && leads_word(text, tag.text.end);
+          known.blank_after && !tag.is_same && leads_word(text, tag.text.end);
       if (is_apart_behind || (is_link && continues_link(behind, bytes))) text_ += ' ';
       place = tag.text.end;
     }

@@ -29,7 +29,7 @@ struct InlineTag {
   std::size_t partner = kNone;  ///< the tag that begins or ends the same element
   /// One of a pair whose partner stands outside of the passage: it keeps its order among such tags.
   bool keeps_order = false;
-  bool blank_before = false, blank_behind = false;  ///< white space stands there
+  bool blank_before = false, blank_after = false;  ///< white space stands there
   bool divides = false;  ///< placed by length: the same fraction of the text comes before it
   /// The number of a placeholder among the arguments of its format string, from 1; such
   /// placeholders keep their order. 0: it is not a placeholder, or it names its argument itself.

@@ -246,7 +246,7 @@ class Stretch {
             .text = {text.size(), text.size()},
             .keeps_order = is_half && partners_[t] == InlineTag::kNone,
             .blank_before = !is_half && blank_before,
-            .blank_behind = !is_half && (ends ? blank_before : is_blank_next),
+            .blank_after = !is_half && (ends ? blank_before : is_blank_next),
             .argument = tokens_[t].argument,
             .takes_number = tokens_[t].takes_number};
   }
