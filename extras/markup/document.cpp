@@ -288,7 +288,7 @@ class DocumentWriter {
     if (is_markdown_text(passage.writing)) tags = readable_marks(document_, passage, text, tags);
     OwnTexts(passage, text, tags).insert(elements_, number);
     write_with_tags(text, tags, passage, bare);
-    write_text(passage.space_behind, passage, bare, 0);
+    write_text(passage.space_after, passage, bare, 0);
   }
 
   void write_with_tags(std::string_view text, std::vector<PlacedTag>& tags, const Passage& passage,

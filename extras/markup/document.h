@@ -70,7 +70,7 @@ struct Passage {
   Apostrophes apostrophes = Apostrophes::AsTheyAre;
   bool is_escaped = false;  ///< what is written is a text of XML: "&lt;b&gt;"
   /// White space between the text and tags around it that the document must keep: no-break spaces.
-  std::string space_before = {}, space_behind = {};
+  std::string space_before = {}, space_after = {};
 };
 
 /// A stretch that stays untranslated if its translation is not sound, or if a passage in it gets

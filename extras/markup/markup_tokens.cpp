@@ -257,7 +257,7 @@ class Stretch {
     const std::size_t lead = lead_of(text), trail = trail_of(text.substr(lead));
     if (tokens_[begin_].kind != Kind::Text) passage.space_before = kept_space(text.substr(0, lead));
     if (tokens_[end_ - 1].kind != Kind::Text)
-      passage.space_behind = kept_space(text.substr(text.size() - trail));
+      passage.space_after = kept_space(text.substr(text.size() - trail));
     text = text.substr(lead, text.size() - lead - trail);
     const auto moved = [&](std::size_t place) {
       return std::min(place - std::min(place, lead), text.size());
