@@ -186,8 +186,8 @@ class OwnTexts {
     const std::string_view translated = strip(translation);
     const std::string own(translated.empty() ? strip(source.of(passage_.text)) : translated);
     const bool is_apart = is_blank_beside(source.begin) && follows_word(text_, place);
-    const bool is_apart_behind = is_blank_beside(source.end) && leads_word(text_, place);
-    const std::string before(is_apart ? 1 : 0, ' '), behind(is_apart_behind ? 1 : 0, ' ');
+    const bool is_apart_after = is_blank_beside(source.end) && leads_word(text_, place);
+    const std::string before(is_apart ? 1 : 0, ' '), behind(is_apart_after ? 1 : 0, ' ');
     text_.insert(place, join_text(before, own, behind));
     for (std::size_t b = t + 1; b-- > 0 && tags_[b].text.begin == place && begins(tags_[b].tag);)
       tags_[b].text = {place + before.size(), place + before.size()};
@@ -315,9 +315,9 @@ class DocumentWriter {
       last_tag = tag.tag;
       last_end = text_.size();
       const std::string_view behind = text.substr(tag.text.end);
-      const bool is_apart_behind =
+      const bool is_apart_after =
           known.blank_after && !tag.is_same && leads_word(text, tag.text.end);
-      if (is_apart_behind || (is_link && continues_link(behind, bytes))) text_ += ' ';
+      if (is_apart_after || (is_link && continues_link(behind, bytes))) text_ += ' ';
       place = tag.text.end;
     }
     write_text(text.substr(place), passage, bare, 0);

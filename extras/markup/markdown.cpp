@@ -402,10 +402,10 @@ class BlockReader {
     const std::string_view text = label.of(original_);
     if (has_lines(text)) return false;
     if (!has_letter_or_digit(text)) return true;
-    const bool is_empty_behind = end > label.end + 1;  // [text][]
+    const bool has_empty_label = end > label.end + 1;  // [text][]
     read_.insertions.push_back(
-        {.place = is_empty_behind ? end - 1 : end,
-         .text = is_empty_behind ? std::string(text) : join_text("[", text, "]")});
+        {.place = has_empty_label ? end - 1 : end,
+         .text = has_empty_label ? std::string(text) : join_text("[", text, "]")});
     return true;
   }
 
