@@ -12,7 +12,7 @@ namespace dragoman {
 
 namespace {
 
-constexpr std::u32string_view kMenuSigns = U"|»›→·•¦";
+constexpr std::u32string_view kMenuSeparators = U"|»›→·•¦";
 
 bool is_ascii_letter(char32_t c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; }
 
@@ -227,7 +227,7 @@ LineFacts facts_of_line(std::string_view line) {
     facts.letters += category[0] == 'L' ? 1 : 0;
     facts.capitals += category == "Lu" ? 1 : 0;
     facts.small_letters += category == "Ll" ? 1 : 0;
-    facts.menu_signs += kMenuSigns.find(c) != kMenuSigns.npos ? 1 : 0;
+    facts.menu_separators += kMenuSeparators.find(c) != kMenuSeparators.npos ? 1 : 0;
     if (category == "Co" || (category == "Cc" && c != U'\t')) facts.has_control = true;
     if (c == kReplacementCharacter || replaces_letter(text, i)) facts.has_lost_character = true;
   }

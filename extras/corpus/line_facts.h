@@ -14,10 +14,10 @@ namespace dragoman {
 struct LineFacts {
   std::int64_t characters = 0;
   std::int64_t letters = 0, capitals = 0, small_letters = 0;
-  std::int64_t menu_signs = 0;      ///< "|", "»" and the like between items
-  Script script = 0;                ///< that of most letters; 0 if there are fewer than three
-  bool has_mixed_word = false;      ///< Latin, Greek or Cyrillic letters in one word
-  bool has_lost_character = false;  ///< U+FFFD, or a question mark within a word
+  std::int64_t menu_separators = 0;  ///< "|", "»" and the like between items
+  Script script = 0;                 ///< that of most letters; 0 if there are fewer than three
+  bool has_mixed_word = false;       ///< Latin, Greek or Cyrillic letters in one word
+  bool has_lost_character = false;   ///< U+FFFD, or a question mark within a word
   bool has_mojibake = false;
   bool has_control = false;  ///< a control character other than the tab, or one of private use
   bool has_markup = false;

@@ -213,8 +213,9 @@ FaultSet faults_in_lines(std::string_view source, std::string_view target, const
   faults.add_if(from.links != to.links, PairFault::Links);
   faults.add_if(has_odd_length(from, to, usual, filters), PairFault::Length);
   faults.add_if(casing_differs(from, to), PairFault::Casing);
-  constexpr std::int64_t kMenuSigns = 3;
-  faults.add_if(std::max(from.menu_signs, to.menu_signs) >= kMenuSigns, PairFault::Boilerplate);
+  constexpr std::int64_t kMenuSeparators = 3;
+  faults.add_if(std::max(from.menu_separators, to.menu_separators) >= kMenuSeparators,
+                PairFault::Boilerplate);
   add_sentence_faults(source, target, faults);
   const bool is_copied = copied_kind(source) && copied_kind(target);
   faults.add_if(is_copied, PairFault::NothingToTranslate);
