@@ -203,9 +203,9 @@ DeviceSearch::Results DeviceSearch::results_of(const DeviceStepResults& results)
   } else {
     if (!results.are_normalized) taken.logits = results.logits.log_softmax(1);
     taken.candidates = candidates_of(taken.logits);
-    const auto is_no_number = taken.logits.select(1, 0).isnan();
+    const auto is_nan = taken.logits.select(1, 0).isnan();
     taken.candidates.log_sums =
-        torch::where(is_no_number, NAN, 0.0).to(torch::kFloat32);  // of log-probabilities
+        torch::where(is_nan, NAN, 0.0).to(torch::kFloat32);  // of log-probabilities
   }
   const bool asks_for_one = prefixes_.size(1) > 0 || phrases_.size(1) > 0 ||
                             (config_.stop == Stop::Fairseq && !config_.sampling);
