@@ -326,10 +326,10 @@ class BlockReader {
 
   bool read_code() {
     const auto end = end_of_span(MarkdownSpan::Code);
-    const std::size_t behind = masked_.find_first_not_of('`', place_);
-    if (!end || behind == std::string::npos) return false;
-    const std::size_t length = behind - place_;
-    std::size_t run = masked_.find('`', behind), run_end = 0;
+    const std::size_t ticks_end = masked_.find_first_not_of('`', place_);
+    if (!end || ticks_end == std::string::npos) return false;
+    const std::size_t length = ticks_end - place_;
+    std::size_t run = masked_.find('`', ticks_end), run_end = 0;
     for (; run != std::string::npos; run = masked_.find('`', run_end)) {
       run_end = std::min(masked_.find_first_not_of('`', run), masked_.size());
       if (run_end - run == length) break;
@@ -337,9 +337,9 @@ class BlockReader {
     if (run == std::string::npos) return false;
     // If a block begins with code, this may not be the beginning of that code.
     const std::size_t text = events_[next_].place.begin;
-    if (text < behind || text > run) return false;
+    if (text < ticks_end || text > run) return false;
     next_ = *end + 1;
-    const std::string_view code = original_.substr(behind, run - behind);
+    const std::string_view code = original_.substr(ticks_end, run - ticks_end);
     push(Kind::Kept, run_end, {}, code.size() > kMostCode ? "" : std::string(code));
     return true;
   }
@@ -481,10 +481,10 @@ class DocumentReader {
 
   /// The number of bytes that are inserted before a place, or at it.
   std::size_t inserted_before(std::size_t place) const {
-    const auto behind = std::ranges::upper_bound(insertions_, place, {}, &Insertion::place);
-    return behind == insertions_.begin()
+    const auto after = std::ranges::upper_bound(insertions_, place, {}, &Insertion::place);
+    return after == insertions_.begin()
                ? 0
-               : sums_[static_cast<std::size_t>(behind - insertions_.begin()) - 1];
+               : sums_[static_cast<std::size_t>(after - insertions_.begin()) - 1];
   }
 
   const MaskedMarkdown markdown_;

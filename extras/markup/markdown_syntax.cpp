@@ -158,8 +158,8 @@ class WidenedMarkdown {
 
   /// The place in the document.
   std::size_t original(std::size_t place) const {
-    const auto behind = std::ranges::upper_bound(added_, place, {}, &Added::end);
-    return behind == added_.begin() ? place : place - (behind - 1)->sum;
+    const auto after = std::ranges::upper_bound(added_, place, {}, &Added::end);
+    return after == added_.begin() ? place : place - (after - 1)->sum;
   }
 
  private:

@@ -417,7 +417,7 @@ class MarkPlacer {
     return neighbour_of(static_cast<unsigned char>(source(tags_[t - 1]).back()));
   }
 
-  Neighbour behind(std::size_t t, std::size_t place) const {
+  Neighbour after(std::size_t t, std::size_t place) const {
     if (place < highest(t)) return neighbour_of(next_code_point(text_, place));
     if (t + 1 == tags_.size()) return Neighbour::Blank;
     return neighbour_of(static_cast<unsigned char>(source(tags_[t + 1]).front()));
@@ -427,8 +427,8 @@ class MarkPlacer {
   void move(std::size_t t) {
     std::size_t place = tags_[t].text.begin;
     const bool opens = this->opens(tags_[t]);
-    const auto inner = [&] { return opens ? behind(t, place) : before(t, place); };
-    const auto outer = [&] { return opens ? before(t, place) : behind(t, place); };
+    const auto inner = [&] { return opens ? after(t, place) : before(t, place); };
+    const auto outer = [&] { return opens ? before(t, place) : after(t, place); };
     const auto step = [&](bool forward) {
       if (forward ? place >= highest(t) : place <= lowest(t)) return false;
       if (forward)
