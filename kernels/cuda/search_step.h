@@ -19,7 +19,7 @@ namespace dragoman {
 enum class DeviceStop : int { Full, Exact, Hf, Marian, Fairseq, Opennmt };
 
 /// What SearchGroup::end says before a search has ended, and if a log-probability was not a number.
-inline constexpr int kSearchContinues = -1, kSearchHasNoNumber = -2;
+inline constexpr int kSearchContinues = -1, kSearchIsNotANumber = -2;
 
 /// A sentence's search. Lengths count </s>.
 struct SearchGroup {
