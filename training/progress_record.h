@@ -40,7 +40,7 @@ struct BestModel {
   double keep_value = -1;  ///< of --best-metric on the text of --keep-valid-src; below 0: none
 
   /// Whether a validation has found one.
-  bool is_there() const { return update > 0 || loss < std::numeric_limits<double>::max(); }
+  bool exists() const { return update > 0 || loss < std::numeric_limits<double>::max(); }
   bool operator==(const BestModel&) const = default;
 };
 

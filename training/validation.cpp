@@ -70,7 +70,7 @@ double Scores::seconds() const { return valid.seconds + (keep ? keep->seconds : 
 
 bool Scores::beat(const BestModel& best, BestMetric metric) const {
   if (keep_has_fallen) return false;
-  return !best.is_there() || is_better(metric, valid.score(metric), {best.value, best.loss});
+  return !best.exists() || is_better(metric, valid.score(metric), {best.value, best.loss});
 }
 
 PatienceScore Scores::for_patience(BestMetric metric) const {

@@ -60,7 +60,7 @@ std::string outlook_text(const TrainConfig& config, const ProgressRecord& progre
     fields.push_back(std::move(left));
   if (outlook.seconds_to_validation) {
     fields.push_back("validation in " + duration_text(*outlook.seconds_to_validation));
-    if (progress.best.is_there())
+    if (progress.best.exists())
       fields.push_back(join_text("best ", score_text(config.best_metric, progress.best.value), ", ",
                                  duration_text(progress.seconds - progress.best.seconds), " ago"));
   }
@@ -261,7 +261,7 @@ void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder&
     log_shortest_end(progress, config);
     return;
   }
-  if (!progress.best.is_there()) {
+  if (!progress.best.exists()) {
     log_info(join_text(text, ", without validation; the model is ", folder.model().string()));
     return;
   }

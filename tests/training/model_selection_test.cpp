@@ -105,7 +105,7 @@ TEST_F(AverageTest, AnAverageThatCannotBeSavedLeavesTheModelAndTheRecordAsTheyWe
     EXPECT_THAT(observer.warnings, ElementsAre(Names("average not saved ... best checkpoint")));
     EXPECT_THAT(observer.notices, ElementsAre(Names("best checkpoint")));
     EXPECT_FALSE(std::filesystem::is_regular_file(run.folder.model()));
-    EXPECT_FALSE(progress.best.is_there());
+    EXPECT_FALSE(progress.best.exists());
     std::filesystem::remove(file);
     observer.warnings.clear();
     observer.notices.clear();
