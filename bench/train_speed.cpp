@@ -200,7 +200,7 @@ nlohmann::ordered_json measure(const Options& options, Communicator& ranks) {
   if (options.device_graph && warm_up.by_graph == 0)
     throw Error("--device-graph: no update was recorded; it takes one rank, a GPU, and bf16");
 
-  if (options.by_kernel && StandInCounts::is_there())  // it has no speed
+  if (options.by_kernel && StandInCounts::is_loaded())  // it has no speed
     return {{"launches_by_kernel", launches_by_kernel([&] { bench.run_updates(1); })}};
 
   std::vector<double> rates;

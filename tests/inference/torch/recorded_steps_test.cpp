@@ -59,12 +59,12 @@ void expect_same_by_graphs(
     const Prepare& prepare = [](SourceSentence&) {}) {
   const StandInCounts counts;
   const auto host_launches = [&counts] {
-    return StandInCounts::is_there() ? counts.host_launches() : 0;
+    return StandInCounts::is_loaded() ? counts.host_launches() : 0;
   };
   const auto expected = translated(models, config, StepLaunch::Operations, prepare);
   const std::int64_t one_by_one = host_launches();
   const auto found = translated(models, config, StepLaunch::Graph, prepare);
-  if (StandInCounts::is_there()) {
+  if (StandInCounts::is_loaded()) {
     EXPECT_LT(2 * (host_launches() - one_by_one), one_by_one);
   }
   ASSERT_EQ(found.size(), expected.size());
@@ -174,7 +174,7 @@ class LoneSearch {
 };
 
 TEST_F(RecordedStepsTest, AStepIsOneLaunchByTheHostIfNoTensorHasMovedSinceTheSecondOfItsColumns) {
-  if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
+  if (!StandInCounts::is_loaded()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
   LoneSearch search;
   search.begin(9);
   EXPECT_THAT(search.not_launched_of(66), ElementsAre(1, 2, 32, 33, 64, 65))
@@ -190,7 +190,7 @@ TEST_F(RecordedStepsTest, AStepIsOneLaunchByTheHostIfNoTensorHasMovedSinceTheSec
 }
 
 TEST_F(RecordedStepsTest, GraphsThatAreDroppedLeaveNoMemory) {
-  if (!StandInCounts::is_there()) GTEST_SKIP() << "LibTorch keeps freed memory of a GPU";
+  if (!StandInCounts::is_loaded()) GTEST_SKIP() << "LibTorch keeps freed memory of a GPU";
   const auto engine = device_engine(one_model(), {}, {}, StepLaunch::Graph);
   const auto scheduler = engine->own_scheduler(0);
   const auto bytes_after = [&](std::size_t sentences) {
