@@ -32,9 +32,9 @@ class Scanner {
   void skip_space() { place_ = std::min(text_.find_first_not_of(" \t\r\n", place_), text_.size()); }
 
   bool take(char c) {
-    const bool is_there = !at_end() && text_[place_] == c;
-    place_ += is_there ? 1 : 0;
-    return is_there;
+    const bool found = !at_end() && text_[place_] == c;
+    place_ += found ? 1 : 0;
+    return found;
   }
 
   bool string() {
