@@ -116,7 +116,7 @@ std::int64_t nanoseconds(const timespec& time) {
 
 }  // namespace
 
-std::optional<FileStamp> stamp_if_there(const std::filesystem::path& path) {
+std::optional<FileStamp> stamp_if_exists(const std::filesystem::path& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return std::nullopt;
   return FileStamp{.size = status.st_size,
@@ -126,7 +126,7 @@ std::optional<FileStamp> stamp_if_there(const std::filesystem::path& path) {
 }
 
 FileStamp stamp_of(const std::filesystem::path& path) {
-  if (const auto stamp = stamp_if_there(path)) return *stamp;
+  if (const auto stamp = stamp_if_exists(path)) return *stamp;
   throw Error(path.string(), ": cannot open: ", reason());
 }
 

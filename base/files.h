@@ -53,7 +53,7 @@ struct FileStamp {
 };
 
 /// Nothing if the file does not exist or cannot be asked for; errno says why.
-std::optional<FileStamp> stamp_if_there(const std::filesystem::path& path);
+std::optional<FileStamp> stamp_if_exists(const std::filesystem::path& path);
 
 /// The same, but throws Error.
 FileStamp stamp_of(const std::filesystem::path& path);

@@ -226,7 +226,7 @@ TextFile::TextFile(const std::string& path, const TextReading& reading)
 
 void TextFile::require_unchanged() const {
   if (is_copy_) return;
-  const auto now = stamp_if_there(path_);
+  const auto now = stamp_if_exists(path_);
   if (now && now->inode == stamp_.inode &&
       (now->size != stamp_.size || now->modified != stamp_.modified))
     throw Error(path_,
