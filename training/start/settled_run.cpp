@@ -93,7 +93,7 @@ void refuse_ignored_tokenizer_flags(const RunSettings& settings, const Tokenizer
 }
 
 /// The model of --init-from has its own size, which may differ from the preset's.
-void tell_of_unused_size(SettledRun& run) {
+void inform_of_unused_size(SettledRun& run) {
   const Preset preset = run.settings.train.preset;
   const std::int64_t width = run.settings.model.d_model;
   if (width == ModelConfig::from_preset(preset).d_model) return;
@@ -110,7 +110,7 @@ void choose_by_models(SettledRun& run, const StartFacts& known) {
   if (known.model && has_initial_model) {
     take_architecture(*known.model, settings);
     refuse_ignored_tokenizer_flags(settings, known.model->tokenizers, "--init-from");
-    if (!known.begun && settings.asks_value("preset")) tell_of_unused_size(run);
+    if (!known.begun && settings.asks_value("preset")) inform_of_unused_size(run);
   }
   if (known.model)
     take_tokenizers(*known.model, known.tokenizer_files, settings.tokenizer);
