@@ -116,8 +116,9 @@ void for_pairs(std::int64_t pairs, const WorkContext& context,
 }
 
 /// For each pair the first one that it equals, or an earlier one that it nearly equals.
-OtherPairs earlier_like(const SurveyWork& work, const Sketches& sketches, ComparedText compared) {
-  const LikeTexts index(sketches, work.context.threads);
+OtherPairs earlier_similar(const SurveyWork& work, const Sketches& sketches,
+                           ComparedText compared) {
+  const SimilarTexts index(sketches, work.context.threads);
   OtherPairs earlier(sketches.size(), kNoPair);
   for_pairs(std::ssize(sketches), work.context, [&](std::int64_t pair) {
     const LikenessSketch& sketch = sketches[static_cast<std::size_t>(pair)];
@@ -129,7 +130,7 @@ OtherPairs earlier_like(const SurveyWork& work, const Sketches& sketches, Compar
       if (own.groups.empty()) own = groups_of(work.text, pair, compared);
       return likeness(own, groups_of(work.text, other, compared)) >= work.filters.near_copy;
     };
-    found = index.find_like(sketch, pair, work.filters.near_copy, is_like).value_or(kNoPair);
+    found = index.find_similar(sketch, pair, work.filters.near_copy, is_like).value_or(kNoPair);
   });
   return earlier;
 }
@@ -149,9 +150,9 @@ std::vector<bool> copies_by_hash(const std::vector<std::uint64_t>& hashes) {
 }
 
 void find_copies(CorpusSurvey& survey, const SurveyWork& work) {
-  survey.copy_of = earlier_like(work, work.seen.both, ComparedText::Both);
-  survey.repeats[0] = earlier_like(work, work.seen.sides[0], ComparedText::Source);
-  survey.repeats[1] = earlier_like(work, work.seen.sides[1], ComparedText::Target);
+  survey.copy_of = earlier_similar(work, work.seen.both, ComparedText::Both);
+  survey.repeats[0] = earlier_similar(work, work.seen.sides[0], ComparedText::Source);
+  survey.repeats[1] = earlier_similar(work, work.seen.sides[1], ComparedText::Target);
   const std::vector<bool> is_copy = copies_by_hash(work.seen.hashes);
   for (std::size_t pair = 0; pair < survey.faults.size(); ++pair) {
     FaultSet& faults = survey.faults[pair];
@@ -205,13 +206,13 @@ std::array<HeldOutSide, 2> held_out_sides(const ParallelText& held_out) {
 void find_leaks(CorpusSurvey& survey, const SurveyWork& work, const ParallelText& held_out) {
   const double least = work.filters.near_copy;
   const std::array<HeldOutSide, 2> sides = held_out_sides(held_out);
-  const LikeTexts sources(sides[0].sketches, work.context.threads);
-  const LikeTexts targets(sides[1].sketches, work.context.threads);
+  const SimilarTexts sources(sides[0].sketches, work.context.threads);
+  const SimilarTexts targets(sides[1].sketches, work.context.threads);
   survey.leak_of.assign(survey.faults.size(), kNoPair);
   for_pairs(work.text.pairs(), work.context, [&](std::int64_t pair) {
     const auto place = static_cast<std::size_t>(pair);
     const auto find = [&](std::size_t side) {
-      const LikeTexts& index = side == 0 ? sources : targets;
+      const SimilarTexts& index = side == 0 ? sources : targets;
       const LikenessSketch& sketch = work.seen.sides[side][place];
       if (const auto equal = index.find_equal(sketch)) return *equal;
       LetterGroups own;
@@ -220,7 +221,7 @@ void find_leaks(CorpusSurvey& survey, const SurveyWork& work, const ParallelText
         if (own.groups.empty()) own = groups_of(work.text, pair, compared);
         return likeness(own, sides[side].groups[static_cast<std::size_t>(line)]) >= least;
       };
-      return index.find_like(sketch, held_out.pairs(), least, is_like).value_or(kNoPair);
+      return index.find_similar(sketch, held_out.pairs(), least, is_like).value_or(kNoPair);
     };
     const std::int64_t source = find(0), target = find(1);
     const bool both = source != kNoPair && target != kNoPair;

@@ -45,10 +45,10 @@ LikenessSketch sketch_of(const LetterGroups& groups);
 double estimated_likeness(const LikenessSketch& a, const LikenessSketch& b);
 
 /// Finds, among many texts, those that equal a text or nearly do.
-class LikeTexts {
+class SimilarTexts {
  public:
   /// The sketches must outlive it. Takes 80 bytes for each text.
-  LikeTexts(std::span<const LikenessSketch> sketches, int threads);
+  SimilarTexts(std::span<const LikenessSketch> sketches, int threads);
 
   /// The number of the first text that equals this one.
   std::optional<std::int64_t> find_equal(const LikenessSketch& sketch) const;
@@ -56,7 +56,7 @@ class LikeTexts {
   /// The number of a text before number `end` whose estimated_likeness() is at least `least`, or
   /// nearly, and that `is_like` confirms. Of texts that equal each other it knows the first, and of
   /// very many that are like each other the first few. The same for each number of threads.
-  std::optional<std::int64_t> find_like(
+  std::optional<std::int64_t> find_similar(
       const LikenessSketch& sketch, std::int64_t end, double least,
       const std::function<bool(std::int64_t number)>& is_like) const;
 
