@@ -230,12 +230,12 @@ bool is_port(std::string_view text, std::string_view scheme) {
 }  // namespace
 
 bool is_web_origin(std::string_view text) {
-  constexpr std::string_view kBehindScheme = "://";
+  constexpr std::string_view kAfterScheme = "://";
   if (text == "null") return true;
-  const std::size_t end = text.find(kBehindScheme);
+  const std::size_t end = text.find(kAfterScheme);
   if (end == std::string_view::npos) return false;
   const std::string_view scheme = text.substr(0, end);
-  const std::string_view place = text.substr(end + kBehindScheme.size());
+  const std::string_view place = text.substr(end + kAfterScheme.size());
   const std::size_t bracket = std::min(place.find(']'), place.size());
   const std::size_t colon = place.find(':', place.starts_with('[') ? bracket : 0);
   if (!is_made_of(scheme, "abcdefghijklmnopqrstuvwxyz0123456789+-.")) return false;
