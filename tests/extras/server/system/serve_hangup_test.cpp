@@ -113,9 +113,9 @@ TEST_F(Serve, AModelThatIsReplacedWhileItIsLoadedOnDemandIsLoadedAgain) {
   write_model("first.safetensors", 1);
   write_model("second.safetensors", 2);
   const auto put = [&](
-                       const char* name, const std::function<void()>& before_it_is_there = [] {}) {
+                       const char* name, const std::function<void()>& before_rename = [] {}) {
     std::filesystem::copy_file(folder_ / name, folder_ / "new");
-    before_it_is_there();
+    before_rename();
     std::filesystem::rename(folder_ / "new", model());
   };
   const auto checksum = [](const Serving& server) {
