@@ -268,12 +268,12 @@ class AndroidReader {
   }
 
   static std::size_t escape_length(std::string_view text, std::size_t place) {
-    constexpr std::size_t kOfNumber = 6;  // \u00E9
+    constexpr std::size_t kEscapeLength = 6;  // \u00E9
     const std::string_view rest = text.substr(place);
     const bool is_number =
-        rest.starts_with("\\u") && rest.size() >= kOfNumber &&
+        rest.starts_with("\\u") && rest.size() >= kEscapeLength &&
         rest.substr(2, 4).find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
-    if (is_number) return kOfNumber;
+    if (is_number) return kEscapeLength;
     return rest.size() > 1 ? 1 + utf8_length(rest.substr(1)) : 1;
   }
 

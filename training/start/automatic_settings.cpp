@@ -101,12 +101,13 @@ FieldTexts gpu_batch_settings(const TextSize& text, int gpus) {
 }
 
 std::int64_t target_tokens_to_see(const CorpusSize& corpus, Preset preset) {
-  constexpr double kTokens = 430'000, kTinyToSee = 23e6, kSmallToSee = 18e6;
+  constexpr double kTokens = 430'000, kTokensOfTiny = 23e6, kTokensOfSmall = 18e6;
   constexpr double kPassesOfThePaper = 21;
   const auto tokens = static_cast<double>(std::max<std::int64_t>(1, corpus.target_tokens));
   const bool large = preset == Preset::Base || preset == Preset::Big;
   if (large) return rounded(kPassesOfThePaper * tokens);
-  return rounded((preset == Preset::Tiny ? kTinyToSee : kSmallToSee) * std::sqrt(tokens / kTokens));
+  return rounded((preset == Preset::Tiny ? kTokensOfTiny : kTokensOfSmall) *
+                 std::sqrt(tokens / kTokens));
 }
 
 double target_tokens_of_run(const CorpusSize& corpus, const TrainConfig& config, int ranks) {

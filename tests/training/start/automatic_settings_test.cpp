@@ -39,9 +39,9 @@ TEST(AutomaticSettings, ALargerTextGetsALargerModelAndVocabulary) {
 /// The time of each preset's run if tiny learns from `tiny` target pieces a second.
 SecondsOf seconds_with(const TextSize& text, double tiny) {
   return [text, tiny](Preset preset) {
-    constexpr std::array<double, 4> kOfTiny = {1, 0.37, 0.05, 0.015};
+    constexpr std::array<double, 4> kFractions = {1, 0.37, 0.05, 0.015};
     const auto tokens = static_cast<double>(target_tokens_to_see(estimated_size(text), preset));
-    return tokens / (tiny * kOfTiny[static_cast<std::size_t>(preset)]);
+    return tokens / (tiny * kFractions[static_cast<std::size_t>(preset)]);
   };
 }
 
