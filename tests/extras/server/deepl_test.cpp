@@ -2,6 +2,7 @@
 
 #include "tests/extras/server/table_server.h"
 #include "tests/model/file/scratch_file.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
@@ -125,16 +126,15 @@ TEST(DeepL, AMissingOrWrongFieldIs400AndNamed) {
   const std::vector<std::pair<json, std::string>> bad = {
       {{{"text", nullptr}}, "'text' not specified"},
       {{{"text", json::array()}}, "'text' not specified"},
-      {{{"text", {3}}}, "text parameter has an item that is not a text"},
+      {{{"text", {3}}}, "text parameter ... item"},
       {{{"target_lang", nullptr}}, "'target_lang' not specified"},
       {{{"target_lang", "XX"}}, "'target_lang' not supported"},
       {{{"source_lang", "XX"}}, "'source_lang' not supported"},
-      {{{"source_lang", "FR"}}, "No translation from FR to DE"},
+      {{{"source_lang", "FR"}}, "FR ... DE"},
       {{{"split_sentences", "2"}}, "'split_sentences' not supported"},
       {{{"tag_handling", "rtf"}}, "'tag_handling' not supported"},
       {{{"tag_handling", "xml"}, {"text", "<a>one"}},
-       "Tag handling parsing failed, please check input: xml: line 1, column 7: an element is not "
-       "closed"},
+       "Tag handling parsing failed ... xml ... line 1 ... column 7 ... element"},
       {{{"glossary_id", "x"}}, "--glossaries"},
       {{{"formality", "more"}}, "'formality' is not supported"},
       {{{"preserve_formatting", "maybe"}}, "preserve_formatting"}};
@@ -143,7 +143,7 @@ TEST(DeepL, AMissingOrWrongFieldIs400AndNamed) {
     body.update(change);
     const HttpResponse response = table.post("/v2/translate", body);
     EXPECT_EQ(response.status, 400) << change;
-    EXPECT_THAT(json_of(response).at("message"), testing::HasSubstr(fault)) << change;
+    EXPECT_THAT(json_of(response).at("message").get<std::string>(), Names(fault)) << change;
   }
 }
 

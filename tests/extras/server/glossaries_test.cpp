@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "tests/extras/server/table_server.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
@@ -162,8 +163,7 @@ TEST_F(KeptGlossaries, ALineThatIsNotAnEntryIsRefusedByItsNumber) {
   EXPECT_THAT(fault("a\t \n"), HasSubstr("line 1"));
   EXPECT_THAT(fault("\"a\nb\",c\n", "csv"), HasSubstr("control character"));
   EXPECT_THAT(fault("\n"), HasSubstr("entries"));
-  EXPECT_THAT(fault("a\t" + std::string(1025, 'b')),
-              HasSubstr("line 1: a term has more than 1024"));
+  EXPECT_THAT(fault("a\t" + std::string(1025, 'b')), Names("line 1 ... 1024"));
   EXPECT_THAT(fault("a\tb\n", "xml"), HasSubstr("entries_format"));
   json other = terms("a\tb");
   other["target_lang"] = "fr";
@@ -182,10 +182,10 @@ TEST_F(KeptGlossaries, QuotesOfCsvStandAroundWholeFields) {
     EXPECT_EQ(response.status, 400) << entries;
     return response.body;
   };
-  EXPECT_THAT(fault("one,two\ngirl,\"Maid"), HasSubstr("line 2: a quote is not closed"));
-  EXPECT_THAT(fault("girl,\"Maid\"\""), HasSubstr("line 1: a quote is not closed"));
-  EXPECT_THAT(fault("girl,M\"ai\"d"), HasSubstr("line 1: a quote stands within"));
-  EXPECT_THAT(fault("\"girl\"s,Maid"), HasSubstr("line 1: there is text after a closing quote"));
+  EXPECT_THAT(fault("one,two\ngirl,\"Maid"), Names("line 2 ... quote"));
+  EXPECT_THAT(fault("girl,\"Maid\"\""), Names("line 1 ... quote"));
+  EXPECT_THAT(fault("girl,M\"ai\"d"), Names("line 1 ... quote ... within"));
+  EXPECT_THAT(fault("\"girl\"s,Maid"), Names("line 1 ... after ... quote"));
   const std::string id =
       json_of(table.post("/v2/glossaries", terms(" \"a,\" , \"\"\"b\"\"\" \r\nc,d", "csv")))
           .at("glossary_id");
@@ -291,8 +291,7 @@ TEST_F(KeptGlossaries, ADamagedFileLaterIsNobodyElsesFault) {
                                      {"target_lang", "DE"},
                                      {"glossary_id", id}})}) {
     EXPECT_EQ(damaged.status, 500);
-    EXPECT_EQ(json_of(damaged)["message"],
-              "the glossary cannot be read; the server's log says why");
+    EXPECT_THAT(json_of(damaged)["message"].get<std::string>(), Names("glossary ... log"));
     EXPECT_THAT(table.answered().back().fault, HasSubstr(id));
   }
   EXPECT_EQ(table.answered().front().fault, "");

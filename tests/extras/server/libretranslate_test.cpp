@@ -10,6 +10,7 @@
 #include "extras/server/http.h"
 #include "tests/extras/server/table_server.h"
 #include "tests/model/file/scratch_file.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
@@ -88,7 +89,7 @@ TEST(LibreTranslate, ATargetThatNoModelHasIsRefusedWithSourceAuto) {
   json body = {{"q", "The men are playing."}, {"source", "auto"}, {"target", "en"}};
   const HttpResponse refused = table.post("/translate", body);
   EXPECT_EQ(refused.status, 400);
-  EXPECT_EQ(error_of(refused), "English (en) is not available as a target language");
+  EXPECT_THAT(error_of(refused), Names("English (en) ... target"));
   body["source"] = "en";
   EXPECT_EQ(table.post("/translate", body).status, 200) << "its source is said";
 }
@@ -132,7 +133,7 @@ TEST(LibreTranslate, CodesMayBeInUpperCaseAndHaveOtherNames) {
         << target;
   const HttpResponse unknown =
       by_alias.post("/translate", {{"q", "one"}, {"source", "en"}, {"target", "ZH-Hans"}});
-  EXPECT_EQ(error_of(unknown), "ZH-Hans is not supported") << "the code as it was sent";
+  EXPECT_THAT(error_of(unknown), Names("ZH-Hans")) << "the code as it was sent";
 }
 
 TEST(LibreTranslate, AMissingOrWrongFieldIs400AndNamed) {
@@ -143,25 +144,25 @@ TEST(LibreTranslate, AMissingOrWrongFieldIs400AndNamed) {
       {{{"q", nullptr}}, "missing q parameter"},
       {{{"q", ""}}, "missing q parameter"},
       {{{"q", json::array()}}, "missing q parameter"},
-      {{{"q", 7}}, "q parameter is not a text"},
-      {{{"q", {"a", 7}}}, "q parameter has an item"},
+      {{{"q", 7}}, "q parameter ... text"},
+      {{{"q", {"a", 7}}}, "q parameter ... item"},
       {{{"source", nullptr}}, "missing source parameter"},
       {{{"target", ""}}, "missing target parameter"},
       {{{"source", "xx"}}, "xx is not supported"},
       {{{"target", "auto"}}, "auto is not supported"},
-      {{{"source", "fr"}}, "German (de) is not available as a target language from French (fr)"},
+      {{{"source", "fr"}}, "German (de) ... French (fr)"},
       {{{"format", "rtf"}}, "rtf format is not supported"},
       {{{"format", "pdf"}}, "pdf format is not supported"},
-      {{{"alternatives", 11}}, "alternatives parameter must be <= 10"},
-      {{{"alternatives", "many"}}, "alternatives parameter is not a number"},
-      {{{"q", std::string(21, 'x')}}, "(21 characters) exceeds text limit (20)"},
-      {{{"q", {"a", "b", "c"}}}, "(3 texts) exceeds text limit (2)"}};
+      {{{"alternatives", 11}}, "alternatives parameter ... 10"},
+      {{{"alternatives", "many"}}, "alternatives parameter ... number"},
+      {{{"q", std::string(21, 'x')}}, "21 characters ... limit ... 20"},
+      {{{"q", {"a", "b", "c"}}}, "3 texts ... limit ... 2"}};
   for (const auto& [change, fault] : bad) {
     json body = good;
     body.update(change);
     const HttpResponse response = table.post("/translate", body);
     EXPECT_EQ(response.status, 400) << change;
-    EXPECT_THAT(error_of(response), testing::HasSubstr(fault)) << change;
+    EXPECT_THAT(error_of(response), Names(fault)) << change;
   }
   json umlauts = good;
   umlauts["q"] = "\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4";

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/extras/server/table_server.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
@@ -165,8 +166,8 @@ TEST(TranslateFile, TwoFilesAreRefused) {
                       "\r\n\r\ntwo\r\n");
   const HttpResponse response = table.ask(request);
   EXPECT_EQ(response.status, 400);
-  EXPECT_EQ(json_of(response).at("error"),
-            "Invalid request: file parameter is given more than once");
+  EXPECT_THAT(json_of(response).at("error").get<std::string>(),
+              Names("Invalid request ... file parameter ... once"));
 }
 
 TEST(TranslateFile, AFilesNameHasTheServersCode) {
@@ -226,12 +227,11 @@ TEST(TranslateFile, MarkupThatCannotBeReadIsRefused) {
   TableServer table({"en-de"});
   HttpResponse response = table.ask(upload("a.xml", "<a>one"));
   EXPECT_EQ(response.status, 400);
-  EXPECT_THAT(
-      response.body,
-      HasSubstr("Invalid request: the file 'a.xml': xml: line 1, column 7: an element is not"));
+  EXPECT_THAT(response.body,
+              Names("Invalid request ... 'a.xml' ... line 1 ... column 7 ... element"));
   response = table.ask(upload("b.po", "msgid one"));
   EXPECT_EQ(response.status, 400);
-  EXPECT_THAT(response.body, HasSubstr("Invalid request: the file 'b.po': po: line 1: "));
+  EXPECT_THAT(response.body, Names("Invalid request ... 'b.po' ... line 1"));
   std::string deep;
   for (int i = 0; i < 19'000; ++i) deep += "<div>";
   response = table.ask(upload("a.html", deep));
@@ -246,7 +246,7 @@ TEST(TranslateFile, TheTextThatACatalogueIsFilledWithCounts) {
   ASSERT_LT(po.size(), 200u);
   const HttpResponse response = table.ask(upload("a.po", po));
   EXPECT_EQ(response.status, 400);
-  EXPECT_THAT(response.body, HasSubstr("more than 200 characters of text"));
+  EXPECT_THAT(response.body, Names("200 characters"));
 }
 
 TEST(TranslateFile, MarkupDoesNotCountForTheLimitOfCharacters) {

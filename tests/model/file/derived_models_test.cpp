@@ -128,8 +128,7 @@ TEST(Average, ModelsThatDifferAreRefused) {
   };
   expect_refused([](ModelContents& c) { c.config.heads = 1; }, "heads is 1");
   expect_refused([](ModelContents& c) { c.config.eos_id = 3; }, "eos-id is 3");
-  expect_refused([](ModelContents& c) { c.config.source_eos = false; },
-                 "source-eos is false in the one and not there in the other");
+  expect_refused([](ModelContents& c) { c.config.source_eos = false; }, "source-eos ... false");
   expect_refused([](ModelContents& c) { c.tokenizer_source = "x"; }, "tokenizers");
   expect_refused([](ModelContents& c) { c.tokenizer_target = "x"; }, "tokenizers");
   EXPECT_THROW(write_average({}, mean.path(), ""), Error);

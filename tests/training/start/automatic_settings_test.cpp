@@ -7,6 +7,8 @@
 #include <array>
 #include <stdexcept>
 
+#include "tests/names.h"
+
 namespace dragoman {
 namespace {
 
@@ -219,25 +221,23 @@ TEST(DoubtfulChoices, TheTimeOfAValidationCounts) {
   choice.train.max_updates = 850;
   choice.train.valid_every = 170;
   choice.train.warmup_updates = 80;
-  EXPECT_THAT(choice.doubts(), Contains(HasSubstr("after 20 % of the run; --valid-every 28")));
+  EXPECT_THAT(choice.doubts(), Contains(Names("20 % ... --valid-every 28")));
   choice.pace.seconds_per_validation = 2;
   EXPECT_THAT(choice.doubts(), IsEmpty()) << "more would take too long";
   choice.train.valid_every = 10;
-  EXPECT_THAT(choice.doubts(),
-              Contains("a validation takes about 0:02, longer than the updates between two of "
-                       "them; --valid-every 130 makes 6 of them"));
+  EXPECT_THAT(choice.doubts(), Contains(Names("validation ... 0:02 ... --valid-every 130 ... 6")));
 }
 
 TEST(DoubtfulChoices, AWarmUpLongerThanTheRunIsWarnedAbout) {
   Choice choice;
   choice.train.warmup_updates = 9000;
-  EXPECT_THAT(choice.doubts(), Contains(HasSubstr("never reaches its peak")));
+  EXPECT_THAT(choice.doubts(), Contains(Names("--warmup-updates ... peak")));
 }
 
 TEST(DoubtfulChoices, ARunOfOneUpdateHasNoOtherDoubt) {
   Choice choice;
   choice.train.max_updates = 1;
-  EXPECT_THAT(choice.doubts(), testing::ElementsAre(HasSubstr("ends after about one update")));
+  EXPECT_THAT(choice.doubts(), testing::ElementsAre(Names("one update")));
 }
 
 TEST(DoubtfulChoices, AModelTooLargeForTheTextIsWarnedAbout) {

@@ -224,7 +224,7 @@ TEST_F(RunStart, AMachineTooSlowForThePresetOfTheTextIsNamed) {
   known.text = TextSize{.pairs = 5'000'000, .target_characters = 600'000'000};
   const SettledRun run = settled();
   ASSERT_EQ(run.remarks.size(), 1U);
-  EXPECT_THAT(run.remarks[0].text, HasSubstr("preset tiny: too slow here; --preset "));
+  EXPECT_THAT(run.remarks[0].text, Names("preset tiny ... too slow here ... --preset"));
 }
 
 TEST_F(RunStart, TheTokenizersDecideTheModelsVocabulary) {
@@ -264,7 +264,7 @@ TEST_F(RunStart, TwoVocabulariesAreNotTiedThreeWays) {
   ASSERT_EQ(run.remarks.size(), 1U);
   EXPECT_THAT(run.remarks[0].text, HasSubstr("two vocabularies"));
   ask("tying", "three-way");
-  EXPECT_THAT(refusal(), HasSubstr("--tying three-way needs one vocabulary"));
+  EXPECT_THAT(refusal(), Names("--tying three-way ... --joint-vocab"));
 }
 
 TEST_F(RunStart, TheCorpusDecidesTheLengthAndTheSettingsThatFollowFromIt) {
@@ -330,9 +330,7 @@ TEST_F(RunStart, AnInitialModelGivesArchitectureAndTokenizers) {
   EXPECT_THAT(run.remarks, IsEmpty());
   ask("preset", "big");
   ASSERT_EQ(settled().remarks.size(), 1U);
-  EXPECT_THAT(
-      settled().remarks[0].text,
-      HasSubstr("--preset big: decides how the run trains; the model of --init-from keeps"));
+  EXPECT_THAT(settled().remarks[0].text, Names("--preset big ... --init-from ... d_model"));
 }
 
 TEST_F(RunStart, TyingAndSpecialPiecesStayAsTheInitialModelHasThem) {
@@ -396,9 +394,9 @@ TEST_F(RunStart, AResumedRunHasItsOwnSettingsIfNothingElseIsAsked) {
   run = settled();
   ASSERT_EQ(run.remarks.size(), 2U);
   EXPECT_EQ(run.remarks[0].kind, Remark::Kind::Info);
-  EXPECT_THAT(run.remarks[0].text, HasSubstr("changed: --max-updates"));
+  EXPECT_THAT(run.remarks[0].text, Names("--max-updates"));
   EXPECT_EQ(run.remarks[1].kind, Remark::Kind::Warning);
-  EXPECT_EQ(run.remarks[1].text, "threads 2 -> 8: the run continues, but not bit-identically");
+  EXPECT_THAT(run.remarks[1].text, Names("threads ... 2 ... 8 ... bit-identically"));
 }
 
 TEST_F(RunStart, ALengthThatWasChosenGivesWayToOneThatIsAskedForLater) {
@@ -435,32 +433,31 @@ TEST_F(RunStart, AResumedRunKnowsItsTextByItsPlaceInTheCommand) {
 
 TEST_F(RunStart, FlagsThatMakeNoSenseAreRefused) {
   request.train.lr = 0;
-  EXPECT_EQ(refusal(), "--lr must be above 0");
+  EXPECT_THAT(refusal(), Names("--lr ... above 0"));
 }
 
 TEST_F(RunStart, ARateWithoutAnEndIsRefused) {
   ask("lr-scheduler", "linear");
   ask("max-epochs", "3");
-  EXPECT_THAT(refusal(), HasSubstr("--lr-scheduler linear needs --lr-end or --max-updates"));
+  EXPECT_THAT(refusal(), Names("--lr-scheduler linear ... --lr-end ... --max-updates"));
 }
 
 TEST_F(RunStart, AWarmUpThatIsLongerThanTheRateIsRefused) {
   ask("lr-scheduler", "linear");
   ask("max-updates", "30");
   ask("warmup-updates", "40");
-  EXPECT_THAT(refusal(),
-              AllOf(HasSubstr("--max-updates 30: the learning rate rises for 40 updates"),
-                    Not(HasSubstr("--lr-end"))))
+  EXPECT_THAT(refusal(), AllOf(Names("--max-updates 30 ... 40 updates ... --warmup-updates"),
+                               Not(HasSubstr("--lr-end"))))
       << "before the text is read, and without a word of the end that nobody has given";
   ask("lr-end", "35");
-  EXPECT_THAT(refusal(), HasSubstr("--lr-end must be 0 or above --warmup-updates"));
+  EXPECT_THAT(refusal(), Names("--lr-end ... --warmup-updates"));
 }
 
 TEST_F(RunStart, AnotherArchitectureThanThatOfTheInitialModelIsRefused) {
   request.train.init_from = "first";
   known.model = initial_model();
   ask("d-model", "64");
-  EXPECT_THAT(refusal(), HasSubstr("--d-model 64: the model of --init-from (first/model"));
+  EXPECT_THAT(refusal(), Names("--d-model 64 ... --init-from ... first/model.safetensors"));
 }
 
 TEST_F(RunStart, FlagsOfATokenizerThatIsGivenAreRefused) {
@@ -469,23 +466,20 @@ TEST_F(RunStart, FlagsOfATokenizerThatIsGivenAreRefused) {
   ask("vocab-size", "300");
   EXPECT_EQ(refusal(), "") << "as it is";
   ask("vocab-size", "500");
-  EXPECT_THAT(refusal(),
-              HasSubstr("--vocab-size 500: the tokenizer is that of --tokenizer, which has 300"));
+  EXPECT_THAT(refusal(), Names("--vocab-size 500 ... --tokenizer ... 300"));
   ask("vocab-size", "300");
   ask("source-normalization", "nmt_nfkc");
   EXPECT_EQ(refusal(), "") << "as it is";
   ask("target-normalization", "none");
-  EXPECT_THAT(refusal(), HasSubstr("--target-normalization none: the tokenizer is that of "
-                                   "--tokenizer, which has nmt_nfkc"));
+  EXPECT_THAT(refusal(), Names("--target-normalization none ... --tokenizer ... nmt_nfkc"));
   ask("target-normalization", "nmt_nfkc");
   ask("vocab-size", "500");
   request.train.init_from = "first";
   known.model = initial_model();
-  EXPECT_THAT(refusal(),
-              HasSubstr("--vocab-size 500: the tokenizer is that of --init-from, which has 300"));
+  EXPECT_THAT(refusal(), Names("--vocab-size 500 ... --init-from ... 300"));
   ask("vocab-size", "300");
   ask("character-coverage", "0.99");
-  EXPECT_THAT(refusal(), HasSubstr("--character-coverage 0.99: the tokenizer is that of"));
+  EXPECT_THAT(refusal(), Names("--character-coverage 0.99 ... --init-from"));
 }
 
 TEST_F(RunStart, AnotherTokenizerThanTheCheckpointsIsRefused) {
@@ -495,7 +489,7 @@ TEST_F(RunStart, AnotherTokenizerThanTheCheckpointsIsRefused) {
   known.tokenizer_files = trained(310);
   ask("tokenizer", "spm.model");
   EXPECT_THAT(message_of<Error>([this] { settled(); }),
-              HasSubstr("spm.model: has 310 pieces, but this run's checkpoint (first/model"));
+              Names("spm.model ... 310 ... checkpoint ... first/model.safetensors ... 300"));
 }
 
 TEST_F(RunStart, ARateThatHasBegunIsNotBent) {
@@ -503,7 +497,7 @@ TEST_F(RunStart, ARateThatHasBegunIsNotBent) {
   ask("max-updates", "10000");
   begin();
   ask("max-updates", "20000");
-  EXPECT_THAT(refusal(), HasSubstr("this run's learning rate ends at update 10000"));
+  EXPECT_THAT(refusal(), Names("--max-updates ... 10000 ... --min-lr ... --lr-end"));
   ask("lr-end", "10000");
   EXPECT_EQ(refusal(), "");
 }
@@ -512,9 +506,7 @@ TEST_F(RunStart, AnEndThatTheRunHasPassedIsRefused) {
   ask("max-updates", "1000");
   begin();
   ask("max-updates", "499");
-  EXPECT_EQ(refusal(),
-            "--max-updates: 499 is less than the 500 updates that this run has made; give more, or "
-            "leave the flag out");
+  EXPECT_THAT(refusal(), Names("--max-updates ... 499 ... 500"));
   ask("max-updates", "500");
   EXPECT_EQ(refusal(), "");
   known.begun->update = 1001;  // its cool-down came after the limit
@@ -526,7 +518,7 @@ TEST_F(RunStart, AFlagThatWouldMakeAnotherRunIsRefused) {
   ask("lr", "0.004");
   begin();
   ask("lr", "0.005");
-  EXPECT_THAT(refusal(), HasSubstr("--lr: this run was started with '0.004', not '0.005'"));
+  EXPECT_THAT(refusal(), Names("--lr ... '0.004' ... '0.005'"));
 }
 
 TEST_F(RunStart, MoreOrFewerTextsThanTheRunHadAreRefused) {
@@ -535,7 +527,7 @@ TEST_F(RunStart, MoreOrFewerTextsThanTheRunHadAreRefused) {
   request.data.train_target = {"a.de", "b.de"};
   request.asked["train-src"] = "a.en,b.en";
   request.asked["train-tgt"] = "a.de,b.de";
-  EXPECT_THAT(refusal(), HasSubstr("--train-src: this run was started with 'a.en'"));
+  EXPECT_THAT(refusal(), Names("--train-src ... 'a.en' ... 'a.en,b.en'"));
 }
 
 TEST_F(RunStart, OneFileThatStandsForTwoIsRefused) {
@@ -543,7 +535,7 @@ TEST_F(RunStart, OneFileThatStandsForTwoIsRefused) {
   known.begun->start.file_hashes = {{"a.en", "0123"}, {"a.de", "4567"}};
   request.data.train_target = {"a.en"};
   request.asked["train-tgt"] = "a.en";
-  EXPECT_THAT(refusal(), HasSubstr("a.en is another text of this run, not a.de; give"));
+  EXPECT_THAT(refusal(), Names("--train-tgt ... a.en ... a.de"));
 }
 
 TEST_F(RunStart, ATextToKeepWithoutAScoreFromTheStartIsRefused) {
@@ -551,7 +543,7 @@ TEST_F(RunStart, ATextToKeepWithoutAScoreFromTheStartIsRefused) {
   request.data.keep_valid_source = {"k.en"};
   request.data.keep_valid_target = {"k.de"};
   begin();
-  EXPECT_THAT(refusal(), HasSubstr("--keep-valid-src: this run was started without it"));
+  EXPECT_THAT(refusal(), Names("--keep-valid-src"));
   known.begun->keep_value = 30;
   EXPECT_EQ(refusal(), "");
 }

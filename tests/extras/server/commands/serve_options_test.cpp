@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "tests/model/file/small_model.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
@@ -37,24 +38,23 @@ TEST(ServeConfig, CodesOfTwoLanguagesMayBeInUpperCase) {
     EXPECT_EQ(models[0].path, "run/") << model;
   }
   EXPECT_EQ(with_models({"en-pt-BR=run/"}).models()[0].languages, (LanguagePair{"en", "pt-BR"}));
-  EXPECT_THAT(fault(with_models({"en-de=a", "EN-DE=b"})), HasSubstr("en-de is given twice"));
+  EXPECT_THAT(fault(with_models({"en-de=a", "EN-DE=b"})), Names("en-de ... twice"));
 }
 
 TEST(ServeConfig, AnythingButAPairOfLanguagesIsNamed) {
   for (const std::string pair : {"ende", "en_de", "EN-PT-BR", "english-german", ""})
-    EXPECT_THAT(
-        fault(with_models({pair + "=run/"})),
-        AllOf(HasSubstr("'" + pair + "' is not a pair of languages"), HasSubstr("en-de=run/"),
-              HasSubstr("en-pt-BR=run/"), Not(HasSubstr("=" + pair + "="))));
-  EXPECT_THAT(fault(with_models({"no run/"})),
-              AllOf(HasSubstr("does not say its languages"), HasSubstr("as en-de=no run/,")));
+    EXPECT_THAT(fault(with_models({pair + "=run/"})),
+                AllOf(HasSubstr("'" + pair + "'"), HasSubstr("en-de=run/"),
+                      HasSubstr("en-pt-BR=run/"), Not(HasSubstr("=" + pair + "="))));
+  EXPECT_THAT(fault(with_models({"no run/"})), Names("no run/ ... languages ... en-de=no run/"));
 }
 
 TEST(ServeConfig, AModelFileMaySayItsLanguages) {
   SmallModel model;
   const ScratchFile file("languages.safetensors");
   write_model_file(file.path(), model.contents);
-  EXPECT_THAT(fault(with_models({file.path().string()})), HasSubstr("does not say its languages"));
+  EXPECT_THAT(fault(with_models({file.path().string()})),
+              Names(file.path().string() + " ... languages"));
   model.contents.provenance.source_language = "en";
   model.contents.provenance.target_language = "pt-BR";
   write_model_file(file.path(), model.contents);
