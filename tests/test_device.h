@@ -1,5 +1,5 @@
 // The device of tensor tests: the CPU, or with DRAGOMAN_TEST_DEVICE=cuda CUDA; they are skipped
-// if it is missing. Each test has one thread, as tests are small and run beside each other.
+// if it is missing. Each test has one thread, as tests are small and run side by side.
 #pragma once
 
 #include <torch/types.h>

@@ -124,7 +124,7 @@ struct Scale {
   }
 };
 
-/// As many numbers below the axis as fit beside each other.
+/// As many numbers below the axis as fit side by side.
 Ticks columns_of(const XAxis& x, double room) {
   const double low = x.low / x.unit, high = x.high / x.unit;
   Ticks ticks;

@@ -25,7 +25,7 @@ struct PageChart {
 ///   width        decimals of scores
 ///   systems      [{name, path, model: whether it is one that explain can open}]
 ///   paired       whether p-values of the scores are those of differences from the first system
-///   samples      resampled corpora behind the pairs
+///   samples      resampled corpora for the pairs
 ///   lowercase    whether n-grams are lower-cased
 ///   metrics      [{name, signature, lower (is better),
 ///                  scores: [system]{score, mean?, interval?, p?},

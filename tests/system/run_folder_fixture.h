@@ -47,7 +47,7 @@ class RunFolderTest : public testing::Test {
   std::vector<std::pair<std::string, std::string>> write_unreadable_files() const {
     const std::string bytes = read_file(model());
     write_file(run_ / "short.safetensors", bytes.substr(0, bytes.size() / 2));
-    write_file(run_ / "text.safetensors", "these are no tensors");
+    write_file(run_ / "text.safetensors", "these are not tensors");
     return {{run_ / "short.safetensors", "truncated"},
             {run_ / "text.safetensors", "not a safetensors file"},
             {run_ / "none.safetensors", "no such"}};

@@ -9,7 +9,7 @@ const sidesOf = line => {
 const termOf = (source, target) => source + (/=/.test(source + target) ? '\t' : '=') + target;
 
 export class Glossary {
-  // `note` says which lines are no terms yet.
+  // `note` says which lines are not terms yet.
   constructor(field, note) {
     this.field = field;
     this.note = note;
