@@ -109,7 +109,7 @@ TEST_F(OutputFile, AModelReplacesOnlyModels) {
   EXPECT_EQ(said("model"), "accepted");
   EXPECT_EQ(said("empty"), "accepted");
   EXPECT_EQ(said("new"), "accepted");
-  EXPECT_THAT(said("text"), Names("text ... no model"));
+  EXPECT_THAT(said("text"), Names("text ... not a model"));
 }
 
 class PartFileTest : public OutputFolder {
