@@ -37,14 +37,14 @@ std::string hex16(std::uint64_t hash);
 
 /// The bytes, and after them their xxh3() in 8 bytes.
 std::string with_checksum(std::string bytes);
-/// The bytes of with_checksum(); nothing if they are not those that were written.
+/// The bytes that with_checksum() was given; nothing if they have changed since.
 std::optional<std::string_view> without_checksum(std::string_view stored);
 
 /// RFC 4648, section 4.
 std::string base64(std::span<const std::byte> bytes);
 
 /// The number that the whole text is, as std::from_chars reads it; nothing for other texts and for
-/// numbers that the type cannot hold. `base` goes with whole numbers: 16 for hexadecimal digits.
+/// numbers that the type cannot hold. `base` is for whole numbers: 16 for hexadecimal digits.
 template <class Number, class... Base>
 std::optional<Number> number_from(std::string_view text, Base... base) {
   Number number{};
@@ -70,7 +70,7 @@ std::uint16_t half_of(float value);
 // The wire format (protobuf.dev/programming-guides/encoding), as far as SentencePiece's models and
 // TensorBoard's events need it.
 
-/// Thrown for bytes that are no message.
+/// Thrown for bytes that are not a message.
 struct MalformedMessage {};
 
 /// A field of a message: its number, its value or bytes, and the whole field as it is stored.

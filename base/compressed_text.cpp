@@ -94,7 +94,7 @@ bool may_be_wide(std::string_view first, bool is_all, const std::string& name) {
   return may_be;
 }
 
-/// Throws Error if a text begins as an archive of tar does: a header with a mark in its middle.
+/// Throws Error if a text begins like a tar archive: a header with a mark in its middle.
 void refuse_tar(std::string_view first, const std::string& name) {
   constexpr std::size_t kMarkAt = 257;
   if (first.size() > kMarkAt && first.substr(kMarkAt).starts_with("ustar"))
@@ -122,7 +122,7 @@ class GzipDecompressor : public Decompressor {
     stream_.avail_in = static_cast<uInt>(bytes.size());
     stream_.avail_out = 0;
     while (stream_.avail_in > 0 || stream_.avail_out == 0) {
-      // As gzip and Python do: zero bytes after a member fill up a block of a tape or disk.
+      // As in gzip and Python: zero bytes after a member pad it to a block of a tape or disk.
       for (; is_complete_ && stream_.avail_in > 0 && *stream_.next_in == 0; --stream_.avail_in)
         ++stream_.next_in;
       if (is_complete_ && stream_.avail_in == 0) return;

@@ -43,7 +43,7 @@ class Decompressor {
  protected:
   explicit Decompressor(std::string name) : name_(std::move(name)) {}
 
-  /// Gives text to the sink. Throws Error if the text begins as an archive of tar does.
+  /// Gives text to the sink. Throws Error if the text begins like a tar archive.
   void give(std::string_view text, const TextSink& sink);
 
   std::string name_;         ///< for messages

@@ -92,7 +92,7 @@ bool cpu_supports(std::string_view instructions) {
       {"avx512bf16", __builtin_cpu_supports("avx512bf16")}};
   for (const auto& [name, there] : known)
     if (name == instructions) return there;
-  throw std::logic_error("not known of x86-64: " + std::string(instructions));
+  throw std::logic_error("unknown on x86-64: " + std::string(instructions));
 }
 
 namespace {
@@ -128,7 +128,7 @@ bool cpu_supports(std::string_view instructions) {
                                                      {"dotprod", has & HWCAP_ASIMDDP}};
   for (const auto& [name, there] : known)
     if (name == instructions) return there;
-  throw std::logic_error("not known of 64-bit ARM: " + std::string(instructions));
+  throw std::logic_error("unknown on 64-bit ARM: " + std::string(instructions));
 }
 
 namespace {
@@ -145,7 +145,7 @@ CpuFeatures features_found() {
 #else
 
 bool cpu_supports(std::string_view instructions) {
-  throw std::logic_error("not known of this processor: " + std::string(instructions));
+  throw std::logic_error("unknown on this processor: " + std::string(instructions));
 }
 
 namespace {

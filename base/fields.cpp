@@ -19,7 +19,7 @@ T parse_with_from_chars(std::string_view flag, const std::string& digits, const 
   const char* end = digits.data() + digits.size();
   const auto [stop, code] = std::from_chars(begin, end, value);
   if (code == std::errc::result_out_of_range && stop == end)
-    throw UsageError("--", flag, ": ", text, " is beyond the numbers that can be held");
+    throw UsageError("--", flag, ": ", text, " is out of range");
   if (code != std::errc{} || stop != end || begin == end)
     throw UsageError("--", flag, ": '", text, "' is not ", type_name);
   return value;

@@ -34,7 +34,7 @@ constexpr std::string_view name_of(E value) {
 
 /// The effect of a changed value when a run is resumed.
 enum class OnResume {
-  Refused,   ///< an error that names the flag, as it would be another run
+  Refused,   ///< an error that names the flag: it would be another run
   Allowed,   ///< takes effect and is listed in the log (stopping, saving, logging)
   NotExact,  ///< takes effect with the warning "not bit-identical" (--device, --spike-factor)
 };
@@ -150,7 +150,7 @@ std::vector<Field> fields_of(Config& config) {
   return fields;
 }
 
-/// The texts that Field::text() has joined. For a field that is no list, the text itself.
+/// The texts that Field::text() has joined. For a field that is not a list, the text itself.
 std::vector<std::string> texts_of(const Field& field, const std::string& text);
 void assign_text(const Field& field, const std::string& text);
 

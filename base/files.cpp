@@ -116,7 +116,7 @@ std::int64_t nanoseconds(const timespec& time) {
 
 }  // namespace
 
-std::optional<FileStamp> stamp_if_there(const std::filesystem::path& path) {
+std::optional<FileStamp> stamp_if_exists(const std::filesystem::path& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return std::nullopt;
   return FileStamp{.size = status.st_size,
@@ -126,7 +126,7 @@ std::optional<FileStamp> stamp_if_there(const std::filesystem::path& path) {
 }
 
 FileStamp stamp_of(const std::filesystem::path& path) {
-  if (const auto stamp = stamp_if_there(path)) return *stamp;
+  if (const auto stamp = stamp_if_exists(path)) return *stamp;
   throw Error(path.string(), ": cannot open: ", reason());
 }
 
@@ -141,10 +141,10 @@ std::optional<mode_t> mode_of(const std::filesystem::path& path) {
   return status.st_mode & 0777;
 }
 
-/// The new file's descriptor, or a number below 0. At no time may anyone read the file whom `mode`
-/// does not let.
+/// The new file's descriptor, or a number below 0. At no time can anyone read the file whom `mode`
+/// does not allow to.
 int create(const std::filesystem::path& path, std::optional<mode_t> mode) {
-  unlink(path.c_str());  // a file that a killed process of this number may have left
+  unlink(path.c_str());  // a killed process with this id may have left it
   const int descriptor =
       open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode.value_or(0644));
   if (descriptor >= 0 && mode) fchmod(descriptor, *mode);
@@ -265,8 +265,8 @@ AppendFile::~AppendFile() { close(descriptor_); }
 
 bool AppendFile::append(std::string_view record) {
   if (!is_shared_) return write_record(record);
-  // The lock is for taking a part of a record back. Without one (some file systems have none) whole
-  // records still follow each other.
+  // Only taking back part of a record needs the lock. Without one (some file systems have none),
+  // whole records still follow each other.
   if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     throw FileLocked("another process has the file locked");
   bytes_ = lseek(descriptor_, 0, SEEK_END);

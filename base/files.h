@@ -53,7 +53,7 @@ struct FileStamp {
 };
 
 /// Nothing if the file does not exist or cannot be asked for; errno says why.
-std::optional<FileStamp> stamp_if_there(const std::filesystem::path& path);
+std::optional<FileStamp> stamp_if_exists(const std::filesystem::path& path);
 
 /// The same, but throws Error.
 FileStamp stamp_of(const std::filesystem::path& path);
@@ -68,7 +68,7 @@ enum class Links {
 
 /// Leaves either the old file or the whole new one. Writes to PATH.tmp.PROCESS; commit() puts the
 /// file in place: fsync, rename, fsync of the folder. Without commit() the destructor removes it; a
-/// killed process leaves it (remove_leftovers()). Devices and pipes have no other name. Small
+/// killed process leaves it (remove_leftovers()). Devices and pipes are written to directly. Small
 /// writes are gathered into large ones.
 class AtomicFile {
  public:

@@ -57,9 +57,8 @@ class LineReader {
   /// The next line that has come whole.
   std::optional<std::string> next_line();
   /// Waits until more has come, at most this long (below 0: as long as it takes), and takes it in.
-  /// Returns false if nothing came: the time was over, the descriptor `other` became readable
-  /// before, or the input has ended. Throws Error if reading fails or the input is no text
-  /// (coding_of).
+  /// Returns false if nothing came: the time ran out, the descriptor `other` became readable first,
+  /// or the input has ended. Throws Error if reading fails or the input is not text (coding_of).
   bool receive(std::chrono::milliseconds wait, int other = -1);
   /// Whether the input has ended; next_line() may still have lines.
   bool at_end() const { return at_end_; }

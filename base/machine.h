@@ -30,12 +30,12 @@ std::int64_t peak_resident_memory();  ///< the most since its start or the last 
 void reset_peak_resident_memory();
 
 /// Bytes that this process can still take: the least of the machine's free memory, of what the
-/// control groups leave, and of what `ulimit -v` leaves; and the freed memory of this process that
+/// control groups leave, and of what `ulimit -v` leaves; plus the freed memory of this process that
 /// its allocator keeps.
 std::int64_t available_memory();
 
 /// Throws std::bad_alloc if less is available. The system promises more pages than it has, and
-/// kills a process that uses too many without an error before.
+/// kills a process that uses too many, without an error first.
 void require_memory(std::int64_t bytes);
 
 /// Makes the arenas in which threads find their memory, so that a new thread needs no memory for
@@ -52,10 +52,10 @@ void give_back_freed_memory();
 bool is_out_of_memory(const std::exception& error);
 
 // ---- control groups (v1 and v2) ----
-// The limits of this process's own group, and of all groups that this one is in. A container has a
-// root of its own; a job of Slurm or systemd has not.
+// The limits of this process's own group, and of all groups around it. A container has a root of
+// its own; a job of Slurm or systemd does not.
 
-/// Where the kernel tells of control groups. Tests give a folder of their own.
+/// Where the kernel describes control groups. Tests give a folder of their own.
 struct CgroupFiles {
   std::string memberships = "/proc/self/cgroup";  ///< lines "number:controllers:group"
   std::string root = "/sys/fs/cgroup";            ///< v1 has a folder for each controller

@@ -7,8 +7,8 @@ namespace dragoman {
 
 namespace {
 
-/// The byte of an escape as C has it. `place` is that after the backslash, then that of the last
-/// character.
+/// The byte that an escape of C stands for. `place` is just after the backslash, and moves to the
+/// last character of the escape.
 char meaning_of_escape(std::string_view string, std::size_t& place) {
   constexpr std::string_view kNames = "nrtabfv", kMeanings = "\n\r\t\a\b\f\v";
   constexpr std::string_view kOctal = "01234567", kHex = "0123456789abcdefABCDEF";

@@ -197,7 +197,7 @@ CharacterSet CharacterSet::from_ranges(std::string_view text) {
     const bool is_last = range.size() == text.size();
     if (!first || !last || *last < *first || (before && *first <= *before) ||
         (!is_last && range.size() + 1 == text.size()))
-      throw Error("characters: '", range, "' is no range of code points");
+      throw Error("characters: '", range, "' is not a range of code points");
     for (char32_t c = *first; c <= *last; ++c) set.add(c);
     before = last;
     text.remove_prefix(is_last ? text.size() : range.size() + 1);

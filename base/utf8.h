@@ -32,8 +32,8 @@ std::size_t find_invalid_utf8(std::string_view text);
 /// practice, as Python's errors="replace".
 std::string replace_invalid_utf8(std::string_view text);
 
-/// The offset at which the character starts that the byte at `offset` belongs to; the size of the
-/// text is returned as it is. Goes back at most 3 bytes if `text` is not valid UTF-8.
+/// The offset of the character that the byte at `offset` belongs to; the size of the text is
+/// returned as it is. Goes back at most 3 bytes if `text` is not valid UTF-8.
 std::size_t character_start(std::string_view text, std::size_t offset);
 
 /// Any bytes, for example the name of a file, as UTF-8 for records in JSON and TOML. Valid UTF-8
@@ -71,7 +71,7 @@ std::vector<ByteRange> words_between_spaces(std::string_view text);
 std::string_view strip(std::string_view text);
 
 /// Whether the character is part of a word. A character of a script without spaces between words is
-/// none, as it is a word of its own.
+/// not: it is a word of its own.
 bool is_word_character(char32_t code_point);
 /// Whether the character belongs to a script that writes no spaces between words.
 bool is_unspaced(char32_t code_point);

@@ -1,6 +1,7 @@
-// Measures the memory for the way from text files to batches, beyond the mapped files: generates a
-// parallel text, prepares it twice (building the cache, then finding it), plans an epoch, and
-// compares the peak of the process's own memory (RssAnon) with the time before, in bytes a pair.
+// Measures the memory that the way from text files to batches takes, besides the mapped files:
+// generates a parallel text, prepares it twice (building the cache, then finding it), plans an
+// epoch, and compares the peak of the process's own memory (RssAnon) with the time before, in bytes
+// a pair.
 //   corpus_memory [pairs = 5000000] [folder = the system's temporary folder]
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
 // Writes a model of a preset's size with random weights and a tokenizer of random words, and
 // sentences of random pieces for it, to measure the speed of translation.
 //   random_model --preset base --vocab-size 32000 --length 27 --sentences 512 -o FOLDER
-// FOLDER then has model.safetensors and sample.pieces (a sentence of space-separated pieces a
-// line).
+// FOLDER then has model.safetensors and sample.pieces (on each line one
+// sentence of space-separated pieces).
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>

@@ -6,11 +6,10 @@
 // "time_by_part", on the CPU, has fractions of the time of some more updates, measured with record
 // functions; "time_by_kernel", on a GPU, has the kernels of one more update, and
 // "launches_by_kernel" its launches and bytes, on the stand-in for a GPU (bench/update_launches).
-//   train_speed --preset tiny|small|base|big [--precision auto|fp32|bf16] [--device
-//   cpu|cuda|cuda:N]
-//               [--windows N] [--updates N] [--threads N] [--length N] [--spread N] [--max-tokens
-//               N]
-//               [--attention-dropout RATE] [--device-graph] [--by-kernel] [--sum-after]
+//   train_speed --preset tiny|small|base|big [--precision auto|fp32|bf16]
+//               [--device cpu|cuda|cuda:N] [--windows N] [--updates N] [--threads N]
+//               [--length N] [--spread N] [--max-tokens N] [--attention-dropout RATE]
+//               [--device-graph] [--by-kernel] [--sum-after]
 // On several ranks (scripts/launch N train_speed ...) the tokens of all ranks are counted.
 #include <ATen/Parallel.h>
 
@@ -201,7 +200,7 @@ nlohmann::ordered_json measure(const Options& options, Communicator& ranks) {
   if (options.device_graph && warm_up.by_graph == 0)
     throw Error("--device-graph: no update was recorded; it takes one rank, a GPU, and bf16");
 
-  if (options.by_kernel && StandInCounts::is_there())  // it has no speed
+  if (options.by_kernel && StandInCounts::is_loaded())  // it has no speed
     return {{"launches_by_kernel", launches_by_kernel([&] { bench.run_updates(1); })}};
 
   std::vector<double> rates;
@@ -280,7 +279,7 @@ int main(int count, char** arguments) try {
   app.add_option("--max-tokens", options.text.batch_tokens, "target tokens of a batch");
   app.add_option("--length", options.text.length, "pieces of a sentence")
       ->check(CLI::PositiveNumber);
-  app.add_option("--spread", options.text.spread, "so many more or less")
+  app.add_option("--spread", options.text.spread, "up to this many more or less")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--attention-dropout", attention_dropout, "of attention weights");
   app.add_option("--threads", options.threads);

@@ -2,10 +2,9 @@
 // tokenization left out: target pieces per second over whole passes, or milliseconds a sentence.
 // The last line of standard output is JSON.
 //   translate_speed --model FILE --pieces FILE [--beam N] [--device cpu|cuda|cuda:N]
-//                   [--compute-type auto|float32|bfloat16|float16|int8] [--threads N] [--batch-size
-//                   N]
-//                   [--min-length N] [--max-length N] [--repeat N] [--limit N] [--latency]
-//                   [--by-part] [--by-kernel] [--device-graph]
+//                   [--compute-type auto|float32|bfloat16|float16|int8] [--threads N]
+//                   [--batch-size N] [--min-length N] [--max-length N] [--repeat N] [--limit N]
+//                   [--latency] [--by-part] [--by-kernel] [--device-graph]
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
@@ -269,7 +268,7 @@ int main(int count, char** arguments) try {
   DecodeConfig& decode = options.decode;
   bool json = true;
   app.add_option("--model", options.model)->required();
-  app.add_option("--pieces", options.pieces, "a sentence of space-separated pieces a line")
+  app.add_option("--pieces", options.pieces, "one sentence of space-separated pieces per line")
       ->required();
   app.add_option("--beam", decode.beam_size);
   app.add_option("--device", options.device, "cpu, cuda or cuda:N");

@@ -1,7 +1,7 @@
 # dragoman_kernels_cuda: the kernels of kernels/cuda, compiled to PTX, as a string of the program (kernels/cuda/image.h).
-# CUDA's driver translates PTX for the GPU that it finds, from compute capability 8.0 on.
-# The compiler is NVRTC, a library that LibTorch for CUDA brings along, or else nvcc. PTX of a newer CUDA than the
-# driver's is refused there, and LibTorch's NVRTC is as old as LibTorch.
+# CUDA's driver translates PTX for the GPU that it finds, from compute capability 8.0 on. The compiler is NVRTC, a
+# library that LibTorch for CUDA brings along, or else nvcc. A driver refuses PTX of a newer CUDA than its own, and
+# LibTorch's NVRTC is as old as LibTorch.
 
 set(CUDA_FOLDER ${CMAKE_BINARY_DIR}/kernels/cuda)
 set(CUDA_PTX ${CUDA_FOLDER}/kernels.ptx)

@@ -1,6 +1,6 @@
 # LibTorch as the library dragoman_torch: LIBTORCH_INCLUDE_DIR, LIBTORCH_VERSION, LIBTORCH_HAS_CUDA.
-# Found by its headers and libraries alone: of a CUDA build LibTorch's own TorchConfig.cmake demands nvcc
-# and the whole CUDA toolkit, of which nothing is needed here.
+# Found by its headers and libraries alone: for a CUDA build LibTorch's own TorchConfig.cmake demands
+# nvcc and the whole CUDA toolkit, none of which is needed here.
 
 # The wheel that scripts/setup unpacks, unless Torch_DIR or CMAKE_PREFIX_PATH, given to CMake or in the
 # environment, names another.
@@ -49,7 +49,7 @@ target_compile_definitions(dragoman_torch INTERFACE USE_DISTRIBUTED USE_C10D_GLO
 target_link_libraries(dragoman_torch INTERFACE
   -Wl,--no-as-needed stdc++ ${LIBTORCH_torch} -Wl,--as-needed ${LIBTORCH_torch_cpu} ${LIBTORCH_c10} OpenMP::OpenMP_CXX)
 
-# Flash attention on packed batches is no public interface of LibTorch, so its arguments may change.
+# Flash attention on packed batches is not a public interface of LibTorch, so its arguments may change.
 include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_INCLUDES ${LIBTORCH_INCLUDE_DIR})
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
@@ -73,9 +73,9 @@ unset(CMAKE_TRY_COMPILE_TARGET_TYPE)
 dragoman_precompiled(torch_headers LINKS dragoman_torch
   HEADERS <ATen/Parallel.h> <torch/nn/module.h> <torch/nn/pimpl.h> <torch/types.h>)
 
-# Gradients on CUDA go over NCCL if the headers are there that LibTorch's own for it includes; else by
-# way of the CPU. LibTorch's header of graphs includes CUDA's alone. All come with LibTorch's wheel (scripts/setup --cuda)
-# or the CUDA toolkit.
+# Gradients on CUDA go over NCCL if the headers that LibTorch's own header for it includes are there; otherwise by way of
+# the CPU. LibTorch's header of graphs includes only CUDA's. All come with LibTorch's wheel (scripts/setup --cuda) or the
+# CUDA toolkit.
 if(LIBTORCH_HAS_CUDA)
   file(GLOB NVIDIA_INCLUDE_DIRS ${LIBTORCH_INCLUDE_DIR}/../../nvidia/*/include)
   find_path(NCCL_INCLUDE_DIR nccl.h HINTS ${NVIDIA_INCLUDE_DIRS})

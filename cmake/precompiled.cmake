@@ -1,8 +1,8 @@
 # Headers that many units include are read by the compiler once. The sources include what they use all the same: the
 # preset tidy reads them without it.
 
-# A precompiled header serves units that are compiled with the same flags. CMake gives those of programs others than
-# those of libraries.
+# A precompiled header serves units that are compiled with the same flags. CMake gives units of programs other flags
+# than those of libraries.
 set(CMAKE_CXX_COMPILE_OPTIONS_PIE ${CMAKE_CXX_COMPILE_OPTIONS_PIC})
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cpp CONTENT "")
 

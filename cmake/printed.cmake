@@ -1,5 +1,5 @@
-# cmake -D PROGRAM=program -D FOLDER=folder -P printed.cmake: what a program prints of itself, in FOLDER: man1/*.1.gz and the
-# scripts bash, zsh and fish.
+# cmake -D PROGRAM=program -D FOLDER=folder -P printed.cmake: what a program prints about itself, in FOLDER: man1/*.1.gz and
+# the scripts bash, zsh and fish.
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER}/man1)
 get_filename_component(NAME ${PROGRAM} NAME)

@@ -61,7 +61,7 @@ class BatchPacker {
   std::int64_t planned_tokens_;
 };
 
-/// The position of a run in the data: a resumed run needs no more to continue exactly.
+/// The position of a run in the data: all that a resumed run needs to continue exactly.
 struct DataPosition {
   std::int64_t epoch = 0;  ///< from 0
   std::int64_t batch = 0;  ///< of the epoch, from 0

@@ -12,7 +12,7 @@
 #include "base/utf8.h"
 #include "data/pair_format.h"
 
-// Expat 2.7 has names for positions of 64 bits besides; those before it have only these.
+// Expat 2.7 also has names for positions of 64 bits; older versions have only these.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 namespace dragoman {
@@ -95,7 +95,7 @@ class Units {
   bool in_unit = false;  ///< whether it is still open
 
   /// The sides that are wanted, as the first unit shows. Throws Error, beginning with the name of
-  /// the file, if it does not have them, or it is not clear which they are.
+  /// the file, if it does not have them, or if it is not clear which they are.
   virtual Sides sides(const std::string& name, const PairFileOptions& asked) const = 0;
 
  protected:
@@ -118,8 +118,7 @@ class Units {
   }
 
  private:
-  /// Whether the content of an inline element belongs to no text. That of others (hi, g, pc, mrk)
-  /// does.
+  /// Whether the content of an inline element is not text. That of others (hi, g, pc, mrk) is.
   static bool is_code(std::string_view element) {
     return is_among(element, {"bpt", "ept", "ph", "it", "ut", "x", "bx", "ex", "sc", "ec"});
   }
@@ -256,8 +255,8 @@ class XmlPairs : public PairFormat {
   /// Where the parser stopped, in the bytes that it was given last.
   std::int64_t fault_offset() const { return XML_GetCurrentByteIndex(parser_) - fed_; }
 
-  /// Reports the unit that the parser could not read, unless only the end of a file is missing in
-  /// which a fault was found before.
+  /// Reports the unit that the parser could not read, unless all that is wrong is the missing end
+  /// of a file in which a fault was found before.
   void give_up_unit() {
     const std::int64_t line = current_line();
     const char* fault = XML_ErrorString(XML_GetErrorCode(parser_));

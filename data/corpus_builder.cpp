@@ -16,7 +16,7 @@ namespace dragoman {
 
 namespace {
 
-/// A line is not encoded if it has more bytes than this, and than 64 times --max-length.
+/// A line is not encoded if it has more bytes than this and more than 64 times --max-length.
 constexpr std::int64_t kLongestLine = std::int64_t{1} << 20;
 constexpr std::int64_t kMostBytesPerPiece = 64;  ///< 16 characters of 4 bytes
 
@@ -220,8 +220,8 @@ struct BlockEncoder {
   }
 };
 
-/// The characters, and what the tokenizer makes of them, because the model has seen that, too: the
-/// plain letters of a text in full-width letters.
+/// The characters, and what the tokenizer makes of them, because the model has seen that, too: for
+/// example the plain letters of full-width ones.
 CharacterSet with_normalised(const CharacterSet& characters, const Tokenizer& tokenizer) {
   CharacterSet all = characters;
   for (const char32_t c : characters.characters())

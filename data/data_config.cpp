@@ -41,12 +41,13 @@ MixStage parse_stage(const std::string& text, bool is_last, std::int64_t& epoch)
   const std::string place = join_text("--mix '", replace_invalid_utf8(text), "'");
   const std::size_t colon = text.find(':');
   if ((colon == text.npos) != is_last)
-    throw UsageError(place, is_last ? ": the last stage lasts to the end, so it has no passes"
-                                    : ": its number of passes and a colon are missing: '3: 1 0.5'");
+    throw UsageError(place, is_last
+                                ? ": the last stage lasts to the end, so it has no number of passes"
+                                : ": its number of passes and a colon are missing: '3: 1 0.5'");
   MixStage stage{.first_epoch = epoch, .weights = {}};
   if (!is_last) {
     const std::int64_t passes = parse_integer("mix", std::string(strip(text.substr(0, colon))));
-    if (passes < 1) throw UsageError(place, ": a stage has one pass at least");
+    if (passes < 1) throw UsageError(place, ": a stage has at least one pass");
     epoch += passes;
   }
   const std::string weights = is_last ? text : text.substr(colon + 1);
@@ -127,7 +128,7 @@ void DataConfig::check() const {
   check_fraction("train-terms-share", train_terms_share);
   if (!guided_alignment.empty() && (!train_terms.empty() || augment_join > 0))
     throw UsageError(
-        "--guided-alignment: its links are of the words as the file has them, without other words "
+        "--guided-alignment: its links count the words as the file has them, without other words "
         "between or after them; leave out ",
         train_terms.empty() ? "--augment-join" : "--train-terms");
   check_fraction("augment-upper-case", augment_upper_case);

@@ -31,8 +31,7 @@ constexpr std::array<std::string_view, 3> names_of(ValidOverlap) {
   return {"unscored", "untrained", "ignored"};
 }
 
-/// The noise of training pairs for which no flag --augment-... is given: none, or a usual share of
-/// each kind.
+/// The probabilities of those kinds of noise that no flag --augment-... sets: 0, or usual ones.
 enum class Noise { None, Usual };
 constexpr std::array<std::string_view, 2> names_of(Noise) { return {"none", "usual"}; }
 
@@ -88,7 +87,7 @@ struct DataConfig {
   /// Throws UsageError naming the flag.
   void check() const;
   std::size_t training_files() const { return train_source.size() + train.size(); }
-  /// The validation texts: of two files that of the source, and the files with both sides.
+  /// The names of the validation texts: of two files, the source's; and the files with both sides.
   std::vector<std::string> valid_names() const;
   /// Whether the program aligns the training text itself, in place of reading alignments.
   bool aligns_text() const { return guided_alignment == std::vector<std::string>{"auto"}; }
@@ -122,8 +121,8 @@ struct DataConfig {
           "archive of OPUS; takes the place of --train-src and --train-tgt, or comes after them",
           {.on_resume = OnResume::Allowed, .placeholder = "FILE"});
     field("source-lang", source_lang,
-          "language of the source, for example en or en-GB: which one of those in the files of "
-          "--train and --valid, and what the model file says; if not given, as these files say, or "
+          "language of the source, for example en or en-GB: the one to read from the files of "
+          "--train and --valid, and to record in the model file; default: what these files say, or "
           "the endings of text files (train.en)",
           {.placeholder = "CODE"});
     field("target-lang", target_lang, "language of the target, likewise", {.placeholder = "CODE"});
@@ -135,9 +134,9 @@ struct DataConfig {
           "for each training file, how many times an epoch shows its pairs; 0.5: in every second "
           "epoch; default: 1");
     field("corpus-temperature", corpus_temperature,
-          "show the pairs of small training files more often: with T, a file of n pairs has a part "
-          "of an epoch that is proportional to n^(1/T); the pairs of the largest file are seen "
-          "once, or as often as --corpus-weights says, which multiply; 1: all pairs alike");
+          "show the pairs of small training files more often: with T, the part of an epoch that a "
+          "file of n pairs has is proportional to n^(1/T); the pairs of the largest file are seen "
+          "once; --corpus-weights multiply these numbers; 1: all pairs alike");
     field("mix", mix,
           "stages of the run, in place of --corpus-weights: for each stage the number of passes "
           "and the weights of the training files, for example '3: 1 0' '1 0.5'; the last stage has "
@@ -228,9 +227,9 @@ struct DataConfig {
           "probability that a training pair is seen with another pair of its file after it, as two "
           "sentences on a line, drawn again in each epoch");
     field("noise", noise,
-          "usual: all kinds of noise that people's text has, in the usual shares: upper case 0.07, "
-          "title case 0.05, no end punctuation 0.2, typos 0.05, inline tags 0.005, copied text "
-          "0.01; a flag of one kind (--augment-...) overrides its share");
+          "usual: all kinds of noise that people's text has, with usual probabilities: upper case "
+          "0.07, title case 0.05, no end punctuation 0.2, typos 0.05, inline tags 0.005, copied "
+          "text 0.01; a flag of one kind (--augment-...) overrides its probability");
     field("augment-typos", augment_typos,
           "probability that a training pair is seen with mistyped words in the source, drawn again "
           "in each epoch");

@@ -85,7 +85,7 @@ class EpochPlan {
   friend EpochPlan plan_in_length_order(const Corpus&, const PlanConfig&);
   class Round;
   void require_room_for(std::size_t pairs) const;
-  /// The pairs in about this order, in batches that fit into the capacity.
+  /// Adds the pairs in about this order, in batches that fit into the capacity.
   void add_mixed(const Corpus& corpus, const BatchCapacity& capacity,
                  std::vector<std::uint32_t> pairs, std::uint32_t round);
   struct Range {

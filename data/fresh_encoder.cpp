@@ -107,7 +107,7 @@ bool mistype(std::u32string& text, RandomStream& random) {
   return true;
 }
 
-/// The words that a text has once, in order of their bytes.
+/// The words that occur once in a text, in order of their bytes.
 std::vector<std::string_view> words_met_once(std::string_view text) {
   std::map<std::string_view, int> times;
   for (const ByteRange& word : words_between_spaces(text)) ++times[word.of(text)];
@@ -271,7 +271,7 @@ std::int64_t FreshEncoder::another_of_the_file(const Corpus& corpus, std::int64_
   return drawn < pair ? drawn : drawn + 1;
 }
 
-/// The source with the translations of some of its terms, one at least, written after them. Takes
+/// The source with the translations of some of its terms, at least one, written after them. Takes
 /// only terms whose translations the target has; returns nothing if there are none.
 std::optional<std::string> FreshEncoder::with_terms(const TextPair& pair,
                                                     RandomStream& random) const {

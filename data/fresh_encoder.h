@@ -48,9 +48,9 @@ std::optional<TextPair> drop_end_punctuation(const TextPair& pair);
 /// have none.
 TextPair concatenated(const TextPair& first, const TextPair& second);
 
-/// The text with mistyped words: in one letter of 40 characters, and one at least, two letters
-/// change places, a letter is missing or doubled, or is another letter of the text. Words of one
-/// letter, `kept`, and scripts without spaces between words stay. Returns nothing if all stays.
+/// The text with mistyped words: one letter in 40 characters, and at least one, changes places with
+/// the next, is missing or doubled, or becomes another letter of the text. Words of one letter,
+/// `kept`, and scripts without spaces between words stay. Returns nothing if nothing changes.
 std::optional<std::string> mistyped(std::string_view text, std::span<const std::string> kept,
                                     RandomStream& random);
 

@@ -81,8 +81,7 @@ DetectedLanguage detect_language(std::string_view text, const std::vector<std::s
 
 namespace {
 
-/// One of the languages that a line may be mistaken for stands for all; other codes stay, without
-/// a region.
+/// One code for all languages that are mistaken for each other; other codes stay, without a region.
 std::string family_of(std::string_view code) {
   std::string language = ascii_lower(code.substr(0, code.find_first_of("-_")));
   constexpr std::array<std::string_view, 8> kFamilies = {

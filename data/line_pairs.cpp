@@ -93,13 +93,13 @@ class JsonPairs : public LinePairs {
     } catch (const Error& too_deep) {
       return leave_out(number, too_deep.what());
     }
-    if (!object.is_object()) return leave_out(number, "no JSON object");
+    if (!object.is_object()) return leave_out(number, "not a JSON object");
     if (const auto inner = object.find("translation"); inner != object.end() && inner->is_object())
       object = Json(*inner);
     for (const auto& [source, target] : keys_) {
       const auto from = object.find(source), to = object.find(target);
       if (from == object.end() || to == object.end()) continue;
-      if (!from->is_string() || !to->is_string()) return leave_out(number, "a side is no text");
+      if (!from->is_string() || !to->is_string()) return leave_out(number, "a side is not text");
       return give(from->get_ref<const std::string&>(), to->get_ref<const std::string&>());
     }
     leave_out(number, join_text("no fields ", keys_[0].first, " and ", keys_[0].second));

@@ -126,8 +126,8 @@ enum class ShapeUse {
 };
 
 /// The size to fill a batch up to, so that batches of about the same size have the same shape. A
-/// GPU is told of its work once for each shape (a CUDA graph), and the memory of an earlier shape
-/// is found again at once. Rows are rounded to one of eight numbers between a power of two and the
+/// GPU's work is recorded once for each shape (a CUDA graph), and the memory of an earlier shape is
+/// found again at once. Rows are rounded to one of eight numbers between a power of two and the
 /// next. `longest` bounds the filler sentences of filled(), too. It is at most `longest_allowed` if
 /// no sentence is longer.
 BatchShape shape_for(const BatchView& batch, ShapeUse use,

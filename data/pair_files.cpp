@@ -195,7 +195,7 @@ PairFileFacts read_zip(const std::string& path, const PairFileOptions& options,
     if (bytes > 0) report(0);
     if (from.has_value() != to.has_value())
       throw Error(path, ": ", pair.source, " and ", pair.target,
-                  " have unlike numbers of lines: ", facts.pairs, " and more");
+                  " have different numbers of lines: ", facts.pairs, " and more");
     if (!from) return facts;
     sink(*from, *to);
     ++facts.pairs;
@@ -263,7 +263,7 @@ PairFileFacts read_pair_file(const std::string& path, const PairFileOptions& opt
 
 namespace {
 
-/// A file with a name that no other file, options or state of the file have.
+/// A path that belongs to this file in this state with these options alone.
 fs::path stored_path(const std::string& path, const PairFileOptions& options,
                      const fs::path& folder) {
   constexpr int kVersion = 1;

@@ -23,7 +23,7 @@ struct PairFileOptions {
   /// Codes of languages: "en" takes "en-GB" too, "en-GB" only itself. "": the file decides.
   std::string source_lang, target_lang;
   /// The columns of a TSV or the fields of JSON lines that have the source and the target: numbers
-  /// from 1, or names. Empty: the first two columns, and the fields that are usual.
+  /// from 1, or names. Empty: the first two columns, or the usual fields.
   std::vector<std::string> columns;
 };
 
@@ -53,8 +53,8 @@ struct PlainTexts {
 };
 
 /// Writes the plain texts into the folder, or finds those that an earlier call has written there
-/// for the same file, unchanged since, and the same options. Of a pipe, the texts that are there
-/// are taken. Throws as read_pair_file() does, and Error if the file has no pairs.
+/// for the same file, unchanged since, and the same options. For a pipe, it takes the texts that
+/// are there. Throws as read_pair_file() does, and Error if the file has no pairs.
 PlainTexts plain_texts_of(const std::string& path, const PairFileOptions& options,
                           const std::filesystem::path& folder,
                           const std::function<void(std::int64_t bytes)>& report);

@@ -37,8 +37,8 @@ class PairFormat {
   const PairSink& sink_;
 };
 
-/// The text of a segment on one line: white space with a line end in it becomes a blank, and that
-/// at the ends goes.
+/// The text of a segment on one line: white space with a line end in it becomes a blank, and white
+/// space at the ends is dropped.
 std::string segment_text(std::string_view text);
 
 /// Cuts text that comes in parts into lines, as text files are read: a "\r" belongs to the end.
@@ -107,7 +107,7 @@ std::unique_ptr<PairFormat> table_of_pairs(const std::string& name, const PairFi
 std::unique_ptr<PairFormat> json_lines(const std::string& name, const PairFileOptions& options,
                                        const PairSink& sink);
 
-/// Whether a text begins as a catalogue of messages in gettext's format (PO) does.
+/// Whether a text begins like a catalogue of messages in gettext's format (PO).
 bool begins_as_po(std::string_view first);
 
 /// The messages of a catalogue and their finished translations, singular and plural.

@@ -226,11 +226,11 @@ TextFile::TextFile(const std::string& path, const TextReading& reading)
 
 void TextFile::require_unchanged() const {
   if (is_copy_) return;
-  const auto now = stamp_if_there(path_);
+  const auto now = stamp_if_exists(path_);
   if (now && now->inode == stamp_.inode &&
       (now->size != stamp_.size || now->modified != stamp_.modified))
     throw Error(path_,
-                ": has been changed while it is read; restore it, and give the command again");
+                ": has changed while it was being read; restore it, and give the command again");
 }
 
 LineCursor TextFile::cursor(std::int64_t line) const {

@@ -72,7 +72,7 @@ std::string stored_index(const TextIndex& index, const FileStamp& stamp);
 /// Returns nothing if the bytes are damaged, or belong to another state of the text than `stamp`.
 std::optional<TextIndex> read_index(std::string_view stored, const FileStamp& stamp);
 
-/// Throws Error if the path exists and is no regular file. Opening a pipe would wait for its
+/// Throws Error if the path exists and is not a regular file. Opening a pipe would wait for its
 /// writer, and a text is read more than once.
 void refuse_irregular_file(const std::string& path);
 
@@ -81,7 +81,7 @@ void refuse_irregular_file(const std::string& path);
 class TextFile {
  public:
   /// Takes the index that an earlier reading has stored, if the file has not changed since; else
-  /// reads the whole file. Throws Error if it cannot be read or is no text, and
+  /// reads the whole file. Throws Error if it cannot be read or is not text, and
   /// PreparationStopped.
   TextFile(const std::string& path, const TextReading& reading);
 

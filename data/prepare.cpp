@@ -420,17 +420,15 @@ void leave_out_trained(const DataConfig& data, const HashFilter& trained, ValidS
   rest.target_lines.clear();
   rest.line_numbers.clear();
   for (std::size_t pair = 0; pair < valid.source_lines.size(); ++pair) {
-    // The held-out pairs of an old cache have no line numbers.
-    const bool has_number = pair < valid.line_numbers.size();
     if (trained.contains(hash_of_pair(data, valid, pair))) {
       ++rest.trained.pairs;
-      if (has_number && rest.trained.lines.size() < kListedLines)
+      if (rest.trained.lines.size() < kListedLines)
         rest.trained.lines.push_back(valid.line_numbers[pair]);
       continue;
     }
     rest.source_lines.push_back(valid.source_lines[pair]);
     rest.target_lines.push_back(valid.target_lines[pair]);
-    if (has_number) rest.line_numbers.push_back(valid.line_numbers[pair]);
+    rest.line_numbers.push_back(valid.line_numbers[pair]);
   }
   valid.trained = rest.trained;
   valid.has_trained = 2 * rest.source_lines.size() < valid.source_lines.size();

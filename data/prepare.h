@@ -117,7 +117,7 @@ struct PreparedData {
 
   /// The weights of the sections, for the plan of an epoch.
   std::vector<WeightStage> stages() const;
-  /// [sections]: how often a run of so many updates shows a pair, if the first epoch has
+  /// [sections]: how often a run of `updates` updates shows a pair, if the first epoch has
   /// `updates_per_epoch`.
   std::vector<double> times_shown(double updates, double updates_per_epoch) const;
 };

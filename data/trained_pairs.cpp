@@ -50,7 +50,7 @@ HashFilter::HashFilter(std::string_view bytes, const std::string& name) {
   const std::string_view written = without_checksum(bytes).value_or("");
   const std::size_t words = written.size() - std::min(written.size(), kFilterMagic.size());
   if (!written.starts_with(kFilterMagic) || words == 0 || words % sizeof words_[0] != 0)
-    throw Error(name, ": is damaged, or no filter of trained pairs");
+    throw Error(name, ": is damaged, or not a filter of trained pairs");
   words_.resize(words / sizeof words_[0]);
   std::memcpy(words_.data(), written.data() + kFilterMagic.size(), words);
 }
@@ -65,20 +65,20 @@ void HashFilter::for_each_bit(std::uint64_t hash, Visit&& visit) const {
 }
 
 bool HashFilter::add(std::uint64_t hash) {
-  bool was_there = true;
+  bool was_found = true;
   for_each_bit(hash, [&](std::size_t word, std::uint64_t bit) {
-    was_there = was_there && (words_[word] & bit) != 0;
+    was_found = was_found && (words_[word] & bit) != 0;
     words_[word] |= bit;
   });
-  return was_there;
+  return was_found;
 }
 
 bool HashFilter::contains(std::uint64_t hash) const {
-  bool is_there = true;
+  bool found = true;
   for_each_bit(hash, [&](std::size_t word, std::uint64_t bit) {
-    is_there = is_there && (words_[word] & bit) != 0;
+    found = found && (words_[word] & bit) != 0;
   });
-  return is_there;
+  return found;
 }
 
 std::string HashFilter::bytes() const {

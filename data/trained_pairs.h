@@ -71,7 +71,7 @@ struct TextSurvey {
   /// another language than most of its side (other_language).
   std::int64_t language_pairs = 0;
   PairsFound other_language_source = {}, other_language_target = {};
-  /// The side is that of an earlier pair, the other is not, or not nearly.
+  /// The side is that of an earlier pair, but the other side is not, nor nearly so.
   PairsFound repeated_source = {}, repeated_target = {};
 
   bool operator==(const TextSurvey&) const = default;

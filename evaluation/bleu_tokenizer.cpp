@@ -200,11 +200,11 @@ char category_group(char32_t c) {
 
 std::string tokenize_intl(std::string_view line) {
   const auto is_punctuation = [](char32_t c) { return category_group(c) == 'P'; };
-  const auto is_no_number = [](char32_t c) { return category_group(c) != 'N'; };
+  const auto is_not_number = [](char32_t c) { return category_group(c) != 'N'; };
   const auto is_symbol = [](char32_t c) { return category_group(c) == 'S'; };
   std::u32string text = code_points(line);
-  text = separate_pairs(text, Separate::Second, is_no_number, is_punctuation);
-  text = separate_pairs(text, Separate::First, is_punctuation, is_no_number);
+  text = separate_pairs(text, Separate::Second, is_not_number, is_punctuation);
+  text = separate_pairs(text, Separate::First, is_punctuation, is_not_number);
   return to_utf8(separate_each(text, is_symbol));
 }
 
@@ -267,7 +267,7 @@ namespace {
 
 // The tokenizer of Moses.
 
-/// Stands for a dot of "...", which is one token; it is no Unicode character.
+/// Stands for a dot of "...", which is one token; it is not a Unicode character.
 constexpr char32_t kDotOfMany = 0x110000;
 
 bool is_letter(char32_t c) {
@@ -324,9 +324,9 @@ std::u32string separate_many_dots(const std::u32string& text) {
 
 std::u32string separate_commas(std::u32string text) {
   const auto is_comma = [](char32_t c) { return c == ','; };
-  const auto is_no_number = [](char32_t c) { return !is_number(c); };
-  text = separate_pairs(text, Separate::Second, is_no_number, is_comma);
-  text = separate_pairs(text, Separate::First, is_comma, is_no_number);
+  const auto is_not_number = [](char32_t c) { return !is_number(c); };
+  text = separate_pairs(text, Separate::Second, is_not_number, is_comma);
+  text = separate_pairs(text, Separate::First, is_comma, is_not_number);
   if (text.size() > 1 && text.back() == ',' && is_number(text[text.size() - 2]))
     text.insert(text.size() - 1, 1, ' ');
   return text;

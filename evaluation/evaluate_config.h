@@ -1,5 +1,5 @@
 // The settings of an evaluation: the metrics, sacreBLEU's options for them under sacreBLEU's names,
-// tests of significance, and the format of the output. Then the metrics that they ask for.
+// significance tests, and the format of the output. Then the metrics that they ask for.
 #pragma once
 
 #include <array>

@@ -194,7 +194,7 @@ void estimate_all(const std::vector<SystemCounts>& counts, const Samples& sample
   }
 }
 
-/// The difference of a system's score to the baseline's.
+/// A system's score less the baseline's.
 double difference(const std::vector<SystemScore>& scores, std::size_t system) {
   return std::abs(scores.front().score - scores[system].score);
 }

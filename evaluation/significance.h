@@ -1,4 +1,4 @@
-// Tests of significance for differences between systems: bootstrap resampling (Koehn 2004) and
+// Significance tests for differences between systems: bootstrap resampling (Koehn 2004) and
 // approximate randomization (Riezler and Maxwell 2005), with sacreBLEU's draws and roundings, so
 // that the numbers are the same as sacreBLEU's.
 #pragma once
@@ -18,8 +18,8 @@ inline constexpr std::uint32_t kSignificanceSeed = 12345;  ///< sacreBLEU's
 struct SystemScore {
   double score = 0;
   std::optional<double> mean = {};      ///< of resampled corpora
-  std::optional<double> interval = {};  ///< half the way from the 2.5th to the 97.5th percentile
-  std::optional<double> p_value = {};   ///< of the difference to the baseline
+  std::optional<double> interval = {};  ///< half the span from the 2.5th to the 97.5th percentile
+  std::optional<double> p_value = {};   ///< of the difference from the baseline
 };
 
 /// The counts of all systems for one metric; the first system is the baseline. All have the same
@@ -50,7 +50,7 @@ ScoreTable paired_bootstrap(const std::vector<SystemCounts>& counts, std::int64_
 ScoreTable paired_randomization(const std::vector<SystemCounts>& counts, std::int64_t trials,
                                 const std::stop_token& stop = {});
 
-/// The difference of the second system's score to the first's.
+/// The second system's score less the first's.
 struct PairDifference {
   std::size_t first = 0, second = 0;
   double low = 0, high = 0;  ///< 2.5th and 97.5th percentile over the resampled corpora

@@ -1,5 +1,5 @@
-// From the hypotheses of a line's sentences to its translation: texts, words and scores. The copies
-// of an unseen text (unseen_text.h) are put into their places: place_copies.cpp.
+// From the hypotheses of a line's sentences to its translation: texts, words and scores.
+// place_copies.cpp puts the copies of unseen text (unseen_text.h) into their places.
 #pragma once
 
 #include <cstddef>
@@ -26,9 +26,9 @@ struct WrittenUnit {
 /// The units of a translation without copies.
 std::vector<WrittenUnit> units_of(std::span<const TokenId> tokens, const Tokenizer& target);
 
-/// The translation with the copies of the part, as the units whose texts are joined. A copied word
-/// takes the place of its stand-in. If the translation lacks the stand-in, attention chooses the
-/// place. A copied sign stands beside the word that translates its neighbour.
+/// The translation with the part's copies, as units; it is their texts, joined. A copied word takes
+/// the place of its stand-in. If the translation lacks the stand-in, attention chooses the place. A
+/// copied sign stands beside the word that translates its neighbour.
 std::vector<WrittenUnit> place_copies(const PreparedPart& part, const Hypothesis& hypothesis,
                                       const Tokenizer& target);
 

@@ -26,7 +26,7 @@ class NumberConversion {
   /// languages.
   explicit NumberConversion(std::string_view languages);
 
-  /// Returns text that is no number with groups of three digits or decimals as it is.
+  /// Returns text as it is unless it is a number with groups of three digits or with decimals.
   std::string operator()(std::string_view text) const;
 
  private:

@@ -46,7 +46,7 @@ class PairQueue {
   std::atomic<std::size_t> next_ = 0;
 };
 
-/// The work of one engine. Each engine writes the scores of other pairs.
+/// The work of one engine. No two engines write the scores of the same pair.
 class ForcedDecoding {
  public:
   ForcedDecoding(HostEngine& engine, std::span<const SentencePair> pairs, PairQueue& queue,

@@ -205,7 +205,7 @@ std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine&
   return sentences;
 }
 
-/// All parts are encoded with the tag in front. It belongs to the text of none.
+/// All parts are encoded with the tag in front, which is not part of their texts.
 void LinePreparer::split(PreparedLine& line, std::string_view text, std::string_view tag,
                          const std::stop_token& stop) const {
   const auto cuts =

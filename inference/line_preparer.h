@@ -1,6 +1,6 @@
-// Makes sentences for the search of a line of text: repairs UTF-8, splits, tokenizes, and finds the
-// texts that the translation must have. A PreparedLine is the line while it is being translated:
-// its parts, and the hypotheses that were found for them.
+// Turns a line of text into sentences to search for: repairs UTF-8, splits, tokenizes, and finds
+// the texts that the translation must have. A PreparedLine is the line while it is being
+// translated: its parts, and the hypotheses that were found for them.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +36,8 @@ struct CopiedStretch {
   std::size_t begin = 0;  ///< in the line, in bytes
 };
 
-/// The n-best list of a search, while it is made to hold each text once: two hypotheses may have
-/// the same text in different pieces. Wider searches fill the list up.
+/// The n-best list of a search while it is filled so as to hold each text once: two hypotheses may
+/// have the same text in different pieces. Wider searches fill the list up.
 struct NBestList {
   SourceSentence sentence;                  ///< without its receiver
   std::vector<Hypothesis> hypotheses = {};  ///< of different texts, best first
@@ -106,7 +106,7 @@ struct UnseenLines {
   std::int64_t count = 0;
   std::int64_t first = 0;  ///< from 1
 };
-/// The lines whose text, as the tokenizer reads it, is not all in `seen`. Their tags are no text.
+/// The lines whose text, as the tokenizer reads it, is not all in `seen`. Their tags are not text.
 UnseenLines unseen_lines(const Tokenizer& source, const CharacterSet& seen,
                          std::span<const std::string> lines);
 

@@ -35,7 +35,7 @@ struct SourceSentence {
   std::shared_ptr<SentenceReceiver> receiver = {};
   std::stop_token stop = {};  ///< requested when nobody waits for the sentence any more
   std::int64_t turn = 0;      ///< set by Workers: its turn; lower numbers come first
-  bool has_end = true;        ///< whether the last of the tokens is </s>, which is no piece
+  bool has_end = true;        ///< whether the last of the tokens is </s>, which is not a piece
 
   std::vector<Hypothesis> hypotheses = {};  ///< found for it, best first
   std::exception_ptr error = {};            ///< of its search; if not null, there are no hypotheses
@@ -139,7 +139,7 @@ std::shared_ptr<SentenceScheduler> scheduler_of(Engine& engine, std::int64_t row
 class HalvingScheduler : public SentenceScheduler {
  public:
   /// Makes a scheduler of `rows` rows on the device, whose memory it frees first. The last
-  /// scheduler is there no more, and may have ended with an exception.
+  /// scheduler is gone by then, and may have ended with an exception.
   using Make = std::function<std::shared_ptr<SentenceScheduler>(std::int64_t rows)>;
   /// Learns how many rows are left, on the thread that translates.
   using OnFewerRows = std::function<void(std::int64_t rows)>;
@@ -167,7 +167,7 @@ class HalvingScheduler : public SentenceScheduler {
   const OnFewerRows on_fewer_rows_;
   std::atomic<std::int64_t> rows_;  // any thread asks for the capacity
   std::shared_ptr<SentenceScheduler> scheduler_;
-  std::vector<SourceSentence> under_way_;  // as they came, in their order
+  std::vector<SourceSentence> under_way_;  // in the order in which they came
   std::deque<SourceSentence> again_;       // those to be admitted again
 };
 

@@ -1,5 +1,5 @@
 // The hypotheses of sentences that were translated before, for sentences that come again. Its
-// memory is limited: the sentences that were not asked for longest make room.
+// memory is limited: the sentences that have not been asked for the longest make room.
 #pragma once
 
 #include <cstddef>

@@ -17,7 +17,7 @@ namespace dragoman {
 /// The lines that are split at the ends of their sentences.
 enum class SentenceCuts { InAllLines, InLongLines };
 
-/// A stretch of a line. All texts and separators in their order are the line.
+/// A stretch of a line. All texts and separators, in order, make up the line.
 struct LinePart {
   std::string_view text;             ///< does not begin or end with white space
   std::string_view separator;        ///< the white space after it

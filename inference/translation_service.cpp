@@ -109,7 +109,7 @@ std::vector<SourceSentence> TranslationJob::begin(Submission submission) {
       const auto number = submission.first_line + static_cast<std::int64_t>(lines_.size());
       auto request = input.request ? std::move(input.request) : submission.request;
       if (request->settings->config.sampling && !input.terms.empty())
-        throw UsageError("--sampling: draws cannot be made to have terms");
+        throw UsageError("--sampling: random draws cannot be made to have terms");
       auto& line = lines_.emplace_back(std::make_unique<PreparedLine>(number, std::move(request)));
       const std::size_t before = sentences.size();
       for (SourceSentence& sentence : preparer_.prepare(std::move(input), *line, submission.stop))
@@ -248,7 +248,7 @@ namespace {
 
 void refuse_draws_with_demands(const DecodeConfig& config, const Demands& demands) {
   if (config.sampling && demands.requires_any())
-    throw UsageError("--sampling: draws cannot be made to have --terms or --protect");
+    throw UsageError("--sampling: random draws cannot be made to have --terms or --protect");
 }
 
 }  // namespace

@@ -35,12 +35,12 @@ struct CopiedText {
 struct UnseenText {
   std::vector<TextChange> changes = {};  ///< in the order of the text
   std::vector<CopiedText> copies = {};   ///< in the order of the text
-  /// There is no letter and no number beside the copies: the whole text stays as it is.
+  /// There is no letter and no number besides the copies: the whole text stays as it is.
   bool is_all = false;
 };
 
-/// `text` is valid UTF-8. The stretches `kept`, in their order, are read as they are. Empty if the
-/// model has seen all of the text.
+/// `text` is valid UTF-8. The stretches `kept`, in order, are read as they are. Empty if the model
+/// has seen all of the text.
 UnseenText unseen_text(std::string_view text, const CharacterSet& seen,
                        std::span<const ByteRange> kept = {});
 

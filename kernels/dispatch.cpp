@@ -44,8 +44,8 @@ DRAGOMAN_INSTRUCTION_SETS(DRAGOMAN_DECLARE)
 
 namespace {
 
-/// The sets of this processor, best first; those from the one on that DRAGOMAN_ISA names, if it is
-/// set.
+/// The sets of this processor, best first. If DRAGOMAN_ISA is set, they begin with the one that it
+/// names.
 std::vector<const InstructionSet*> allowed_instruction_sets() {
   std::vector<const InstructionSet*> sets = offered_instruction_sets();
   const char* forced = std::getenv("DRAGOMAN_ISA");

@@ -1,5 +1,5 @@
-// Plain C++ on GCC's vector types, for any processor. The compiler makes of it what the plain
-// target of the program has. The other sets are faster.
+// Plain C++ on GCC's vector types, for any processor. The compiler turns it into instructions of
+// the program's plain target. The other sets are faster.
 #pragma once
 
 #include <cstdint>

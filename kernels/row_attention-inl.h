@@ -390,9 +390,9 @@ void attend_bytes(const RowAttentionArguments& arguments) {
   const std::int64_t pairs = a.order.width / kLanes / slices / 2;
   // HeadOrder::scratch() has the order in memory.
   auto* numbers = (std::int32_t*)a.scratch + a.order.per_head(a.length);
-  float* behind = (float*)numbers + a.order.per_head(a.length);
-  const QueryBytes query = {(std::uint8_t*)(behind + 2 * a.order.scales_stride()), behind,
-                            (std::int32_t*)(behind + a.order.scales_stride())};
+  float* scales = (float*)numbers + a.order.per_head(a.length);
+  const QueryBytes query = {(std::uint8_t*)(scales + 2 * a.order.scales_stride()), scales,
+                            (std::int32_t*)(scales + a.order.scales_stride())};
   round_query<L>(a, query);
   for (std::int64_t slice = 0; slice < slices; ++slice) {
     const auto scales_of_key = [&](std::int64_t position) __attribute__((always_inline)) {

@@ -1,4 +1,4 @@
-// What all kernels stand on: the vectors of one instruction set, as GCC's vector types; loading and
+// What all kernels build on: the vectors of one instruction set, as GCC's vector types; loading and
 // storing, sums over lanes, exponentials.
 #pragma once
 

@@ -38,7 +38,8 @@ torch::Device parse_device(const std::string& text, int local_rank) {
 
 std::string unused_gpu_notice(const std::string& text) {
   if (text != "auto" || !torch::cuda::is_available()) return "";
-  return "working on the CPU; --device cuda works on the GPU that is here, which is little tested";
+  return "working on the CPU; --device cuda would use the GPU of this machine, but is little "
+         "tested";
 }
 
 int use_threads(std::int64_t threads, int processes) {

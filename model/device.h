@@ -21,8 +21,8 @@ namespace dragoman {
 /// missing, or has no device of that number.
 torch::Device parse_device(const std::string& text, int local_rank = 0);
 
-/// Says that there is a GPU which `text` = auto leaves alone; empty if there is none, or the text
-/// is another one.
+/// Says that there is a GPU which `text` = auto leaves alone; empty if there is none, or if `text`
+/// is not auto.
 std::string unused_gpu_notice(const std::string& text);
 
 /// Sets the number of LibTorch's CPU threads to threads_to_use(), and returns it. `threads`: the

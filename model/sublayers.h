@@ -43,8 +43,8 @@ struct MultiHeadAttentionImpl : torch::nn::Module {
   /// are the layouts of the two.
   torch::Tensor cross(const torch::Tensor& x, const torch::Tensor& memory,
                       const PackedLayout& queries, const PackedLayout& keys);
-  /// The same with keys and values that are projected already. Not if our kernel for the CPU would
-  /// compute it.
+  /// The same with keys and values that are projected already. Must not be called if our kernel for
+  /// the CPU would compute it.
   torch::Tensor cross(const torch::Tensor& x, const ProjectedMemory& memory,
                       const PackedLayout& queries, const PackedLayout& keys);
 
@@ -84,8 +84,8 @@ TORCH_MODULE(FeedForward);
 /// The value between two sub-layers, residual + dropout(output), [N, D] each, not yet added up:
 /// `output` is the last sub-layer's. The next normalisation does the addition, as it reads both
 /// anyway. An undefined `output` counts as zero. With norm = after there is no `output` between two
-/// sub-layers, as each sum is normalised at once, and `input` is it once more, for the sub-layer
-/// (NormalizedSum::again); if undefined, the sub-layer takes `residual`.
+/// sub-layers, as each sum is normalised at once, and `input` is the same sum once more, for the
+/// sub-layer (NormalizedSum::again); if undefined, the sub-layer takes `residual`.
 struct ResidualStream {
   torch::Tensor residual, output;
   Dropout dropout;

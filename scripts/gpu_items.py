@@ -27,7 +27,7 @@ class Skipped(Exception):
 
 
 def end_with_parent():
-    """The kernel kills this process when its parent has ended, however that came."""
+    """The kernel kills this process when its parent has ended, however that happened."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
@@ -95,7 +95,7 @@ class Place:
 def unit_tests(place, room, pattern="*", before=(), shards=1):
     """The number of the tests that have passed on the device, the names of those that were skipped; and the output."""
     command = (*before, *place.command(f"tests/{room}_test", f"--gtest_filter={pattern}"))
-    outputs = [place.work / f"output-{shard}" for shard in range(shards)]  # of which the runner tells the end if time runs out
+    outputs = [place.work / f"output-{shard}" for shard in range(shards)]  # the runner reports their ends if time runs out
     processes = []
     for shard, path in enumerate(outputs):
         environment = place.environment(DRAGOMAN_TEST_DEVICE="cuda", GTEST_TOTAL_SHARDS=str(shards), GTEST_SHARD_INDEX=str(shard))
@@ -183,7 +183,7 @@ def tensors(path):
 
 
 def kill_at(place, command, log, update):
-    """Starts the training, and kills it when its log has come to an update. Whether it lived as long."""
+    """Starts the training, and kills it when its log has reached an update. Returns whether it lived that long."""
     process = place.start(command, place.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while process.poll() is None:
         if log.exists() and any(f'"update":{u},' in log.read_text(encoding="utf-8") for u in range(update, update + 20)):

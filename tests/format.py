@@ -1,5 +1,5 @@
-"""Fails if a source is not as clang-format 16 writes it, or a file has both sides of a merge that
-was not decided; exits with 77 (skipped) if there is no clang-format 16.
+"""Fails if a source is not as clang-format 16 writes it, or if a file has the
+marks of an unresolved merge; exits with 77 (skipped) if there is no clang-format 16.
 
 Usage: format.py SOURCE_FOLDER
 """
@@ -13,7 +13,7 @@ SKIPPED = 77
 
 
 def clang_format():
-    """A clang-format of version 16: another version formats otherwise."""
+    """A clang-format of version 16: another version formats differently."""
     for name in ("clang-format-16", "clang-format"):
         if shutil.which(name):
             version = subprocess.run([name, "--version"], capture_output=True, text=True).stdout

@@ -18,7 +18,7 @@ NOT_OURS = ("build", "demo", "run", "sample", ".libtorch", ".python", ".git")
 SMALL = 60  # lines
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
-# What is no code: raw strings, strings, characters, comments, lines of the preprocessor.
+# What is not code: raw strings, strings, characters, comments, lines of the preprocessor.
 NO_CODE = re.compile(
     r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*.*?\*/'
     r"|^[ \t]*#(?:\\\n|[^\n])*",

@@ -106,7 +106,7 @@ def complaints(path, text, headers):
             elif other != room and other not in ALLOWED[room]:
                 yield f'{path}: {room} may not include {other} ("{header}")'
             elif other.startswith("extras/") and not room.startswith("extras/"):
-                yield f'{path}: the core knows no extra ("{header}")'
+                yield f'{path}: the core may not include an extra ("{header}")'
             continue
         for library, users in LIBRARIES.items():
             if re.fullmatch(library, header) and not sees(path, library):

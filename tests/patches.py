@@ -1,6 +1,6 @@
 """Applies each patch of docs/transformer/ to a copy of the sources that it changes, and lets the compiler read the
 changed units, with the command that compiles them. A changed header is read by a unit that includes it. Fails if a
-patch no longer fits, or its result is no C++ any more; and if docs/transformer.md does not name a patch.
+patch no longer fits, or its result is no longer C++; and if docs/transformer.md does not name a patch.
 
 Usage: patches.py SOURCE_FOLDER BUILD_FOLDER
 """

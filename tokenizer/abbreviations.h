@@ -9,7 +9,7 @@ namespace dragoman {
 
 /// Whether a full stop after a word ends the sentence.
 enum class Abbreviation {
-  None,          ///< yes: the word is no abbreviation
+  None,          ///< yes: the word is not an abbreviation
   Inside,        ///< never: more must follow ("Dr.", "e.g.")
   BeforeNumber,  ///< not before a number ("No. 5", "p. 7", "Jan. 3")
   Anywhere,      ///< only if the next word is one that begins sentences ("etc.", "Inc.")

@@ -54,7 +54,7 @@ constexpr std::u32string_view kOpeners =
 constexpr std::u32string_view kWordBorders =
     U"\"'([{\u2018\u2019\u201C\u201D\u201E\u201A\u00AB\u00BB\u2039\u203A\u300C\u300E\uFF08/\u2013"
     U"\u2014\u00BF\u00A1*_,;:";
-// Brackets that are no sentence by themselves.
+// Brackets whose contents are not a sentence by themselves.
 constexpr std::array<std::u32string_view, 5> kBrackets = {U"()", U"[]", U"\uFF08\uFF09",
                                                           U"\u300C\u300D", U"\u300E\u300F"};
 
@@ -74,7 +74,7 @@ bool is_roman(std::string_view word) {
 /// Stops that stand together, with the closers after them: characters [begin, end).
 struct SentenceStop {
   std::size_t begin, marks_end, end;
-  std::size_t next;  ///< the next character that is no white space
+  std::size_t next;  ///< the next character that is not white space
 };
 
 class SentenceSplitter {

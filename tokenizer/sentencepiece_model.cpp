@@ -96,7 +96,7 @@ TokenizerFacts read_facts(std::string_view model_bytes) {
   return facts;
 }
 
-/// The result of work() on the bytes of a model. Throws Error if they are no protocol buffer.
+/// The result of work() on the bytes of a model. Throws Error if they are not a protocol buffer.
 template <class Work>
 auto on_model(const std::string& name, Work&& work) {
   try {

@@ -42,7 +42,7 @@ struct TokenizerFacts {
 /// has none. The format leaves the numbers from 200 on to others.
 inline constexpr std::uint64_t kEscapesField = 201;
 
-/// Throws Error if the bytes are no protocol buffer. `name` is for messages.
+/// Throws Error if the bytes are not a protocol buffer. `name` is for messages.
 TokenizerFacts tokenizer_facts(std::string_view model_bytes, const std::string& name);
 
 // ---- other numbers and other pieces ----

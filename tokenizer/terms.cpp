@@ -146,7 +146,7 @@ std::vector<RequiredText> Terms::find(std::string_view source) const {
 
 namespace {
 
-/// "b" of <b> and </b>; "" of a text that is no tag, and of a tag that stands alone (<br/>).
+/// "b" of <b> and </b>; "" for a text that is not a tag, and for a tag that stands alone (<br/>).
 std::string_view tag_name(std::string_view text) {
   if (!text.starts_with('<') || !text.ends_with('>') || text.ends_with("/>")) return {};
   text.remove_prefix(text.starts_with("</") ? 2 : 1);

@@ -41,9 +41,9 @@ class Terms {
   explicit Terms(const std::vector<std::pair<std::string, std::string>>& terms);
 
   bool empty() const { return terms_.empty(); }
-  /// The terms that `source` has as whole words. If several begin at one word, the longest
-  /// counts; terms do not overlap. A source term without capitals is found in upper and lower case.
-  /// The first in the file of equal source terms counts. A word takes the time of some look-ups,
+  /// The terms that `source` has as whole words. If several begin at one word, the longest counts;
+  /// terms do not overlap. A source term without capitals is found in upper and lower case. Of
+  /// equal source terms, the first in the file counts. A word takes the time of some look-ups,
   /// however many terms begin with it.
   std::vector<RequiredText> find(std::string_view source) const;
 

@@ -29,7 +29,7 @@ struct PieceSpan {
 
 class Tokenizer {
  public:
-  /// Takes the bytes of a SentencePiece model. Throws Error if they are no such model. `name` is
+  /// Takes the bytes of a SentencePiece model. Throws Error if they are not such a model. `name` is
   /// for messages.
   Tokenizer(std::string model_bytes, const std::string& name);
   static Tokenizer from_file(const std::string& path);
@@ -79,7 +79,7 @@ class Tokenizer {
 inline constexpr std::string_view kSpaceMark = "\u2581";  ///< "▁", a space in a piece
 
 /// The byte that a piece like "<0x41>" stands for; none for other pieces. SentencePiece writes a
-/// character that is no piece in them.
+/// character that has no piece of its own as such pieces.
 std::optional<unsigned char> byte_of_piece(std::string_view piece);
 
 // ---- the two sides of a model ----

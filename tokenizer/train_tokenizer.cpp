@@ -351,7 +351,7 @@ bool has_characters(const std::vector<std::string_view>& lines, Normalization bu
 }
 
 /// The text that SentencePiece is to be trained on, and how it normalises it itself. A rule that it
-/// does not know is applied before, and so are two different rules of the sides.
+/// does not know is applied beforehand, and so are the rules of the two sides if they differ.
 class TrainingText {
  public:
   TrainingText(const std::vector<SideLine>& lines, std::span<const Normaliser> of_sides) {

@@ -116,8 +116,8 @@ constexpr CopiedForm kCopiedForms[] = {
 };
 
 /// Whether a part between the hyphens of a token of letters and digits may be part of a name. A
-/// word
-/// ("year") and a number with its unit ("20th", "10am") may not. Capitals alone may ("COVID-19").
+/// word ("year") and a number with its unit ("20th", "10am") may not. Capitals alone may
+/// ("COVID-19").
 bool is_part_of_identifier(std::string_view text) {
   const re2::StringPiece part(text.data(), text.size());
   static const RE2 word("[A-Za-z]*[a-z][A-Za-z]*");

@@ -54,7 +54,8 @@ using CopyCounts = std::array<CopyCount, names_of(CopiedKind()).size()>;  ///< b
 using CopiedFractions = std::map<std::string, double, std::less<>>;
 /// The fractions of the kinds that have ten pairs or more. Fewer say nothing.
 CopiedFractions copied_fractions(const CopyCounts& counts);
-/// Whether texts of a kind are copied: unless most of the model's training pairs are not copies.
+/// Whether texts of a kind are copied: yes, unless most of the model's training pairs of that kind
+/// are not copies.
 bool copies(CopiedKind kind, const CopiedFractions& fractions);
 
 }  // namespace dragoman

@@ -103,7 +103,7 @@ void remove_old_checkpoints(const RunFolder& run, std::int64_t keep,
   old.resize(old.size() - newest);
   for (const std::int64_t update : needed) std::erase(old, run.at_update(update));
   for (const auto& path : old) {
-    std::error_code ignored;  // a file that stays costs disk, no more
+    std::error_code ignored;  // a file that stays only costs disk space
     std::filesystem::remove(path, ignored);
   }
 }
@@ -169,7 +169,7 @@ torch::Tensor load_flat_weights(const std::filesystem::path& path, const FlatLay
   for (auto& view : layout.views(flat)) {
     const torch::Tensor tensor = read_tensor(reader, view.name);
     if (tensor.sizes() != view.tensor.sizes())
-      throw Error(path.string(), ": is of another model: ", view.name, " has another shape");
+      throw Error(path.string(), ": belongs to another model: ", view.name, " has another shape");
     view.tensor.copy_(tensor);
   }
   return flat;
@@ -290,7 +290,7 @@ void CheckpointKeeper::save_if_due(ProgressRecord& progress) {
 }
 
 void CheckpointKeeper::remove_latest() {
-  std::error_code ignored;  // one that stays costs disk, no more
+  std::error_code ignored;  // one that stays only costs disk space
   std::filesystem::remove(run_.folder.latest(), ignored);
 }
 
@@ -309,7 +309,7 @@ FoundCheckpoint CheckpointKeeper::rollback_target(const ProgressRecord& diverged
     });
   if (!target)
     throw Error("training has diverged at update ", diverged.update,
-                ", and no earlier checkpoint is there to roll back to; ", advice);
+                ", and there is no earlier checkpoint to roll back to; ", advice);
   return *target;
 }
 

@@ -37,7 +37,7 @@ void remove_old_checkpoints(const RunFolder& run, std::int64_t keep,
 /// Removes numbered checkpoints of later updates, which a rollback has made obsolete.
 void remove_checkpoints_after(const RunFolder& run, std::int64_t update);
 
-/// Throws std::filesystem::filesystem_error if a file is there but cannot be opened, which is not
+/// Throws std::filesystem::filesystem_error if a file exists but cannot be opened, which is not
 /// damage.
 void require_readable(const std::filesystem::path& path);
 
@@ -68,7 +68,7 @@ void load_checkpoint(const std::filesystem::path& path, TrainingModel& model);
 torch::Tensor load_flat_weights(const std::filesystem::path& path, const FlatLayout& layout,
                                 torch::Device device);
 
-/// Calls `save`. If it throws Error, because the disk is full, say, warns "`name` not saved,
+/// Calls `save`. If it throws Error, for example because the disk is full, warns "`name` not saved,
 /// `consequence`: ..." and returns false.
 bool try_to_save(std::string_view name, std::string_view consequence, TrainingObserver& observer,
                  const std::function<void()>& save);

@@ -26,7 +26,7 @@ bool is_model(const std::filesystem::path& path) {
 /// oldest.
 std::vector<std::filesystem::path> sources_of(const RunFolder& folder, const BestModel& best) {
   auto sources = folder.numbered_if_listed();
-  if (best.is_there()) sources.push_back(folder.at_update(best.update));
+  if (best.exists()) sources.push_back(folder.at_update(best.update));
   std::reverse(sources.begin(), sources.end());
   return sources;
 }

@@ -61,7 +61,8 @@ void Adam::step_block(std::int64_t begin, torch::Tensor parameters, const torch:
 
 void Adam::step_by_kernel(const torch::Tensor& numbers, const StepBuffers& buffers) {
   const std::int64_t count = buffers.weights.numel();
-  TORCH_CHECK(count % kCudaColumns == 0, "parameters are no multiple of ", kCudaColumns);
+  TORCH_CHECK(count % kCudaColumns == 0, "the number of parameters is not a multiple of ",
+              kCudaColumns);
   const auto address = [](const torch::Tensor& buffer) {
     return buffer.defined() ? buffer.mutable_data_ptr() : nullptr;
   };

@@ -40,7 +40,7 @@ struct BestModel {
   double keep_value = -1;  ///< of --best-metric on the text of --keep-valid-src; below 0: none
 
   /// Whether a validation has found one.
-  bool is_there() const { return update > 0 || loss < std::numeric_limits<double>::max(); }
+  bool exists() const { return update > 0 || loss < std::numeric_limits<double>::max(); }
   bool operator==(const BestModel&) const = default;
 };
 
@@ -108,8 +108,8 @@ struct ProgressRecord {
 };
 
 std::string to_json(const ProgressRecord& progress);
-/// A member that is missing keeps its default. Throws
-/// Error if a member has the wrong type or makes no sense, or if the update is missing.
+/// A member that is missing keeps its default. Throws Error if a member has the wrong type or makes
+/// no sense, or if the update is missing.
 ProgressRecord progress_from_json(std::string_view json);
 
 }  // namespace dragoman

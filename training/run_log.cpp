@@ -324,7 +324,7 @@ void RunLog::open_events(std::int64_t first_update) {
 void RunLog::append(const Json& line) {
   if (!lines_) return;
   const auto check = [this](bool written, const std::filesystem::path& path) {
-    if (!written) observer_.warned(path.string() + ": cannot write; going on");
+    if (!written) observer_.warned(path.string() + ": cannot write; training continues");
   };
   check(lines_->append(line.dump() + "\n"), folder_.log());
   check(!events_ || events_->append(line), folder_.tensorboard());

@@ -51,8 +51,7 @@ class EventFile {
   /// Writes the members of a log line that has an "update". Numbers become scalars: "train/loss"
   /// for a line of type "update", "valid/bleu" for "validation", else "<type>/<name>". Those of
   /// "texts" become "valid/bleu/<name>", those of "corpora" "valid/loss/<name>", and "samples"
-  /// become texts "samples/1". Returns false if
-  /// the disk is full; nothing is half written.
+  /// become texts "samples/1". Returns false if the disk is full; nothing is half written.
   bool append(const nlohmann::ordered_json& line);
 
  private:

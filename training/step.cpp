@@ -15,8 +15,8 @@ torch::TensorOptions doubles(torch::Device device) {
   return torch::TensorOptions(torch::kFloat64).device(device);
 }
 
-/// The values at `address` from now on. The current stream copies them, after all that was given to
-/// it before.
+/// Puts the values at `address`. The current stream copies them, after all work that it was given
+/// before.
 void put(const std::vector<double>& values, torch::Tensor& address) {
   const auto count = std::ssize(values);
   auto here =

@@ -46,7 +46,7 @@ void note_validation(PatienceState& state, const PatienceScore& result);
 // The learning rate is constant until an end is in sight, and falls over the last stretch of the
 // run.
 
-/// How far a run is, as the limits count it.
+/// How far a run has come, as the limits count it.
 struct RunPosition {
   std::int64_t update = 0;
   double epochs = 0;              ///< passes over the corpus, with the fraction of the current one
@@ -54,8 +54,8 @@ struct RunPosition {
   std::int64_t without_gain = 0;  ///< validations, for --patience
 };
 
-/// The cooldown that begins at this update, if one is due. It is due when a limit (--max-updates,
-/// --max-epochs or --max-time) is reached up to its last fraction --cooldown, or when --patience is
+/// The cooldown that begins at this update, if one is due. It is due when only the last fraction
+/// --cooldown of a limit (--max-updates, --max-epochs or --max-time) is left, or when --patience is
 /// used up. It takes the fraction --cooldown of all updates, and ends at --max-updates at the
 /// latest.
 std::optional<Cooldown> due_cooldown(const TrainConfig& config, const RunPosition& position);

@@ -13,11 +13,11 @@ void require(bool holds, std::string_view flag, std::string_view rule) {
 void check_lr_end(const TrainConfig& config) {
   if (config.lr_end == 0 || config.lr_end > config.warmup_updates) return;
   if (config.lr_end == config.max_updates)  // perhaps nobody has given --lr-end
-    throw UsageError("--max-updates ", config.max_updates, ": the learning rate rises for ",
-                     config.warmup_updates,
-                     " updates (--warmup-updates) and then has none to fall in (--lr-scheduler ",
-                     name_of(config.scheduler),
-                     "); give more --max-updates or fewer --warmup-updates");
+    throw UsageError(
+        "--max-updates ", config.max_updates, ": the learning rate rises for ",
+        config.warmup_updates,
+        " updates (--warmup-updates) and then has none left to fall in (--lr-scheduler ",
+        name_of(config.scheduler), "); give more --max-updates or fewer --warmup-updates");
   throw UsageError("--lr-end must be 0 or above --warmup-updates");
 }
 

@@ -81,7 +81,7 @@ struct TrainConfig {
 
   /// Sets all fields to the preset's values, or to the defaults.
   void apply_preset(Preset chosen);
-  /// Whether the learning rate comes to --min-lr at a fixed update (cosine and linear).
+  /// Whether the learning rate reaches --min-lr at a fixed update (cosine and linear).
   bool has_lr_end() const;
   /// Replaces a `lr_end` of 0 by the update that it stands for. Throws UsageError if there is
   /// none.
@@ -249,7 +249,7 @@ struct TrainConfig {
     field(
         "device-graph", device_graph,
         "on one GPU: record the work of an update once, then launch it as a whole (a CUDA graph); "
-        "with --batch-lengths mixed; not yet run on a GPU",
+        "with --batch-lengths mixed; not yet tried on a GPU",
         {.on_resume = kAllowed});
     field("threads", threads,
           "threads on the CPU; 0: all cores that this process may use, divided among the "

@@ -144,7 +144,7 @@ bool Trainer::finish(const std::stop_token& stop) {
 void Trainer::save_stopped() {
   checkpoints_.save_latest(progress_);
   if (!selection_.validates()) selection_.take_last_weights(progress_);
-  if (progress_.best.is_there() && average_checkpoints(std::stop_token()))
+  if (progress_.best.exists() && average_checkpoints(std::stop_token()))
     checkpoints_.save_latest(progress_);
 }
 
@@ -182,7 +182,7 @@ void Trainer::save_if_due() {
 
 /// A model to start with is scored first: the run must beat it.
 bool Trainer::validation_is_due() const {
-  if (progress_.update == 0) return !run_.config.init_from.empty() && !progress_.best.is_there();
+  if (progress_.update == 0) return !run_.config.init_from.empty() && !progress_.best.exists();
   return progress_.update % run_.config.valid_every == 0 &&
          progress_.validated_update != progress_.update;
 }

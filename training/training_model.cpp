@@ -51,7 +51,7 @@ constexpr std::int64_t kRowMultiple = 128;
 constexpr std::int64_t kBlock = 32 * 1024;
 
 /// One side of a batch, on the device and in the number type of `weights`. If the batch is filled()
-/// up to a shape, the longest sentence of that has `longest` tokens.
+/// up to a shape, that shape's longest sentence has `longest` tokens.
 PackedTokens tokens_on_device(const SideView& side, std::int64_t heads,
                               const torch::Tensor& weights, std::int64_t longest = 0) {
   const bool any_shape = has_own_products(weights.scalar_type(), weights.device()) ||

@@ -94,7 +94,7 @@ class TrainingModel {
   StepResult step(const StepConfig& step);
 
   /// accumulate() of each batch and step(), with the work of a GPU recorded once and then launched
-  /// as a whole. `loss`, and `step` but for its rate and tokens, must always be the same, and the
+  /// as a whole. `loss`, and `step` except its rate and tokens, must always be the same, and the
   /// limits must stay. Does nothing, and returns nothing, if a batch has no capacity, if batches
   /// have other shapes than those before, or if memory does not suffice.
   std::optional<StepResult> step_by_graph(std::span<const PackedBatch> batches,
@@ -158,7 +158,7 @@ class TrainingModel {
   /// are copied, which reads less and leaves nothing to be cleared.
   void add_gradients(std::int64_t begin, std::int64_t end);
   std::int64_t elements_left() const;  // of gradient() that are not handed over
-  /// `batch` is filled up to the shape; that is of 0 sentences if no shape is needed.
+  /// `batch` is filled up to the shape, which has 0 sentences if none is needed.
   BatchInput input_of(const BatchView& batch, const BatchShape& shape, std::int64_t update) const;
   /// Forward and backward pass: DeviceLoss::values. The gradient is the replica's.
   torch::Tensor pass(Replica& replica, const BatchInput& input,

@@ -70,7 +70,7 @@ double Scores::seconds() const { return valid.seconds + (keep ? keep->seconds : 
 
 bool Scores::beat(const BestModel& best, BestMetric metric) const {
   if (keep_has_fallen) return false;
-  return !best.is_there() || is_better(metric, valid.score(metric), {best.value, best.loss});
+  return !best.exists() || is_better(metric, valid.score(metric), {best.value, best.loss});
 }
 
 PatienceScore Scores::for_patience(BestMetric metric) const {
@@ -98,7 +98,7 @@ std::vector<std::string> pieces_of(const Tokenizer& tokenizer, const std::vector
 AttentionRecorder::AttentionRecorder(const TokenizerPair& tokenizers,
                                      const std::vector<std::string>& source,
                                      const std::vector<std::string>& target) {
-  std::size_t longest = 1;  // </s> alone is no sentence
+  std::size_t longest = 1;  // </s> alone is not a sentence
   for (std::size_t line = 0; line < std::min(source.size(), kLines); ++line) {
     std::vector<TokenId> source_tokens = tokenizers.source_tokens(source[line]);
     std::vector<TokenId> target_tokens = tokenizers.target_tokens(target[line]);

@@ -2,7 +2,7 @@
 // models by these scores. There are two texts: that of --valid-src, which decides, and that of
 // --keep-valid-src, on which the model must not get much worse. The cross-attention of one pair is
 // recorded, for pictures of how the model comes to know which words belong together. If there are
-// several training files, some pairs of each show what the model has learned of it.
+// several training files, some pairs of each show what the model has learned from it.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +67,7 @@ struct ValidationResult {
   double bleu_error = 0, chrf_error = 0;
   std::vector<PartScores> parts = {};       ///< of several validation texts; else empty
   std::optional<PartScores> deciding = {};  ///< of --best-valid; the whole text if it is not set
-  std::int64_t fewer_rows = 0;  ///< that translations had at last, if memory had run out; else 0
+  std::int64_t fewer_rows = 0;  ///< that translations had in the end, if memory had run out; else 0
   double seconds = 0;
   std::vector<std::string> translations;  ///< of all validation lines
   RecordedAttention attention;            ///< of one pair; empty if none is short enough

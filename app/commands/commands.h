@@ -66,7 +66,7 @@ struct Extra {
   std::vector<Command> commands = {};
   std::vector<DocumentInput> documents = {};
   std::vector<EvaluationPage> pages = {};
-  TextExamination examination = {};  ///< which train names; one extra has it
+  TextExamination examination = {};  ///< train names it; one extra provides it
 };
 
 /// The extras that are built, in the order of their names.

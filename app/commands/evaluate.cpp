@@ -54,7 +54,7 @@ void check_systems(const EvaluateFiles& files, const EvaluateConfig& metrics) {
 
 void check_test_sets(const EvaluateFiles& files, const EvaluateConfig& metrics) {
   if (files.models.empty() || !files.hypotheses.empty())
-    throw UsageError("--test: is translated by models; name them with -m, and no --hyp");
+    throw UsageError("--test: is translated by models; name them with -m, without --hyp");
   if (!files.source.empty() || !files.references.empty())
     throw UsageError("--test: has source and reference; leave out --src and --ref");
   if (files.tune) throw UsageError("--tune: takes one text, with --src and --ref");
@@ -63,7 +63,7 @@ void check_test_sets(const EvaluateFiles& files, const EvaluateConfig& metrics) 
   if (metrics.paired_bootstrap || metrics.paired_approximate_randomization ||
       metrics.sentence_level)
     throw UsageError(
-        "--test: shows scores of whole test sets alone; for tests of significance and "
+        "--test: shows scores of whole test sets only; for tests of significance and "
         "scores of lines, take one text with --src and --ref");
 }
 
@@ -191,8 +191,8 @@ void warn_of_trained(const EvaluatedTexts& texts, const std::string& path) {
   log_warning(join_text(path, ": was trained on ", with_separators(found.pairs), " of ",
                         counted(lines, "line"), ", or on nearly the same (",
                         lines_text(found.lines, found.pairs),
-                        "): its scores say little about other text; --force leaves out this "
-                        "warning"));
+                        "): its scores say little about other text; --force turns this warning "
+                        "off"));
 }
 
 /// Translates the lines; ends before the last one if a stop is requested.
@@ -254,7 +254,7 @@ bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& option
   // model.
   std::optional<FolderLock> no_training;
   if (const RunFolder run{folder_of(file)}; std::filesystem::exists(run.checkpoints()))
-    no_training.emplace(run.root, ": a training is at work here; tune its model when it has ended");
+    no_training.emplace(run.root, ": a training is running here; tune its model when it has ended");
   const OpenedTranslator model = open_translator({path}, options.hardware, make_device_engine);
   if (!options.files.force) {
     warn_of_case(*model.tokenizers.target, options.metrics, path);

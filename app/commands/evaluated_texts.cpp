@@ -35,7 +35,7 @@ class ParallelReader {
   std::size_t count_ = 0;
 };
 
-/// Warns of lines whose references are all empty, if another of their texts is not.
+/// Warns of lines whose references are all empty although another of their texts is not.
 void warn_of_missing_references(const EvaluatedTexts& texts, const std::string& path) {
   PairsFound found;
   for (std::size_t line = 0; line < texts.references.front().size(); ++line) {
@@ -50,7 +50,7 @@ void warn_of_missing_references(const EvaluatedTexts& texts, const std::string& 
     log_warning(join_text(path, ": ", counted(found.pairs, "empty line"), " (",
                           lines_text(found.lines, found.pairs),
                           "), which count as references of no words, as sacreBLEU counts them; "
-                          "--force leaves out this warning"));
+                          "--force turns this warning off"));
 }
 
 /// Warns of tokenized text, whose scores say little; sacreBLEU does so, too.
@@ -59,15 +59,15 @@ void warn_of_tokenized(const Lines& lines, const std::string& path) {
   const auto is_tokenized = [](const std::string& line) { return line.ends_with(" ."); };
   if (std::ranges::count_if(lines, is_tokenized) >= kMany)
     log_warning(join_text(path, ": ", kMany,
-                          " lines and more end in \" .\": is it tokenized? Scores are meant for "
-                          "plain text; --force leaves out this warning"));
+                          " lines or more end in \" .\": is it tokenized? Scores are meant for "
+                          "plain text; --force turns this warning off"));
 }
 
 void warn_of_mark(const Lines& lines, const std::string& path) {
   if (lines.front().starts_with(kByteOrderMark))
     log_warning(path +
                 ": begins with a byte order mark, which counts as a character, as sacreBLEU counts "
-                "it; --force leaves out this warning");
+                "it; --force turns this warning off");
 }
 
 void warn_of_untranslated(const Lines& lines, const Lines& source, const std::string& path) {
@@ -77,7 +77,7 @@ void warn_of_untranslated(const Lines& lines, const Lines& source, const std::st
   if (same * 10 > std::ssize(lines) * 9)
     log_warning(join_text(path, ": ", with_separators(same), " of ",
                           counted(std::ssize(lines), "line"),
-                          " are those of --src: is it the source text itself? --force leaves out "
+                          " are those of --src: is it the source text itself? --force turns "
                           "this warning"));
 }
 

@@ -102,8 +102,9 @@ void check_model_output(std::string_view flag, const std::string& path,
   std::error_code none;
   if (!is_stream(path) && fs::exists(path, none) && fs::file_size(path, none) > 0 &&
       !is_safetensors(path))
-    throw UsageError(flag, ": ", path,
-                     " is there and is no model, and a model replaces no other file; name another");
+    throw UsageError(
+        flag, ": ", path,
+        " exists and is not a model, and a model replaces no other file; name another");
 }
 
 Descriptor::Descriptor(const std::string& path, int standard, int flags)
@@ -235,7 +236,7 @@ class PartOutput : public Output {
     if (!expected_.empty()) fail_as_of_another_input();
     writer_.flush();
     if (fsync(descriptor_) != 0) fail("cannot sync");
-    if (rename(path_.c_str(), target_.c_str()) != 0) fail("cannot take its name");
+    if (rename(path_.c_str(), target_.c_str()) != 0) fail("cannot put the new file in place");
     finished_ = true;
     sync_folder(folder_of(target_));
   }
@@ -267,10 +268,11 @@ class PartOutput : public Output {
       throw Error(path_.string(), ": cannot cut back: ", std::strerror(errno));
   }
   [[noreturn]] void fail_as_of_another_input() const {
-    throw Error(path_.string(),
-                ": is of another input: its last lines are not the translations of this one; the "
-                "command that it was begun with resumes it (--resume); for this one give another "
-                "-o, or remove the file");
+    throw Error(
+        path_.string(),
+        ": belongs to another input: its last lines are not the translations of this one; the "
+        "command that began it resumes it (--resume); for this input give another -o, or "
+        "remove the file");
   }
   [[noreturn]] void fail(std::string_view what) const {
     throw Error(path_.string(), ": ", what, ": ", std::strerror(errno));
@@ -309,10 +311,10 @@ std::unique_ptr<Output> open_part(const PartFile& part) {
   const fs::path target = resolved_links(part.path);
   if (!fs::exists(part_path(target, part.work)))
     if (const fs::path other = any_part(target); !other.empty())
-      throw Error(other.string(),
-                  ": an unfinished output of another input, model or search; the command that it "
-                  "was begun with resumes it (--resume); for this one give another -o, or remove "
-                  "the file");
+      throw Error(
+          other.string(),
+          ": an unfinished output of another input, model or search; the command that began "
+          "it resumes it (--resume); for this input give another -o, or remove the file");
   return std::make_unique<PartOutput>(part);
 }
 

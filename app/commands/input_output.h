@@ -24,10 +24,10 @@ struct InputFlag {
 /// Throws UsageError if several files are "-", as standard input can be read only once.
 void check_standard_input(const std::vector<InputFlag>& inputs);
 
-/// Whether the path is "-" or a pipe or device (/dev/null), which is written as it is.
+/// Whether the path is "-" or a pipe or device (/dev/null), which is written to directly.
 bool is_stream(const std::string& path);
 
-/// Whether the file begins as one of safetensors does, which no text can.
+/// Whether the file begins like a safetensors file, as no text can.
 bool is_safetensors(const std::string& path);
 
 /// Whether both are names of one existing file, also through links.
@@ -39,11 +39,11 @@ bool same_file(const std::string& a, const std::string& b);
 void check_output(std::string_view flag, const std::string& path,
                   const std::vector<std::string>& inputs);
 
-/// The same check for text. Text never replaces a model file, nor any other of safetensors.
+/// The same check for text. Text never replaces a model file, nor any other safetensors file.
 void check_text_output(std::string_view flag, const std::string& path,
                        const std::vector<std::string>& inputs);
 
-/// The same check for a model file, which replaces only a file of safetensors.
+/// The same check for a model file, which replaces only a safetensors file.
 void check_model_output(std::string_view flag, const std::string& path,
                         const std::vector<std::string>& inputs);
 

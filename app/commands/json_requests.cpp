@@ -32,9 +32,9 @@ class Scanner {
   void skip_space() { place_ = std::min(text_.find_first_not_of(" \t\r\n", place_), text_.size()); }
 
   bool take(char c) {
-    const bool is_there = !at_end() && text_[place_] == c;
-    place_ += is_there ? 1 : 0;
-    return is_there;
+    const bool found = !at_end() && text_[place_] == c;
+    place_ += found ? 1 : 0;
+    return found;
   }
 
   bool string() {
@@ -235,7 +235,7 @@ std::optional<nlohmann::json> field(const std::vector<JsonMember>& request, cons
   } catch (const nlohmann::json::parse_error&) {
     throw Error('"', name, "\" is not Unicode: half of a surrogate pair in it stands alone");
   } catch (const nlohmann::json::exception&) {
-    throw Error('"', name, "\" has a number beyond all bounds");
+    throw Error('"', name, "\" has a number that is too large");
   }
 }
 
@@ -343,7 +343,7 @@ LineInput JsonRequests::read(std::string line) {
 }
 
 std::shared_ptr<const PreparedRequest> JsonRequests::prepared(const Choice& choice) {
-  constexpr std::size_t kMost = 64;  // a stream may ask for a million unlike ones
+  constexpr std::size_t kMost = 64;  // a stream may ask for a million different ones
   if (prepared_.size() >= kMost && !prepared_.contains(choice)) prepared_.clear();
   std::shared_ptr<const PreparedRequest>& request = prepared_[choice];
   if (!request) {
@@ -374,7 +374,7 @@ LineInput JsonRequests::understand(Request& request) {
   if (!config.sampling && choice.n_best > choice.beam_size)
     throw Error("\"n_best\" ", choice.n_best, " exceeds the beam size ", choice.beam_size);
   if (config.sampling && !input.terms.empty())
-    throw Error("\"terms\": draws cannot be made to have them (--sampling)");
+    throw Error("\"terms\": random draws (--sampling) cannot be made to have them");
   input.request = prepared(choice);
   return input;
 }

@@ -106,7 +106,8 @@ class JsonRequests {
   std::deque<Request> waiting_;
 };
 
-/// Lines of a file of answers that have an error instead of a translation; 0 for no file (empty).
+/// The number of lines in a file of answers that have an error instead of a translation; 0 if
+/// `path` is empty.
 std::int64_t failed_answers(const std::string& path);
 
 }  // namespace dragoman

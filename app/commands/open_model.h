@@ -48,7 +48,7 @@ struct EngineChoice : HardwareChoice {
           "round the weights and are faster");
     field("device-graph", device_graph,
           "on a GPU: record the work of a step once, then launch it as a whole (a CUDA graph); not "
-          "yet run on a GPU");
+          "yet tried on a GPU");
   }
 };
 
@@ -57,8 +57,8 @@ struct EngineChoice : HardwareChoice {
 DecodeConfig search_with(DecodeConfig flags, const Origins& origins,
                          const DecodeDefaults& defaults);
 
-/// A model as translation needs it. The facts about its file are those of an
-/// ensemble's first model.
+/// A model as translation needs it. The facts about its file are those of an ensemble's first
+/// model.
 struct OpenedTranslator {
   TokenizerPair tokenizers;
   std::vector<std::unique_ptr<HostEngine>> engines;  ///< on the CPU: one for each thread
@@ -67,8 +67,8 @@ struct OpenedTranslator {
   DecodeDefaults decode_defaults;
   std::string checksum;      ///< of its file
   std::int64_t updates = 0;  ///< that its weights have had
-  /// The same text for all checkpoints of one run: its folder, or beside other models in a folder
-  /// the settings, too.
+  /// The same text for all checkpoints of one run: its folder. For a model of a folder without
+  /// checkpoints: that folder and the model's settings.
   std::string run;
   TextRecord record;  ///< of an ensemble: common_record()
 

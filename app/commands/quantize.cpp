@@ -129,9 +129,8 @@ std::optional<std::set<std::string>> kept_for_small_loss(const ModelFileReader& 
       continue;
     }
     if (loss > config.max_loss)
-      log_warning(join_text("rounding costs ", fixed_text(loss, 2),
-                            " points, more than --max-loss ", fixed_text(config.max_loss, 2),
-                            ", even of few matrices"));
+      log_warning(join_text("rounding even a few matrices costs ", fixed_text(loss, 2),
+                            " points, more than --max-loss ", fixed_text(config.max_loss, 2)));
     return kept;
   }
 }

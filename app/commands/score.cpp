@@ -42,7 +42,7 @@ struct ScoreConfig {
   void for_each_field(const auto& visit) {
     model.for_each_field(visit);
     const auto field = fields_under("Files", visit);
-    field("src", source, "sentences, one a line; - for standard input",
+    field("src", source, "sentences, one per line; - for standard input",
           {.aliases = "source", .placeholder = "FILE"});
     field("tgt", target, "their translations, line for line; - for standard input",
           {.aliases = "target,trg,hyp", .placeholder = "FILE"});
@@ -159,9 +159,9 @@ void log_totals(const Totals& totals, double seconds) {
              {"seconds", seconds}});
 }
 
-/// Says which translations the model cannot write: it scores the text that its tokenizer makes of
-/// them instead.
-void tell_of_changed_lines(const Tokenizer& target, const std::vector<std::string>& lines) {
+/// Warns of translations that the model cannot write: it scores the text that its tokenizer makes
+/// of them instead.
+void warn_of_changed_lines(const Tokenizer& target, const std::vector<std::string>& lines) {
   const ChangedLines changed = changed_lines(target, lines);
   if (changed.count > 0)
     log_warning(join_text("the model cannot write ", with_separators(changed.count), " of ",
@@ -171,9 +171,9 @@ void tell_of_changed_lines(const Tokenizer& target, const std::vector<std::strin
                           changed.first, ": ", changed.example));
 }
 
-/// Says which lines have characters that the model has never seen. Translation reads or copies them
+/// Warns of lines with characters that the model has never seen. Translation reads or copies them
 /// in another way, but the scores are those of the lines as they are.
-void tell_of_unseen_lines(const OpenedScorer& model, const std::vector<std::string>& lines) {
+void warn_of_unseen_lines(const OpenedScorer& model, const std::vector<std::string>& lines) {
   if (!model.record.characters) return;
   const UnseenLines unseen =
       unseen_lines(*model.tokenizers.source, model.record.characters->source, lines);
@@ -187,8 +187,8 @@ int run_score(const ScoreConfig& config, const OpenScorer& open_scorer) {
   config.check();
   const Texts texts = read_texts(config);
   const OpenedScorer model = open_scorer(config.model);
-  tell_of_unseen_lines(model, texts.source);
-  tell_of_changed_lines(*model.tokenizers.target, texts.target);
+  warn_of_unseen_lines(model, texts.source);
+  warn_of_changed_lines(*model.tokenizers.target, texts.target);
   const Stopwatch watch;
   const Totals totals = ScoreRun(config, texts, model).run();
   log_totals(totals, watch.seconds());

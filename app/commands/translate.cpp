@@ -134,8 +134,9 @@ void take_text_from_models(TranslateFiles& files) {
   const std::string ending = std::filesystem::path(files.text).extension();
   const bool is_word = files.text.find_first_of(" \t\n:") == std::string::npos;
   if (is_word && ending.size() > 1 && std::isalpha(static_cast<unsigned char>(ending[1])))
-    throw UsageError("there is the text '", files.text, "'; did you mean --input ", files.text,
-                     "? A text that looks like the name of a file goes to standard input");
+    throw UsageError("the text '", files.text,
+                     "' looks like the name of a file; did you mean --input ", files.text,
+                     "? Such a text goes to standard input");
   if (files.models.size() < 2) return;
   const std::string last = files.models.back();
   if (std::filesystem::is_regular_file(last) && !is_safetensors(last))
@@ -143,7 +144,7 @@ void take_text_from_models(TranslateFiles& files) {
   if (std::filesystem::exists(last)) return;
   if (last.find_first_of(" \t\n") == std::string::npos) {
     if (last.find('/') != std::string::npos || last.ends_with(".safetensors")) return;
-    throw UsageError("--model: ", last, " is not there; if it is a text: --text \"", last,
+    throw UsageError("--model: ", last, " does not exist; if it is a text: --text \"", last,
                      "\", the whole of it in quotes");
   }
   if (!files.text.empty())
@@ -160,7 +161,7 @@ Descriptor open_input(const TranslateFiles& files) {
   const std::string line = files.text + "\n";
   if (memory < 0 || ::write(memory, line.data(), line.size()) != std::ssize(line) ||
       lseek(memory, 0, SEEK_SET) != 0)
-    throw Error("the text cannot be held: ", std::strerror(errno));
+    throw Error("cannot store the text: ", std::strerror(errno));
   return Descriptor(memory);
 }
 
@@ -340,7 +341,7 @@ void warn_of_kept_lines(Output& output, const std::string& path,
   if (kept.empty()) return;
   if (!translated) {
     log_warning(join_text(path, " is not written yet: what is translated is in ", kept,
-                          "; once the cause of the error is mended, the same command resumes "
+                          "; once the cause of the error is fixed, the same command resumes "
                           "from there"));
     return;
   }

@@ -49,7 +49,7 @@ struct TranslateFiles {
           "beam_size, n_best, terms, alignment); each output line is that object with "
           "translation, score and log_probability");
     field("json-errors", json_errors,
-          "what to do with an input line that is no such object; answer: write an object "
+          "what to do with an input line that is not such an object; answer: write an object "
           "with the field error; stop: end");
     field("with-scores", with_scores,
           "write \"line ||| translation ||| F0= log-probability ||| score\", as with "
@@ -77,7 +77,7 @@ struct DemandFiles {
           "glossary with lines of \"source term<tab>target term\": if the source has a "
           "source term, the translation gets its target term",
           {.aliases = "glossary", .placeholder = "FILE"});
-    field("avoid", avoid, "file of texts, one a line, that no translation may have",
+    field("avoid", avoid, "file of texts, one per line, that no translation may have",
           {.aliases = "negative-constraints", .placeholder = "FILE"});
     field("protect", protect,
           "copy numbers, URLs, e-mail addresses and placeholders ({name}, %s, <tag>) as "

@@ -132,9 +132,9 @@ void log_summary(const TranslationFacts& facts, std::int64_t failed, std::int64_
   if (facts.unmet > 0)
     log_warning(join_text(counted(facts.unmet, "translation"),
                           facts.unmet == 1 ? " lacks" : " lack",
-                          " a text that --terms or --protect ask for"));
+                          " a text that --terms or --protect asks for"));
   const double rate = seconds > 0 ? static_cast<double>(facts.target_tokens) / seconds : 0;
-  std::string text = join_text(before > 0 ? counted(before, "line") + " there before, " : "",
+  std::string text = join_text(before > 0 ? counted(before, "line") + " already there, " : "",
                                counted(facts.lines, "line"), before > 0 ? " translated, " : ", ",
                                counted(facts.source_tokens, "piece"), " in, ",
                                with_separators(facts.target_tokens), " out, ",
@@ -143,7 +143,7 @@ void log_summary(const TranslationFacts& facts, std::int64_t failed, std::int64_
   if (facts.copied > 0) text += join_text(", ", counted(facts.copied, "line"), " copied");
   if (facts.unknown > 0)
     text += join_text(", ", counted(facts.unknown, "line"),
-                      " with text copied whose characters the training text did not have");
+                      " with copied text whose characters the training text did not have");
   if (facts.split > 0) text += join_text(", ", counted(facts.split, "line"), " split");
   log_facts(text, {{"lines", facts.lines},
                    {"lines_before", before},

@@ -35,7 +35,7 @@ struct TranslationFormat {
 /// The reaction to a line that is not a request (--json).
 enum class JsonErrors {
   Answer,  ///< answer with an object that says why
-  Stop,    ///< end after the answers to the lines before
+  Stop,    ///< end after the answers to the lines before it
 };
 constexpr std::array<std::string_view, 2> names_of(JsonErrors) { return {"answer", "stop"}; }
 
@@ -59,7 +59,7 @@ class WrittenTranslations : public TranslationSink {
   }
 
   std::int64_t failed() const { return failed_; }  ///< lines that were not requests
-  /// Lines of the input that are answered by now, also by an earlier call.
+  /// The number of input lines answered so far, those of earlier calls included.
   std::int64_t lines() const { return std::max(lines_, output_.done()); }
 
  private:

@@ -183,7 +183,7 @@ void assign_at(const Field& field, const ConfigValue& value) {
   }
 }
 
-/// A warning if unlike values were given to a field that takes one; otherwise empty.
+/// A warning if different values were given to a field that takes one; otherwise empty.
 std::string warning_of_several(const Field& field, const std::vector<std::string>& texts) {
   std::string others;
   for (std::size_t i = 0; i + 1 < texts.size(); ++i)

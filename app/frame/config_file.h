@@ -1,4 +1,4 @@
-// Configuration files: TOML with the flags' names as keys. Tables may group keys and mean nothing.
+// Configuration files: TOML with the flags' names as keys. Tables may group keys, but mean nothing.
 #pragma once
 
 #include <filesystem>

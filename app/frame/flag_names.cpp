@@ -92,7 +92,7 @@ constexpr std::array kForeignFlags = {
     ForeignFlag{" workspace ", "Marian",
                 "leave it out; memory is taken as it is needed, and smaller batches need less"},
     ForeignFlag{" maxi-batch maxi-batch-sort ", "Marian",
-                "leave it out; batches are of sentences of like length in any case"},
+                "leave it out; the sentences of a batch have similar lengths in any case"},
     ForeignFlag{" mini-batch-fit ", "Marian", "--max-tokens auto"},
     ForeignFlag{" l ", "Marian", "--lr X", "train"},
     ForeignFlag{" trainpref ", "fairseq", "--train-src FILE --train-tgt FILE"},

@@ -41,9 +41,9 @@ std::vector<FieldGroup> groups_of(const std::vector<Field>& fields);
 /// in one command only: `command` is the one that was called.
 std::string foreign_flag_text(std::string_view command, std::string_view flag);
 
-/// The value of a field that has another spelling elsewhere, as "pre" for "before" (norm) and "md"
-/// for "markdown" (markup); any other value as it is. Throws UsageError if another system's value
-/// has no counterpart of one word.
+/// The value of a field that has another spelling elsewhere, such as "pre" for "before" (norm) and
+/// "md" for "markdown" (markup); any other value as it is. Throws UsageError if another system's
+/// value has no counterpart of one word.
 std::string value_here(std::string_view field, const std::string& value);
 
 }  // namespace dragoman

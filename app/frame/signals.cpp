@@ -21,7 +21,7 @@ namespace dragoman {
 namespace {
 
 std::atomic<int> first_signal = 0;
-std::atomic<bool> somebody_listens = false;
+std::atomic<bool> has_listener = false;
 std::atomic<bool> ignores_hangups = false;
 std::atomic<const std::function<void()>*> hangup_action = nullptr;
 
@@ -39,7 +39,7 @@ void write_past_locks(std::string_view text) {
 [[noreturn]] void leave(int signal) {
   if (Terminal::standard_error().is_interactive()) write_past_locks("\r\x1b[K");
   if (first_signal != 0 && log_format() == LogFormat::Text)
-    write_past_locks("left at once: what was under way is lost\n");
+    write_past_locks("left at once: unfinished work is lost\n");
   remove_unfinished();
   _exit(128 + signal);
 }
@@ -60,7 +60,7 @@ void wait_for_signals(sigset_t awaited) {
     if (signal == SIGHUP && ignores_hangups) continue;
     const bool again = first_signal != 0;
     if (again && Clock::now() - first_at < kSameRequest) continue;
-    if (!somebody_listens || again) leave(signal);
+    if (!has_listener || again) leave(signal);
     first_signal = signal;
     first_at = Clock::now();
     source().request_stop();
@@ -90,7 +90,7 @@ void install_signal_handling() {
 }
 
 std::stop_token listen_for_stop() {
-  somebody_listens = true;
+  has_listener = true;
   return source().get_token();
 }
 

@@ -38,7 +38,7 @@ void keep_given_config(const RunFolder& folder) {
   const fs::path kept = config.parent_path() / "config.given.toml";
   if (fs::exists(kept))
     throw Error(config.string(), ": the settings of the run are written here, and ", kept.string(),
-                " is there, too; move one of them away");
+                " exists, too; move one of them away");
   fs::rename(config, kept);
   log_info(join_text(config.string(), " is ", kept.string(),
                      " now: the settings of the run take its place"));

@@ -116,9 +116,8 @@ namespace {
 
 constexpr const char* kHeading =
     "# The settings that this run was asked for. `dragoman train --config FILE -o another/` asks\n"
-    "# for the same again. The other settings of this run stand in comments, with the reason "
-    "where\n"
-    "# the run chose them.\n\n";
+    "# for the same again. The other settings of this run stand in comments, with reasons for\n"
+    "# those that the run chose.\n\n";
 
 /// "lr = 0.004", "# patience = 10", "max-tokens = "auto"  # 2048: measured here".
 std::string line_of(const Field& field, const RunSettings& settings) {

@@ -30,7 +30,7 @@ LockedFolder::LockedFolder(RunFolder folder)
     : folder_(std::move(folder)), made_(!std::filesystem::exists(folder_.root)) {
   create_folders(folder_.root);
   lock_.emplace(folder_.root,
-                "another training is at work here; wait for its end, or give another -o");
+                "another training is running here; wait until it ends, or give another -o");
   for (const auto& part : {folder_.root, folder_.checkpoints(), folder_.corpus()})
     remove_leftovers(part);
 }

@@ -86,7 +86,7 @@ void log_choices(const TrialSettings& trial, const EpochFacts& corpus);
 void require_same_settings(RunSettings settings, Communicator& ranks);
 
 /// Compares the texts of all hosts, which may differ although the names of the files are the same.
-/// Throws Error; warns of unlike processors.
+/// Throws Error; warns of different processors.
 void require_same_data(const TrainingRun& run, Communicator& ranks);
 
 }  // namespace dragoman

@@ -60,7 +60,7 @@ std::string outlook_text(const TrainConfig& config, const ProgressRecord& progre
     fields.push_back(std::move(left));
   if (outlook.seconds_to_validation) {
     fields.push_back("validation in " + duration_text(*outlook.seconds_to_validation));
-    if (progress.best.is_there())
+    if (progress.best.exists())
       fields.push_back(join_text("best ", score_text(config.best_metric, progress.best.value), ", ",
                                  duration_text(progress.seconds - progress.best.seconds), " ago"));
   }
@@ -77,7 +77,7 @@ std::string dropped_text(const CorpusReport& report) {
   add(report.empty, "empty");
   add(report.duplicates, report.duplicates == 1 ? "duplicate" : "duplicates");
   add(report.too_long, "too long");
-  add(report.ratio, "of unlike length");
+  add(report.ratio, "of unequal lengths");
   add(report.invalid, "invalid");
   return text;
 }
@@ -140,7 +140,7 @@ void log_data(const PreparedData& data) {
     log_info(format("%.1f %% of the pairs have a term of --train-terms and its translation",
                     100 * *data.pairs_with_terms));
   if (data.pairs_with_terms == 0.0)
-    log_warning("--train-terms: no pair has one of its terms, so the model learns nothing of them");
+    log_warning("--train-terms: no pair has one of its terms, so it learns nothing about them");
   if (data.sections.size() > 1)
     for (const CorpusSection& section : data.sections)
       log_info(join_text("    ", section.source_path, ": ", counted(section.pairs, "pair"),
@@ -261,7 +261,7 @@ void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder&
     log_shortest_end(progress, config);
     return;
   }
-  if (!progress.best.is_there()) {
+  if (!progress.best.exists()) {
     log_info(join_text(text, ", without validation; the model is ", folder.model().string()));
     return;
   }

@@ -100,7 +100,7 @@ void Aligner::PairWork::fill_emissions() {
   }
 }
 
-/// As IBM model 1 gives it. One link fewer is known of each pair of words and of each word.
+/// By IBM model 1, with one link fewer than is known for each pair of words and for each word.
 double Aligner::PairWork::evidence() const {
   const std::size_t sources = source_.size(), targets = target_.size();
   std::vector<double> for_target(targets, 0), for_source(sources, 0);
@@ -136,7 +136,7 @@ Aligner::Aligner(const NumberedPairs& pairs, const std::vector<std::uint32_t>& c
       if (training.report) training.report(round * all + done, rounds * all);
     };
     const Jumps jumps = count_links(pairs, chosen, training, report);
-    if (training.stop.stop_requested()) return;  // a round that is not whole counts nothing
+    if (training.stop.stop_requested()) return;  // an unfinished round does not count
     table_.finish_round(training.threads);
     if (round + 1 < training.word_rounds) continue;
     forward_ = JumpWeights::of(jumps.forward);

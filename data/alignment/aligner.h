@@ -44,18 +44,17 @@ struct AlignedPair {
   /// The log-probability of each side given the other, per word, and the mean of the two. 0 if a
   /// side is empty or too long.
   double log_probability = 0;
-  /// How much more probable the words of each side are beside the other side than alone, as log per
-  /// word, and the mean of the two. The pair counts as one that was learned from, so what only it
-  /// could have taught is left out. Sides that translate each other have more than 1 as a rule;
-  /// sides that do not, less than 0. At least -1.61, the log of kNullProbability. 0 as above.
+  /// How much more probable the words of each side are given the other side than alone, as a log
+  /// per word, and the mean of the two. The pair counts as one that was learned from, so what only
+  /// it could have taught is left out. As a rule, sides that translate each other have more than 1,
+  /// and others less than 0. At least -1.61, the log of kNullProbability. 0 as above.
   double evidence = 0;
 };
 
 class Aligner {
  public:
-  /// Learns from these pairs, or kMostLearned of them. Returns early, with what is known until
-  /// then, after a stop. Takes about 25 bytes of memory for each two words that meet in several
-  /// pairs.
+  /// Learns from these pairs, or kMostLearned of them. After a stop it returns early, with what is
+  /// known by then. Takes about 25 bytes of memory for every two words that meet in several pairs.
   Aligner(const NumberedPairs& pairs, const AlignerTraining& training);
 
   /// A pair, which need not be one that was learned from. Unknown words are linked by their

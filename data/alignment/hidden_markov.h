@@ -1,8 +1,8 @@
 // The hidden Markov model of word alignment (Vogel, Ney and Tillmann 1996): each word of one side,
 // the observed one, comes from a word of the other side, its state. The next state depends on the
-// jump from the last one. A word may come from no state ("null"), which the last state then
-// outlives (Och and Ney 2003, section 2.3). With equal weights of all jumps it is IBM model 1
-// (Brown et al. 1993).
+// jump from the last one. A word may come from no state ("null"); the last state is then kept (Och
+// and Ney 2003, section 2.3). With equal weights of all jumps it is IBM model 1 (Brown et al.
+// 1993).
 #pragma once
 
 #include <array>

@@ -19,7 +19,7 @@ class NumberedPairs {
   std::size_t size() const { return sides_[0].ends.size(); }
   std::span<const WordId> source(std::size_t pair) const { return sides_[0].words(pair); }
   std::span<const WordId> target(std::size_t pair) const { return sides_[1].words(pair); }
-  WordId source_numbers() const { return sides_[0].numbers; }  ///< the largest number and 1
+  WordId source_numbers() const { return sides_[0].numbers; }  ///< the largest number plus 1
   WordId target_numbers() const { return sides_[1].numbers; }
 
  private:

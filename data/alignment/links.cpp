@@ -37,8 +37,8 @@ class GrowingLinks {
   }
 
   /// Adds neighbours of links, diagonal ones too, that are among `candidates` and link a word that
-  /// has no link yet, until there are no more. Links are visited in order, those that are new in
-  /// the next round.
+  /// has no link yet, until there are no more. Links are visited in order, new ones in the next
+  /// round.
   void grow(const std::set<WordLink>& candidates) {
     std::vector<WordLink> visited(links_.begin(), links_.end());
     while (!visited.empty()) {

@@ -47,7 +47,7 @@ void add_sketches(SeenPairs& seen, const LetterGroups& source, const LetterGroup
   seen.both.push_back(sketch_of(of_both(source, target)));
 }
 
-/// A pair that equals no other one, as it cannot be compared.
+/// Adds a pair that cannot be compared, so it equals no other one.
 void add_incomparable(SeenPairs& seen, std::int64_t pair) {
   const std::uint64_t hash = random_bits(static_cast<std::uint64_t>(pair), 0x5EED);
   seen.hashes.push_back(hash);
@@ -116,8 +116,9 @@ void for_pairs(std::int64_t pairs, const WorkContext& context,
 }
 
 /// For each pair the first one that it equals, or an earlier one that it nearly equals.
-OtherPairs earlier_like(const SurveyWork& work, const Sketches& sketches, ComparedText compared) {
-  const LikeTexts index(sketches, work.context.threads);
+OtherPairs earlier_similar(const SurveyWork& work, const Sketches& sketches,
+                           ComparedText compared) {
+  const SimilarTexts index(sketches, work.context.threads);
   OtherPairs earlier(sketches.size(), kNoPair);
   for_pairs(std::ssize(sketches), work.context, [&](std::int64_t pair) {
     const LikenessSketch& sketch = sketches[static_cast<std::size_t>(pair)];
@@ -129,7 +130,7 @@ OtherPairs earlier_like(const SurveyWork& work, const Sketches& sketches, Compar
       if (own.groups.empty()) own = groups_of(work.text, pair, compared);
       return likeness(own, groups_of(work.text, other, compared)) >= work.filters.near_copy;
     };
-    found = index.find_like(sketch, pair, work.filters.near_copy, is_like).value_or(kNoPair);
+    found = index.find_similar(sketch, pair, work.filters.near_copy, is_like).value_or(kNoPair);
   });
   return earlier;
 }
@@ -149,9 +150,9 @@ std::vector<bool> copies_by_hash(const std::vector<std::uint64_t>& hashes) {
 }
 
 void find_copies(CorpusSurvey& survey, const SurveyWork& work) {
-  survey.copy_of = earlier_like(work, work.seen.both, ComparedText::Both);
-  survey.repeats[0] = earlier_like(work, work.seen.sides[0], ComparedText::Source);
-  survey.repeats[1] = earlier_like(work, work.seen.sides[1], ComparedText::Target);
+  survey.copy_of = earlier_similar(work, work.seen.both, ComparedText::Both);
+  survey.repeats[0] = earlier_similar(work, work.seen.sides[0], ComparedText::Source);
+  survey.repeats[1] = earlier_similar(work, work.seen.sides[1], ComparedText::Target);
   const std::vector<bool> is_copy = copies_by_hash(work.seen.hashes);
   for (std::size_t pair = 0; pair < survey.faults.size(); ++pair) {
     FaultSet& faults = survey.faults[pair];
@@ -207,13 +208,13 @@ std::array<HeldOutSide, 2> held_out_sides(const ParallelText& held_out) {
 void find_leaks(CorpusSurvey& survey, const SurveyWork& work, const ParallelText& held_out) {
   const double least = work.filters.near_copy;
   const std::array<HeldOutSide, 2> sides = held_out_sides(held_out);
-  const LikeTexts sources(sides[0].sketches, work.context.threads);
-  const LikeTexts targets(sides[1].sketches, work.context.threads);
+  const SimilarTexts sources(sides[0].sketches, work.context.threads);
+  const SimilarTexts targets(sides[1].sketches, work.context.threads);
   survey.leak_of.assign(survey.faults.size(), kNoPair);
   for_pairs(work.text.pairs(), work.context, [&](std::int64_t pair) {
     const auto place = static_cast<std::size_t>(pair);
     const auto find = [&](std::size_t side) {
-      const LikeTexts& index = side == 0 ? sources : targets;
+      const SimilarTexts& index = side == 0 ? sources : targets;
       const LikenessSketch& sketch = work.seen.sides[side][place];
       if (const auto equal = index.find_equal(sketch)) return *equal;
       LetterGroups own;
@@ -222,7 +223,7 @@ void find_leaks(CorpusSurvey& survey, const SurveyWork& work, const ParallelText
         if (own.groups.empty()) own = groups_of(work.text, pair, compared);
         return likeness(own, sides[side].groups[static_cast<std::size_t>(line)]) >= least;
       };
-      return index.find_like(sketch, held_out.pairs(), least, is_like).value_or(kNoPair);
+      return index.find_similar(sketch, held_out.pairs(), least, is_like).value_or(kNoPair);
     };
     const std::int64_t source = find(0), target = find(1);
     const bool both = source != kNoPair && target != kNoPair;
@@ -325,7 +326,7 @@ std::vector<PairRange> doubtful_ranges(const std::vector<std::int64_t>& first_pa
                                        const std::vector<bool>& misaligned,
                                        const std::vector<ShiftedStretch>& by_length,
                                        std::int64_t least_lines) {
-  std::vector<PairRange> ranges;  // by rising begin
+  std::vector<PairRange> ranges;  // sorted by begin
   for (std::size_t file = 0; file + 1 < first_pairs.size(); ++file) {
     const std::int64_t first = first_pairs[file], last = first_pairs[file + 1];
     const auto add = [&](std::int64_t begin, std::int64_t end) {

@@ -21,10 +21,10 @@ inline constexpr std::int64_t kNoPair = -1;
 struct CorpusSurvey {
   UsualPair usual;
   std::vector<FaultSet> faults = {};           ///< [pairs]
-  OtherPairs copy_of = {};                     ///< of PairFault::Copy and NearCopy
-  std::array<OtherPairs, 2> repeats = {};      ///< of RepeatedSource, RepeatedTarget
-  OtherPairs leak_of = {};                     ///< of Leak: pairs of the held-out text
-  std::vector<ShiftedStretch> stretches = {};  ///< of Shifted
+  OtherPairs copy_of = {};                     ///< for PairFault::Copy and NearCopy
+  std::array<OtherPairs, 2> repeats = {};      ///< for RepeatedSource, RepeatedTarget
+  OtherPairs leak_of = {};                     ///< for Leak: pairs of the held-out text
+  std::vector<ShiftedStretch> stretches = {};  ///< for Shifted
 
   std::array<std::int64_t, kPairFaults> counts() const;
 };

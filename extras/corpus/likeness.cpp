@@ -97,7 +97,8 @@ double estimated_likeness(const LikenessSketch& a, const LikenessSketch& b) {
 
 // ---- among many texts ----
 
-LikeTexts::LikeTexts(std::span<const LikenessSketch> sketches, int threads) : sketches_(sketches) {
+SimilarTexts::SimilarTexts(std::span<const LikenessSketch> sketches, int threads)
+    : sketches_(sketches) {
   if (sketches.size() >= std::numeric_limits<std::uint32_t>::max())
     throw Error("more than ", std::numeric_limits<std::uint32_t>::max(),
                 " lines; look at a part of the text");
@@ -119,13 +120,13 @@ LikeTexts::LikeTexts(std::span<const LikenessSketch> sketches, int threads) : sk
   });
 }
 
-std::optional<std::int64_t> LikeTexts::find_equal(const LikenessSketch& sketch) const {
+std::optional<std::int64_t> SimilarTexts::find_equal(const LikenessSketch& sketch) const {
   const auto found = std::ranges::lower_bound(texts_, std::pair(sketch.text, std::uint32_t{0}));
   if (found == texts_.end() || found->first != sketch.text) return std::nullopt;
   return found->second;
 }
 
-std::optional<std::int64_t> LikeTexts::find_like(
+std::optional<std::int64_t> SimilarTexts::find_similar(
     const LikenessSketch& sketch, std::int64_t end, double least,
     const std::function<bool(std::int64_t)>& is_like) const {
   constexpr int kMostOfGroup = 8;

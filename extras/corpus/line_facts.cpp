@@ -12,7 +12,7 @@ namespace dragoman {
 
 namespace {
 
-constexpr std::u32string_view kMenuSigns = U"|»›→·•¦";
+constexpr std::u32string_view kMenuSeparators = U"|»›→·•¦";
 
 bool is_ascii_letter(char32_t c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; }
 
@@ -25,7 +25,7 @@ std::string_view category_of(char32_t c) {
   return general_category(c);
 }
 
-/// The value of a decimal digit of the scripts that write them most; nothing for other characters.
+/// The value of a decimal digit in the most common scripts; nothing for other characters.
 std::optional<char> digit_of(char32_t c) {
   for (const char32_t zero : {U'0', U'\u0660', U'\u06F0', U'\u0966', U'\u09E6', U'\uFF10'})
     if (c >= zero && c < zero + 10) return static_cast<char>('0' + (c - zero));
@@ -179,7 +179,7 @@ void add_numbers(std::u32string_view text, LineFacts& facts) {
 /// Whether words of the three scripts have letters that look alike.
 bool is_alphabet(Script script) { return script >= kLatinScript && script <= kCyrillicScript; }
 
-/// Whether a word of the line has letters of two alphabets; words of two letters are formulas.
+/// Whether a word of the line has letters of two alphabets; words of two letters count as formulas.
 bool has_mixed_word(std::u32string_view text) {
   std::array<int, 256> letters{};
   int length = 0;
@@ -202,7 +202,7 @@ bool has_mixed_word(std::u32string_view text) {
   return is_mixed();
 }
 
-/// Whether the question mark stands for a letter: within a word that is no link.
+/// Whether the question mark stands for a letter: within a word that is not a link.
 bool replaces_letter(std::u32string_view text, std::size_t place) {
   if (text[place] != U'?' || place == 0 || place + 1 >= text.size()) return false;
   if (category_of(text[place - 1]) != "Ll" || category_of(text[place + 1]) != "Ll") return false;
@@ -227,7 +227,7 @@ LineFacts facts_of_line(std::string_view line) {
     facts.letters += category[0] == 'L' ? 1 : 0;
     facts.capitals += category == "Lu" ? 1 : 0;
     facts.small_letters += category == "Ll" ? 1 : 0;
-    facts.menu_signs += kMenuSigns.find(c) != kMenuSigns.npos ? 1 : 0;
+    facts.menu_separators += kMenuSeparators.find(c) != kMenuSeparators.npos ? 1 : 0;
     if (category == "Co" || (category == "Cc" && c != U'\t')) facts.has_control = true;
     if (c == kReplacementCharacter || replaces_letter(text, i)) facts.has_lost_character = true;
   }

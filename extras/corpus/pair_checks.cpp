@@ -101,7 +101,7 @@ int small_value(const std::string& number) {
   return number.size() <= kDigits ? std::stoi(number) : -1;
 }
 
-/// Whether each of the numbers may be a word on the other side, or is an hour that it counts to 12.
+/// Whether each of the numbers may be a word on the other side, or an hour that it counts to 12.
 bool may_be_words(const std::vector<std::string>& numbers, const std::vector<std::string>& others) {
   constexpr int kMostWords = 12;
   return std::ranges::all_of(numbers, [&](const std::string& number) {
@@ -213,8 +213,9 @@ FaultSet faults_in_lines(std::string_view source, std::string_view target, const
   faults.add_if(from.links != to.links, PairFault::Links);
   faults.add_if(has_odd_length(from, to, usual, filters), PairFault::Length);
   faults.add_if(casing_differs(from, to), PairFault::Casing);
-  constexpr std::int64_t kMenuSigns = 3;
-  faults.add_if(std::max(from.menu_signs, to.menu_signs) >= kMenuSigns, PairFault::Boilerplate);
+  constexpr std::int64_t kMenuSeparators = 3;
+  faults.add_if(std::max(from.menu_separators, to.menu_separators) >= kMenuSeparators,
+                PairFault::Boilerplate);
   add_sentence_faults(source, target, faults);
   const bool is_copied = copied_kind(source) && copied_kind(target);
   faults.add_if(is_copied, PairFault::NothingToTranslate);

@@ -20,11 +20,11 @@ struct UsualPair {
   double length_spread = 1;
 };
 
-/// How far a target is from the length that its source lets expect, (t - r s) / sqrt((t + r s) / 2)
-/// for the usual ratio r. Its variance does not depend on the lengths (Gale and Church 1993).
+/// How far a target is from the length expected for its source, (t - r s) / sqrt((t + r s) / 2) for
+/// the usual ratio r. Its variance does not depend on the lengths (Gale and Church 1993).
 double length_deviation(std::int64_t source, std::int64_t target, double ratio);
 
-/// Looks at 4,000 pairs, evenly spaced. `languages` are known ones, or "".
+/// Looks at 4,000 pairs, evenly spaced. `languages` has those that are known, else "".
 UsualPair usual_pair(const ParallelText& text, const std::array<std::string, 2>& languages);
 
 /// The faults of a pair that show in its two lines. Both must be valid UTF-8.

@@ -11,7 +11,7 @@
 
 namespace dragoman {
 
-/// A pair may have several. Those of one side have a name for each.
+/// A pair may have several faults. A fault of one side has a name for each side.
 enum class PairFault : std::uint8_t {
   Empty,
   Invalid,

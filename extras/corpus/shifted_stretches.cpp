@@ -10,13 +10,13 @@ namespace dragoman {
 
 namespace {
 
-/// The logarithm of a normal density but for a constant.
+/// The logarithm of a normal density, up to a constant.
 double log_normal(double distance, double spread) {
   return -0.5 * distance * distance / (spread * spread) - std::log(spread);
 }
 
-/// How many times more likely a length of the target is for its own source than for any source, as
-/// logarithms.
+/// The logarithm of the likelihood ratio of a target's length, given its own source, to that given
+/// any source.
 class LengthEvidence {
  public:
   LengthEvidence(std::span<const PairShape> pairs, const UsualPair& usual)
@@ -35,7 +35,7 @@ class LengthEvidence {
 
   double of(std::uint16_t source, std::uint16_t target) const {
     if (source == 0 || target == 0) return 0;
-    // One pair of a rare kind must not decide.
+    // One pair of a rare kind must not decide alone.
     constexpr double kMost = 3, kLeast = -4;
     // Both densities are of the logarithm of the target's length.
     const double expected = ratio_ * source;
@@ -54,7 +54,7 @@ class LengthEvidence {
 std::vector<int> likely_shifts(std::int64_t count, const LineEvidence& evidence) {
   constexpr double kChange = 10;
   std::vector<std::array<std::int8_t, kShifts>> before(
-      static_cast<std::size_t>(count));  // the best state before
+      static_cast<std::size_t>(count));  // the best previous state
   std::array<double, kShifts> score;
   score.fill(-kChange);
   score[kMostShift] = 0;

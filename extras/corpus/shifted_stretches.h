@@ -29,15 +29,15 @@ struct ShiftedStretch {
 inline constexpr int kMostShift = 8;
 inline constexpr std::size_t kShifts = 2 * kMostShift + 1;  ///< from -kMostShift to kMostShift
 
-/// What speaks for a target line as the translation of a source line, as the logarithm of a ratio
-/// of probabilities.
+/// How well a target line fits as the translation of a source line: the logarithm of a likelihood
+/// ratio.
 using LineEvidence = std::function<double(std::int64_t source, std::int64_t target)>;
 
 /// The stretches of `least_lines` or more among lines 0 to `lines` - 1.
 std::vector<ShiftedStretch> likely_stretches(std::int64_t lines, const LineEvidence& evidence,
                                              std::int64_t least_lines);
 
-/// Those in the pairs of one file, by the lengths of their lines.
+/// The stretches in the pairs of one file, by the lengths of their lines.
 std::vector<ShiftedStretch> shifted_stretches(std::span<const PairShape> pairs,
                                               const UsualPair& usual, std::int64_t least_lines);
 

@@ -12,8 +12,8 @@
 
 namespace dragoman {
 
-/// The names of a text's files as the user gave them. In a file with both sides a pair has the
-/// number that it has among the pairs.
+/// The names of a text's files as the user gave them. In a file with both sides, a pair's line is
+/// its number among the pairs.
 struct NamedText {
   const ParallelText& text;
   std::vector<std::string> files;  ///< one name for each pair of files
@@ -81,8 +81,8 @@ struct CleanCounts {
   std::array<std::int64_t, kPairFaults> cut{};  ///< by the first fault that a pair is cut for
 };
 
-/// Writes each file as a whole or not at all. The list of cuts is a table with tabs between: file,
-/// line, fault, source, target. Throws Error if a file cannot be written.
+/// Writes each file as a whole or not at all. The list of cuts is tab-separated: file, line, fault,
+/// source, target. Throws Error if a file cannot be written.
 CleanCounts write_clean_text(const CorpusSurvey& survey, const NamedText& text, FaultSet cut,
                              const CleanFiles& files);
 

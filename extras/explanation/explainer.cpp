@@ -181,7 +181,7 @@ Explainer::Explainer(std::shared_ptr<const CpuModel> model, TokenizerPair tokeni
 std::vector<TokenId> Explainer::pieces_of(const Tokenizer& tokenizer, std::string_view text,
                                           std::string_view name) const {
   if (find_invalid_utf8(text) != std::string_view::npos)
-    throw UnfitText("the ", name, " is no valid UTF-8");
+    throw UnfitText("the ", name, " is not valid UTF-8");
   std::vector<TokenId> pieces = tokenizer.encode(text);
   if (pieces.empty()) throw UnfitText("the ", name, " has no text");
   const auto length = static_cast<std::int64_t>(pieces.size()) + 1;

@@ -92,7 +92,7 @@ Json weights_block(const AttentionWeights& weights) {
 }
 
 Json vectors_block(std::span<const float> vectors, std::int64_t size) {
-  constexpr float kLargest = 65504;  // of the halves that are finite
+  constexpr float kLargest = 65504;  // the largest finite half
   std::vector<std::uint16_t> halves;
   halves.reserve(vectors.size());
   for (const float value : vectors)
@@ -292,7 +292,7 @@ Json search_json(const TracedTranslation& search, const DecodeConfig& config,
             {"score", rounded(search.greedy_score)}}}};
 }
 
-/// Marks the pieces of characters that are not in the set. Tags are no text. If a character is
+/// Marks the pieces of characters that are not in the set. Tags are not text. If a character is
 /// several byte pieces, the last one has its whole span, and those before it have empty spans.
 void mark_unseen(SentenceExplanation& sentence, const Tokenizer& tokenizer,
                  const CharacterSet& seen) {

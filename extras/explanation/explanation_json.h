@@ -39,7 +39,7 @@ nlohmann::ordered_json weights_block(const AttentionWeights& weights);
 /// largest; little-endian, in base64.
 nlohmann::ordered_json vectors_block(std::span<const float> vectors, std::int64_t size);
 
-// The blocks of the page. Their text has a number in one digit or three of the 64 of base64 (RFC
+// The blocks of the page. Their text writes a number with one or three of base64's 64 digits (RFC
 // 4648, table 1), the most significant first; 32 (one digit) or 131,072 (three) represents 0.
 
 /// {"shape": [heads, queries, keys], "causal", "scales": [heads], "data"}: the scores behind the

@@ -38,7 +38,7 @@ struct SearchTrace {
   Hypothesis translation;  ///< as SentenceSearch::best gives it
 };
 
-/// Searches the translation of a sentence as the Scheduler does. The trace has all nodes that a
+/// Searches for the translation of a sentence as the Scheduler does. The trace has all nodes that a
 /// step kept, and the most probable of those that it dropped, at most the beam size. The engine
 /// must hold no other sentence.
 SearchTrace trace_search(HostEngine& engine, const SourceSentence& sentence);

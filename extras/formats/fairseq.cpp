@@ -72,7 +72,7 @@ ForeignOptions fairseq_options(const CheckpointFile& file) {
                       has_groups ? *cfg : file.get("args", "checkpoint of fairseq"));
   options.spell([has_groups](const ForeignOptions::Values& values, const std::string& name) {
     const std::size_t dot = name.find('.'), end = name.find('_', dot + 1);
-    // In "args", _name is that of the model, which arch has, too.
+    // In "args", _name is the model's, which arch has, too.
     if (!has_groups)
       return name.starts_with("generation.") || name.ends_with("._name") ? name
                                                                          : name.substr(dot + 1);
@@ -214,7 +214,7 @@ fs::path dictionary_of(const ForeignOptions& options, const fs::path& folder, Si
 }
 
 ForeignVocabulary fairseq_side(const ForeignOptions& options, const fs::path& folder, Side side) {
-  // A path of the machine that trained it, under either name, or empty.
+  // A path on the machine that trained it, under either name, or empty.
   const std::string model =
       options.text("bpe.sentencepiece_model", options.text("bpe.sentencepiece_vocab", ""));
   return vocabulary_beside(folder, side, read_dictionary(dictionary_of(options, folder, side)),
@@ -337,7 +337,7 @@ ForeignModel read_fairseq(const CheckpointFile& file) {
   settle_vocabularies(model, options.file());
   model.search = fairseq_search(options);
   read_fairseq_weights(model, file);
-  // Again: learned positions added their number, and the dictionaries their sizes.
+  // Checked again: learned positions added their number, and the dictionaries their sizes.
   check_config(model.config, options, kFairseqConfig);
   start_with(model, kEndId);
   return model;

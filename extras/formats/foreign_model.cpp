@@ -140,8 +140,8 @@ void fold_embedding_scale(ForeignModel& model) {
   model.embedding_scale = ours;
 }
 
-/// A formula becomes a table if ours begins at another position, or if the first position is more
-/// than its formula (fold_start).
+/// A formula becomes a table if ours begins at another position, or if something is added to the
+/// first position (fold_start).
 void fold_positions(ForeignModel& model) {
   if (model.config.positions == Positions::Learned) return;
   if (model.start.empty() && model.first_position == 0) return;

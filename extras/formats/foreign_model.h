@@ -17,7 +17,7 @@
 
 namespace dragoman {
 
-/// The search settings of another system's file, in our terms: text by the names of our flags.
+/// The search settings of another system's file, in our terms: texts by the names of our flags.
 struct ForeignSearch {
   DecodeDefaults defaults;
   std::vector<std::int64_t> suppressed = {};  ///< tokens of the target that are never produced
@@ -29,7 +29,7 @@ struct ForeignSearch {
 /// for a number beyond the range of the flag.
 std::string setting_text(std::string_view flag, double value, const std::string& place);
 
-/// The text of a whole number. `more`: how much larger than ours theirs is.
+/// The text of a whole number. `more`: their number less ours.
 std::string setting_text(std::string_view flag, std::int64_t value, const std::string& place,
                          std::int64_t more = 0);
 
@@ -47,7 +47,7 @@ struct ForeignVocabulary {
   std::string file;                 ///< of the SentencePiece model, for messages
 };
 
-/// The positions of a table that replaces a formula, which has no end.
+/// The number of positions in a table that replaces a formula; the formula itself has no end.
 inline constexpr std::int64_t kTablePositions = 2048;
 
 struct ForeignModel {
@@ -64,7 +64,7 @@ struct ForeignModel {
   ForeignSearch search;
 };
 
-/// One parameter from their order of columns to ours, or from ours to theirs.
+/// Brings a parameter from their order of columns into ours, or from ours into theirs.
 enum class Direction { ToOurs, ToTheirs };
 std::vector<float> reordered(const ParameterShape& parameter, const std::vector<float>& values,
                              ColumnOrder order, std::int64_t d_model, Direction direction);
@@ -84,11 +84,11 @@ struct ImportedModel {
 };
 
 /// The same model as our program computes it. If our model has no option for a feature, the weights
-/// take it up: matrices take factors, and a table of positions takes the first embedding of the
-/// decoder. Throws Error if the vocabularies do not fit.
+/// include it: factors go into matrices, and the decoder's first embedding goes into a table of
+/// positions. Throws Error if the vocabularies do not fit.
 ImportedModel to_imported(const ForeignModel& model);
 
-/// Throws Error if the bytes are no tokenizers.
+/// Throws Error if the bytes are not tokenizers.
 TokenizerPair tokenizers_of(const ImportedModel& model);
 
 /// Views of the parameters.

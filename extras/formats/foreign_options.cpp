@@ -24,7 +24,7 @@ constexpr std::size_t kMaxOptions = 100'000;
 constexpr std::size_t kMaxBytes = std::size_t{1} << 26;  // names and values, all together
 constexpr const char* kNone = "~";
 
-/// The text of a value that is no container.
+/// The text of a value that is not a container.
 std::string pickled_text(const PickleValue& value) {
   if (value.as<PickleNone>() != nullptr) return kNone;
   if (const bool* flag = value.as<bool>()) return text_of(*flag);
@@ -245,7 +245,7 @@ ForeignOptions json_options(const std::string& file, const nlohmann::json& objec
     std::vector<std::string>& texts = values[name];
     if (value.is_array())
       for (const nlohmann::json& item : value) texts.push_back(text_of(item));
-    else if (!value.empty())  // null and {} are no value
+    else if (!value.empty())  // null and {} mean no value
       texts.push_back(text_of(value));
   }
   ForeignOptions options(file, std::move(values));
@@ -326,7 +326,7 @@ void ForeignTensors::join(const std::string& name, std::initializer_list<std::st
 void ForeignTensors::check_all_taken() const {
   for (const auto& [name, tensor] : tensors_)
     if (!taken_.contains(name))
-      throw Error(file_, ": has a tensor ", name, ", which no model of this kind has here");
+      throw Error(file_, ": has a tensor ", name, ", which is not known in a model of this kind");
 }
 
 std::string their_name(std::span<const NamePair> table, std::string_view ours, int first_layer) {

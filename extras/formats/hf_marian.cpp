@@ -190,7 +190,7 @@ class GenerationConfigReader {
   }
 
   std::int64_t token(const nlohmann::json& value, const char* key) const {
-    options_.require(key, value.is_number_integer(), "has an id that is no whole number");
+    options_.require(key, value.is_number_integer(), "has an id that is not a whole number");
     const auto id = value.get<std::int64_t>();  // 2^63 and more become negative
     options_.require(key, id >= 0 && id < pieces_.all,
                      join_text("has the id ", value.dump(), ", which no piece has"));

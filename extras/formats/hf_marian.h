@@ -17,7 +17,7 @@
 
 namespace dragoman {
 
-/// Whether the folder's config.json says that it is one.
+/// Whether the folder's config.json says that it holds a MarianMTModel.
 bool is_hf_marian(const std::filesystem::path& folder);
 
 /// Throws Error that names the file and the fault: a file is missing or damaged, or the model has a
@@ -32,7 +32,7 @@ std::vector<std::string> write_hf_marian(const ModelFileReader& model,
                                          Unheld unheld = Unheld::Refused);
 
 /// The number of pieces after ours in their vocabularies: <pad>, and before it unused pieces if the
-/// other side has more. MarianMTModel has one id of padding, which is the last of both sides.
+/// other side has more. MarianMTModel has one padding id, the last one of both sides.
 struct HfPadding {
   std::int64_t source = 1, target = 1;
 };
@@ -53,9 +53,9 @@ struct HfTensor {
   /// The number of their last rows (elements of a bias) that are padding (HfPadding).
   std::int64_t padding_rows = 0;
 
-  /// With padding; their bias of the output is a matrix of one row.
+  /// With padding; their output bias is a matrix of one row.
   std::vector<std::int64_t> their_shape() const;
-  /// The elements of padding.
+  /// The number of padding elements.
   std::size_t padding() const;
 };
 

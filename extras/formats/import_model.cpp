@@ -57,7 +57,7 @@ std::string description_of_file(const fs::path& path) {
   if (ending == ".gguf") return "is a model of llama.cpp";
   if (ending == ".onnx") return "is a model of ONNX";
   if (begin.starts_with("PK\3\4")) return "is a ZIP archive";
-  return "is no model that this program knows";
+  return "is not a model that this program knows";
 }
 
 std::vector<fs::path> with_ending(const fs::path& folder, std::string_view ending) {
@@ -96,7 +96,7 @@ std::string lone_npz(const fs::path& folder) {
   const std::vector<fs::path> files = with_ending(folder, ".npz");
   if (files.empty()) return "";
   return join_text(files.size() == 1 ? files.front().filename().string() : "several .npz files",
-                   ", but no one decoder.yml of Marian");
+                   ", but not exactly one decoder.yml of Marian");
 }
 
 /// Reads a checkpoint that was guessed: if it cannot be read, the error names the other files, too.
@@ -127,7 +127,7 @@ std::string description_of_folder(const fs::path& folder) {
         return join_text("has ", file.filename().string(), ", ", kBinaryMarian);
   if (with_ending(folder, ".pt").size() > 1)
     return "has several checkpoints; name one" + (npz.empty() ? "" : "; it also has " + npz);
-  return npz.empty() ? "is no folder of a model that this program knows" : "has " + npz;
+  return npz.empty() ? "is not the folder of a model that this program knows" : "has " + npz;
 }
 
 void refuse_pointer(const fs::path& file) {

@@ -13,8 +13,8 @@
 
 namespace dragoman {
 
-/// Throws Error also if the path is no model of a known kind; the message lists those, and says
-/// what this is, if that is known.
+/// Also throws Error if the path is not a model of a known kind; the message lists the kinds, and
+/// says what this is, if that is known.
 ForeignModel import_model(const std::filesystem::path& path);
 
 /// Whether the checkpoint has a model and its "cfg" or "args".

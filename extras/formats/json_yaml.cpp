@@ -71,7 +71,7 @@ class MapHandler : public YAML::EventHandler {
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
                        YAML::EmitterStyle::value) override {
-    if (state_ != State::Value) fail(mark, "a list that is no value of a map of names");
+    if (state_ != State::Value) fail(mark, "a list that is not a value of a map of names");
     entries.back().is_list = true;
     state_ = State::Item;
   }
@@ -89,7 +89,7 @@ class MapHandler : public YAML::EventHandler {
 
   void add(const YAML::Mark& mark, const std::string& value) {
     // yaml-cpp turns the escapes \N and \_ into single bytes.
-    if (find_invalid_utf8(value) != value.npos) fail(mark, "an escape that makes no UTF-8");
+    if (find_invalid_utf8(value) != value.npos) fail(mark, "an escape that does not make UTF-8");
     switch (state_) {
       case State::Before:
       case State::After:

@@ -1,4 +1,4 @@
-// JSON and YAML files of other systems, read without trust.
+// JSON and YAML files of other systems, which are not trusted.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace dragoman {
 
 /// The object that a JSON file is. Throws Error if the file is missing, larger than 64 MiB, nested
-/// more than 64 deep, no JSON or no object.
+/// more than 64 deep, not JSON or not an object.
 nlohmann::json read_json_object(const std::filesystem::path& path);
 
 /// An entry of a YAML text that is one map of names to scalars or lists of scalars: Marian's

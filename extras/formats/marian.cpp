@@ -112,7 +112,7 @@ std::optional<fs::path> settings_of(const fs::path& path) {
   return found;
 }
 
-/// The file that a name in decoder.yml means. The name is relative to decoder.yml, or is a path of
+/// The file that a name in decoder.yml means. The name is relative to decoder.yml, or is a path on
 /// the machine that wrote it; then the file lies beside decoder.yml.
 fs::path named_file(const ForeignOptions& options, const std::string& name) {
   const fs::path folder = fs::path(options.file()).parent_path();
@@ -314,7 +314,7 @@ ModelConfig read_config(const ForeignOptions& options, MarianTying tying) {
   options.require("transformer-decoder-dim-ffn",
                   options.integer("transformer-decoder-dim-ffn", 0) == 0 ||
                       options.integer("transformer-decoder-dim-ffn", 0) == config.d_ff,
-                  "encoder and decoder have feed-forward networks of unlike widths");
+                  "encoder and decoder have feed-forward networks of different widths");
   options.require("transformer-decoder-ffn-depth",
                   options.integer("transformer-decoder-ffn-depth", 0) % 2 == 0,
                   "feed-forward networks of other than two layers are not known");
@@ -362,7 +362,7 @@ ForeignModel read_marian(const fs::path& path) {
   const MappedFile mapped(files.model);
   NpzFile npz(name, mapped.bytes(), plausible_inflated(mapped.bytes().size()));
   if (!npz.contains(kConfigName))
-    throw Error(name, ": has no ", kConfigName, ", so it is no model of Marian");
+    throw Error(name, ": has no ", kConfigName, ", so it is not a model of Marian");
   const ForeignOptions options =
       yaml_options(name + " (" + kConfigName + ")", text_in(npz.read(kConfigName), name));
   check_type(options);
@@ -382,7 +382,7 @@ ForeignModel read_marian(const fs::path& path) {
   model.config.target_vocabulary = static_cast<std::int64_t>(model.target.pieces.size());
   if (model.config.tying == Tying::ThreeWay && model.source.pieces != model.target.pieces)
     throw Error(options.file(),
-                ": the embeddings are one matrix, but decoder.yml names two unlike "
+                ": the embeddings are one matrix, but decoder.yml names two different "
                 "vocabularies");
   model.config.unk_id = piece_id(model.target.pieces, "<unk>", model.target.file);
   model.config.eos_id = model.config.bos_id =

@@ -31,8 +31,9 @@ std::vector<std::string> write_marian(const ModelFileReader& model,
                                       const std::filesystem::path& folder,
                                       Unheld unheld = Unheld::Refused);
 
-/// The embedding matrices that are one in Marian: all three (tied-embeddings-all), source and
-/// target but not the output (tied-embeddings-src), target and output (tied-embeddings), or none.
+/// The embedding matrices that are one matrix in Marian: all three (tied-embeddings-all), source
+/// and target but not the output (tied-embeddings-src), target and output (tied-embeddings), or
+/// none.
 enum class MarianTying { All, Source, Output, None };
 
 /// A tensor of model.npz and our parameter. Marian multiplies from the left (x W), so its matrices

@@ -111,8 +111,8 @@ NpzFile::NpzFile(const std::string& name, std::string_view bytes, std::size_t li
     : name_(name), archive_(name, bytes, limit) {
   for (const std::string& entry : archive_.names()) {
     if (!entry.ends_with(kExtension))
-      throw Error(name, ": ", entry, " is no array of NumPy (", kExtension,
-                  "), so this is no .npz file");
+      throw Error(name, ": ", entry, " is not an array of NumPy (", kExtension,
+                  "), so this is not an .npz file");
     names_.push_back(entry.substr(0, entry.size() - kExtension.size()));
   }
 }

@@ -213,7 +213,7 @@ ForeignModel read_opennmt(const CheckpointFile& file) {
   check_config(model.config, options, opennmt_table(options));
   model.embedding_scale = std::sqrt(static_cast<double>(model.config.d_model));
   if (has_halves(options)) model.columns = ColumnOrder::Halves;
-  // Paths of the machine that trained it.
+  // Paths on the machine that trained it.
   const std::string of_source = options.text("src_subword_model", "");
   const bool is_shared = options.flag("share_vocab", false);
   model.source = vocabulary_beside(folder, Side::Source, opennmt_pieces(file, "src"), of_source);

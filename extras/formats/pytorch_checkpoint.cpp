@@ -150,7 +150,7 @@ CheckpointFile::CheckpointFile(const std::filesystem::path& path)
 
 const PickleValue& CheckpointFile::get(std::string_view key, std::string_view what) const {
   const PickleValue* value = find(key);
-  if (value == nullptr) throw Error(name_, ": has no \"", key, "\", so it is no ", what);
+  if (value == nullptr) throw Error(name_, ": has no \"", key, "\", so it is not a ", what);
   return *value;
 }
 

@@ -39,14 +39,14 @@ class PyTorchCheckpoint {
 /// A checkpoint on disk, of a system that saves more than weights.
 class CheckpointFile {
  public:
-  /// Throws Error if the file cannot be read, or is no sound checkpoint.
+  /// Throws Error if the file cannot be read, or is not a sound checkpoint.
   explicit CheckpointFile(const std::filesystem::path& path);
 
   const std::string& name() const { return name_; }
   /// The value that was saved.
   const PickleValue& root() const { return checkpoint_.root(); }
   const PickleValue* find(std::string_view key) const { return root().find(key); }
-  /// Throws Error that names the file and the key: "FILE: has no KEY, so it is no WHAT".
+  /// Throws Error that names the file and the key: "FILE: has no KEY, so it is not a WHAT".
   const PickleValue& get(std::string_view key, std::string_view what) const;
   /// The tensors of a state dict in it, by name. Views, valid as long as the file. Throws Error.
   std::map<std::string, StridedTensor> tensors(const PickleValue& state_dict) const;

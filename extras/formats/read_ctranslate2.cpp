@@ -32,7 +32,7 @@ constexpr ForeignDtype kCTranslate2Types[] = {ForeignDtype::F32, ForeignDtype::I
 std::string take_text(ByteReader& reader, std::string_view what) {
   const std::string_view text = reader.take(reader.number<std::uint16_t>(what), what);
   if (text.empty() || text.find('\0') != text.size() - 1)
-    throw Error(what, " is no text, so the file is damaged");
+    throw Error(what, " is not a text, so the file is damaged");
   return std::string(text.substr(0, text.size() - 1));
 }
 
@@ -143,7 +143,7 @@ std::vector<CTranslate2Layer> ctranslate2_layers(const ModelConfig& config) {
 
 namespace {
 
-/// The variables that say the sizes which ModelConfig::check() checks.
+/// The variables that give the sizes that ModelConfig::check() checks.
 constexpr NamePair kCTranslate2Keys[] = {{"d-model", "encoder/embeddings_0/weight"},
                                          {"heads", "encoder/num_heads"},
                                          {"d-ff", "encoder/layer_0/ffn/linear_0/weight"},
@@ -166,7 +166,7 @@ class VariablesReader {
   /// Rows and columns.
   std::vector<std::int64_t> matrix_shape(const std::string& name) const {
     const std::vector<std::int64_t>& shape = find(name).shape;
-    if (shape.size() != 2) throw Error(file_, ": ", name, " is no matrix");
+    if (shape.size() != 2) throw Error(file_, ": ", name, " is not a matrix");
     return shape;
   }
   bool is_whole(const std::string& name) const {
@@ -198,7 +198,8 @@ class VariablesReader {
     for (const auto& [name, tensor] : model_.variables()) {
       if (taken_.contains(&tensor)) continue;
       if (!tensor.shape.empty() || scalar(name, 0) != 0)
-        throw Error(file_, ": has a variable ", name, ", which no model of this kind has here");
+        throw Error(file_, ": has a variable ", name,
+                    ", which is not known in a model of this kind");
     }
   }
 
@@ -266,7 +267,7 @@ class CTranslate2Reader {
     config_.d_model = variables_.matrix_shape("encoder/embeddings_0/weight")[1];
     const double heads = of_both("num_heads", 8);
     need(heads >= 1 && heads <= kMostHeads && heads == std::trunc(heads), "encoder/num_heads",
-         "is no number of attention heads");
+         "is not a number of attention heads");
     config_.heads = static_cast<std::int64_t>(heads);
     config_.encoder_layers = layers("encoder");
     config_.decoder_layers = layers("decoder");
@@ -421,7 +422,7 @@ ForeignVocabulary read_side(const fs::path& folder, Side side) {
 
 /// Reads config.json, which the first versions lack, and returns the piece that the decoder begins
 /// with. Models converted from Marian start from zero, and their sources always end with </s>: if
-/// CTranslate2 does not add it, its callers do. Our exports start from zero, too, and say it if
+/// CTranslate2 does not add it, its callers do. Our exports start from zero, too, and say so if
 /// their sources have no end ("source_eos").
 std::string read_config(const fs::path& folder, ForeignModel& model, bool starts_from_zero) {
   const fs::path path = folder / "config.json";

@@ -27,8 +27,7 @@ struct StridedTensor {
   ForeignDtype type = ForeignDtype::F32;
   std::vector<std::int64_t> shape;    ///< empty for a scalar
   std::vector<std::int64_t> strides;  ///< in elements, never negative; one for each dimension
-  std::string_view
-      bytes;  ///< little endian, from the first element on; the file's reader owns them
+  std::string_view bytes;             ///< little endian, from element 0; the file reader owns them
 
   std::int64_t elements() const;
   /// Whether the elements lie one after the other, row by row.

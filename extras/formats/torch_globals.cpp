@@ -61,14 +61,14 @@ std::optional<ForeignDtype> element_type(const PickleValue& value) {
 
 std::int64_t natural_number(const PickleValue& value, std::string_view what) {
   const std::int64_t* number = value.integer();
-  if (number == nullptr || *number < 0) throw Error(what, " is no natural number");
+  if (number == nullptr || *number < 0) throw Error(what, " is not a natural number");
   return *number;
 }
 
 std::vector<std::int64_t> natural_numbers(const PickleValue& value, std::string_view what) {
   const auto* sequence = value.as<PickleSequence>();
   if (sequence == nullptr || sequence->items.size() > kMaxDimensions)
-    throw Error(what, " is no tuple of at most ", kMaxDimensions, " numbers");
+    throw Error(what, " is not a tuple of at most ", kMaxDimensions, " numbers");
   std::vector<std::int64_t> numbers;
   for (const PickleValue* item : sequence->items) numbers.push_back(natural_number(*item, what));
   return numbers;
@@ -141,7 +141,7 @@ std::optional<PickleValue> known_call(Pickle& pickle, std::string_view function,
 PickleValue call_of(Pickle& pickle, const PickleValue& function, const PickleValue& arguments) {
   const auto* global = function.as<PickleGlobal>();
   const auto* sequence = arguments.as<PickleSequence>();
-  if (sequence == nullptr) throw Error("the arguments of a call are no tuple");
+  if (sequence == nullptr) throw Error("the arguments of a call are not a tuple");
   if (global != nullptr)
     if (auto value = known_call(pickle, global->name, sequence->items)) return std::move(*value);
   return object_of(&function, &arguments);
@@ -154,13 +154,13 @@ PickleValue persistent_value(Pickle& pickle, const PickleValue& id) {
   const auto type = storage_type(*parts[1]);
   if (!type) return object_of(nullptr, &id);
   const std::string* key = parts[2]->text();
-  if (key == nullptr) throw Error("the key of a storage is no text");
+  if (key == nullptr) throw Error("the key of a storage is not a text");
   const StorageFacts facts{*key, *type, natural_number(*parts[4], "the size of a storage")};
   PickleStorage storage;
   // PyTorch's older format may add a view: its key, offset and size.
   const auto* view = parts.size() > 5 ? parts[5]->as<PickleSequence>() : nullptr;
   if (view != nullptr) {
-    if (view->items.size() != 3) throw Error("the view of a storage has no three parts");
+    if (view->items.size() != 3) throw Error("the view of a storage does not have three parts");
     storage.offset = natural_number(*view->items[1], "the offset of a storage");
   }
   const auto [at, is_new] = pickle.storage_indices.emplace(*key, pickle.storages.size());

@@ -69,7 +69,7 @@ std::map<std::string, const StridedTensor*> tensors_of(const PickleValue& state_
         }
       };
   const auto* dict = state_dict.as<PickleDict>();
-  if (dict == nullptr) throw Error("is no state dict");
+  if (dict == nullptr) throw Error("is not a state dict");
   walk(*dict, "", 0);
   return tensors;
 }
@@ -286,7 +286,7 @@ class Unpickler {
     else if (auto* object = std::get_if<std::unique_ptr<PickleObject>>(&target))
       (*object)->items.insert((*object)->items.end(), items.begin(), items.end());
     else
-      throw Error("the pickle adds items to a value that is no list");
+      throw Error("the pickle adds items to a value that is not a list");
     return true;
   }
 
@@ -296,7 +296,7 @@ class Unpickler {
     auto* dict = std::get_if<PickleDict>(&target);
     auto* object = std::get_if<std::unique_ptr<PickleObject>>(&target);
     if (dict == nullptr && object == nullptr)
-      throw Error("the pickle adds entries to a value that is no dict");
+      throw Error("the pickle adds entries to a value that is not a dict");
     if (items.size() % 2 != 0) throw Error("a key of the pickle has no value");
     auto& entries = dict != nullptr ? dict->entries : (*object)->entries.entries;
     for (std::size_t i = 0; i < items.size(); i += 2) entries.emplace_back(items[i], items[i + 1]);
@@ -355,7 +355,7 @@ class Unpickler {
       case 0x93: {
         const auto parts = pop_items(2);
         if (parts[0]->text() == nullptr || parts[1]->text() == nullptr)
-          throw Error("the name of a global is no text");
+          throw Error("the name of a global is not a text");
         return push_global(*parts[0]->text(), *parts[1]->text());
       }
       case 'R':

@@ -33,7 +33,7 @@ struct PickleSequence {
   enum class Kind { List, Tuple, Set } kind;
   std::vector<const PickleValue*> items;
 };
-/// dict or collections.OrderedDict, in its order.
+/// dict or collections.OrderedDict, in order.
 struct PickleDict {
   std::vector<std::pair<const PickleValue*, const PickleValue*>> entries;
 };
@@ -81,9 +81,9 @@ struct PickleValue {
 };
 
 /// The tensors of a state dict: a dict of texts -> tensors. Keys of nested dicts are joined by '.';
-/// values that are no tensors, and keys that are no texts, are left out. Throws Error if the value
-/// is no dict, is nested more than 32 deep (or contains itself), has more than a million entries,
-/// or has a name twice.
+/// values that are not tensors, and keys that are not texts, are left out. Throws Error if the
+/// value is not a dict, is nested more than 32 deep (or contains itself), has more than a million
+/// entries, or has a name twice.
 std::map<std::string, const StridedTensor*> tensors_of(const PickleValue& state_dict);
 
 /// The memory of tensors, whose bytes lie outside the pickle.

@@ -57,7 +57,7 @@ void check_utf8(std::string_view text) {
   if (offset != text.npos) throw Error("byte ", offset, ": invalid UTF-8");
 }
 
-/// A value of JSON that is no id of a piece.
+/// The kind of a JSON value that is not the id of a piece.
 std::string_view kind_of(const nlohmann::json& value) {
   if (value.is_null()) return "null";
   if (value.is_boolean()) return "true or false";
@@ -83,7 +83,7 @@ std::vector<std::string> parse_json_vocabulary(std::string_view text) {
     using Event = Json::parse_event_t;
     const auto fail = [&piece](std::string_view what) {
       throw Error(what, piece ? " at the piece " + Json(*piece).dump() : "",
-                  ", where a vocabulary has pieces and their ids alone");
+                  ", but a vocabulary has only pieces and their ids");
     };
     const bool begins = event == Event::object_start || event == Event::array_start;
     if (begins && depth > 0) fail("a list or a map");
@@ -158,7 +158,7 @@ void check_pieces(const ForeignVocabulary& vocabulary) {
       vocabulary.pieces, [](const std::string& piece) { return piece.starts_with(kSpaceMark); });
   if (!has_space)
     throw Error(vocabulary.file, ": no piece of the vocabulary begins with ", kSpaceMark,
-                ", so another program than SentencePiece, such as subword-nmt, has made them; they "
+                ", so a program other than SentencePiece, such as subword-nmt, has made them; they "
                 "cannot be made here");
   const Tokenizer tokenizer(vocabulary.sentencepiece, vocabulary.file);
   const auto known = std::ranges::count_if(vocabulary.pieces, [&](const std::string& piece) {
@@ -183,7 +183,7 @@ fs::path sentencepiece_of(const fs::path& folder, Side side, const std::string& 
   candidates.push_back(last);
   for (const fs::path& path : candidates)
     if (fs::is_regular_file(path)) return path;
-  throw Error(folder.string(), ": has no SentencePiece model of the ", name, ": lay it there as ",
+  throw Error(folder.string(), ": has no SentencePiece model of the ", name, ": put it there as ",
               name,
               ".spm, or as sentencepiece.model for both sides; pieces of another program, "
               "such as subword-nmt, cannot be made here");
@@ -212,7 +212,7 @@ void settle_vocabularies(ForeignModel& model, const std::string& file) {
   config.eos_id = config.bos_id = piece_id(model.target.pieces, "</s>", file);
   piece_id(model.source.pieces, "<unk>", file);
   if (config.tying == Tying::ThreeWay && model.source.pieces != model.target.pieces)
-    throw Error(file, ": the embeddings are one matrix, but there are two unlike vocabularies");
+    throw Error(file, ": the embeddings are one matrix, but there are two different vocabularies");
 }
 
 void start_with(ForeignModel& model, std::int64_t piece) {

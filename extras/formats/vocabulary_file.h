@@ -28,8 +28,8 @@ enum class Side { Source, Target };
 constexpr std::array<std::string_view, 2> names_of(Side) { return {"source", "target"}; }
 
 /// The SentencePiece model of a side, the first of these that exists: source.spm or target.spm in
-/// `folder`; the file with the name of `named` (a path of another machine, or empty); a name that
-/// is common for both sides, such as sentencepiece.model; `last`. Throws Error if there is none.
+/// `folder`; the file with the name of `named` (a path on another machine, or empty); a name that
+/// is common to both sides, such as sentencepiece.model; `last`. Throws Error if there is none.
 std::filesystem::path sentencepiece_of(const std::filesystem::path& folder, Side side,
                                        const std::string& named,
                                        const std::filesystem::path& last = {});

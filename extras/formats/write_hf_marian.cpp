@@ -130,8 +130,8 @@ Json model_config(const ModelConfig& config) {
 /// transformers includes padding in the softmax. This bias leaves it no probability.
 constexpr float kPaddingBias = -10'000;
 
-/// The elements in their order, with padding at the end. The embedding of padding is zero, because
-/// our decoder begins with the zero vector.
+/// The elements in order, with padding at the end. The embedding of padding is zero, because our
+/// decoder begins with the zero vector.
 std::vector<float> to_theirs(const HfTensor& tensor, const ModelFileReader& model) {
   std::vector<float> values =
       reordered({tensor.ours, tensor.shape}, model.floats(tensor.ours), ColumnOrder::Halves,

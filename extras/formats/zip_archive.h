@@ -21,7 +21,7 @@ class ZipArchive {
  public:
   /// Messages begin with `name`. `bytes` are the whole file and must outlive the archive. `limit`:
   /// the most bytes that are inflated over the archive's life. Throws Error, one line, if the bytes
-  /// are no ZIP archive, its directory is damaged, or two entries have one name.
+  /// are not a ZIP archive, its directory is damaged, or two entries have one name.
   ZipArchive(std::string name, std::string_view bytes, std::size_t limit);
   ~ZipArchive();
 

@@ -132,8 +132,8 @@ CpuTranslator::~CpuTranslator() {
 TranslationService& CpuTranslator::service() const {
   if (process_ != getpid())
     throw Error(
-        "this Translator was made in another process, and a fork has no threads of it; make one in "
-        "each process");
+        "this Translator was made in another process, and a fork has none of its threads; make one "
+        "in each process");
   return *service_;
 }
 

@@ -1,5 +1,5 @@
-// A model that stays in memory and translates on the CPU, with options by their names: what the C++
-// library (extras/library/translator.h) and the Python package stand on.
+// A model that stays in memory and translates on the CPU, with options by their names. The C++
+// library (extras/library/translator.h) and the Python package are built on it.
 #pragma once
 
 #include <sys/types.h>
@@ -51,8 +51,8 @@ class CpuTranslator {
   /// are left out. Throws UsageError.
   std::shared_ptr<const PreparedRequest> prepare(const NamedOptions& options,
                                                  const TermPairs& terms = {}) const;
-  /// Begins the translation of lines. Line ends inside of a line count as spaces. The answers must
-  /// not outlive this object.
+  /// Begins the translation of lines. Line ends within a line count as spaces. The answers must not
+  /// outlive this object.
   TranslationAnswers submit(Submission submission) const;
   /// The number of sentences that can be in translation at once.
   std::int64_t capacity(const PreparedRequest& request) const;

@@ -1,7 +1,7 @@
 /* Dragoman's translator in C: a model in memory that translates lines on the CPU. The functions
- * stand on those of translator.h, which says what options there are. Texts are UTF-8 and end with a
- * zero byte. Options are "name=value", and NULL ends their list; NULL in the place of a list is
- * none. */
+ * call those of translator.h, which says what options there are. Texts are UTF-8 and end with a
+ * zero byte. Options are "name=value", and NULL ends their list; NULL instead of a list means no
+ * options. */
 #ifndef DRAGOMAN_DRAGOMAN_H
 #define DRAGOMAN_DRAGOMAN_H
 
@@ -18,13 +18,13 @@ typedef struct dragoman_translations dragoman_translations;
 
 /* "0.1.0" */
 const char* dragoman_version(void);
-/* Why the last call of this thread that returned NULL has failed. It stays until the next one
+/* Why the last call of this thread that returned NULL failed. The text stays until the next one
  * fails. */
 const char* dragoman_error(void);
 
 /* Opens a run folder or a model file. Returns NULL after an error. */
 dragoman_translator* dragoman_open(const char* model, const char* const* options);
-/* Takes NULL, too. No other call may use the translator any more. */
+/* NULL is allowed. No later call may use the translator. */
 void dragoman_close(dragoman_translator* translator);
 
 /* Translates `count` lines and returns when all are finished. Returns NULL after an error. */
@@ -37,7 +37,7 @@ size_t dragoman_candidates(const dragoman_translations* translations, size_t lin
 const char* dragoman_text(const dragoman_translations* translations, size_t line, size_t candidate);
 /* Its log-probability normalized by length, which orders the n best. */
 double dragoman_score(const dragoman_translations* translations, size_t line, size_t candidate);
-/* Takes NULL, too. */
+/* NULL is allowed. */
 void dragoman_free(dragoman_translations* translations);
 
 #ifdef __cplusplus

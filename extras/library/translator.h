@@ -17,7 +17,7 @@ class CpuTranslator;
 class Translator {
  public:
   /// Flags of `dragoman translate` without their dashes: {"beam-size=4", "protect"}. If an option
-  /// takes several texts, its name comes again: {"avoid=this", "avoid=that"}.
+  /// has several texts, its name is repeated: {"avoid=this", "avoid=that"}.
   using Options = std::vector<std::string>;
 
   /// One of the n best translations of a line.

@@ -27,7 +27,7 @@ using Kind = MarkupToken::Kind;
 struct Element {
   std::string_view name;  ///< without its prefix
   const Element* parent;  ///< null: it is the root
-  ByteRange tag;          ///< its begin tag, or all of <a/>
+  ByteRange tag;          ///< its start tag, or all of <a/>
   ByteRange content;      ///< empty in <a/>
   ByteRange all;
   bool is_blank = true;  ///< it has neither text nor elements
@@ -50,7 +50,7 @@ bool has_nothing(std::string_view xml, const MarkupToken& token) {
                                   : bytes.starts_with("<!--") || bytes.starts_with("<?");
 }
 
-/// In the order of their begin tags. Parents stand in the same list.
+/// In the order of their start tags. Parents stand in the same list.
 std::vector<Element> elements_of(std::string_view xml, const std::vector<MarkupToken>& tokens) {
   std::vector<Element> elements;
   elements.reserve(tokens.size());  // so that parents stay where they are
@@ -75,7 +75,7 @@ std::vector<Element> elements_of(std::string_view xml, const std::vector<MarkupT
   return elements;
 }
 
-/// The children of an element that have a name.
+/// The children of an element that have this name.
 std::vector<const Element*> children_of(const Element& parent, std::string_view name,
                                         const std::vector<Element>& elements) {
   std::vector<const Element*> children;
@@ -124,7 +124,7 @@ class UnitFinder {
                                   : format_ == XmlFormat::Xliff1 ? "trans-unit"
                                                                  : "segment";
     std::string_view language;  // of the sources, in TMX
-    std::size_t end = 0;        // of the unit before: a unit within another one is none
+    std::size_t end = 0;        // of the unit before: a unit within another one is not one
     for (const Element& element : elements_) {
       if (is_tmx && element.name == "header") language = attribute(element, "srclang");
       if (element.name != unit || element.all.begin < end) continue;
@@ -274,7 +274,7 @@ struct FilledDocument {
   std::vector<CheckedStretch> checked = {};
 };
 
-/// Whether a fill is sound, as it is written with a translation of its content.
+/// Whether a fill is sound, written with a translation of its content.
 std::function<bool(std::string_view)> check_of(const Fill& fill) {
   const std::string& content = fill.content;
   if (content.empty()) return [](std::string_view) { return false; };
@@ -307,7 +307,7 @@ FilledDocument filled(std::string_view xml, const std::vector<Fill>& fills) {
 
 // ---- inline codes -------------------------------------------------------------------------------
 
-/// Codes of the format that the text comes from; their content is no text.
+/// Codes of the format that the text comes from; their content is not text.
 enum class Code { None, Begins, Ends, Single };
 
 Code code_of(std::string_view name) {

@@ -169,7 +169,7 @@ class OwnTexts {
   void insert(const ElementTexts& elements, std::size_t number) {
     std::size_t place = 0;
     for (std::size_t t = 0; t < tags_.size(); ++t) {
-      if (tags_[t].text.begin > place) shift_ += std::exchange(behind_, 0);
+      if (tags_[t].text.begin > place) shift_ += std::exchange(blanks_after_, 0);
       place = tags_[t].text.begin;
       const auto own = elements.find({number, tags_[t].tag});
       const bool takes_own = own != elements.end() && is_lost(passage_, tags_, t);
@@ -186,13 +186,13 @@ class OwnTexts {
     const std::string_view translated = strip(translation);
     const std::string own(translated.empty() ? strip(source.of(passage_.text)) : translated);
     const bool is_apart = is_blank_beside(source.begin) && follows_word(text_, place);
-    const bool is_apart_behind = is_blank_beside(source.end) && leads_word(text_, place);
-    const std::string before(is_apart ? 1 : 0, ' '), behind(is_apart_behind ? 1 : 0, ' ');
-    text_.insert(place, join_text(before, own, behind));
+    const bool is_apart_after = is_blank_beside(source.end) && leads_word(text_, place);
+    const std::string before(is_apart ? 1 : 0, ' '), after(is_apart_after ? 1 : 0, ' ');
+    text_.insert(place, join_text(before, own, after));
     for (std::size_t b = t + 1; b-- > 0 && tags_[b].text.begin == place && begins(tags_[b].tag);)
       tags_[b].text = {place + before.size(), place + before.size()};
     shift_ += before.size() + own.size();
-    behind_ += behind.size();
+    blanks_after_ += after.size();
   }
 
   bool begins(std::size_t tag) const {
@@ -208,7 +208,8 @@ class OwnTexts {
   const Passage& passage_;
   std::string& text_;
   std::vector<PlacedTag>& tags_;
-  std::size_t shift_ = 0, behind_ = 0;  // blanks after texts, which follow the tags at their place
+  std::size_t shift_ = 0,
+              blanks_after_ = 0;  // blanks after texts, which follow the tags at their place
 };
 
 class DocumentWriter {
@@ -276,7 +277,7 @@ class DocumentWriter {
   void write_passage(std::size_t number) {
     const Passage& passage = document_.passages[number];
     const AlignedText& translation = translations_[number];
-    const bool is_empty = strip(translation.text).empty();  // no words are no translation
+    const bool is_empty = strip(translation.text).empty();  // without words it is none
     lacks_words_ = lacks_words_ || is_empty;
     if (is_empty || kept_[number]) return write(passage.source, number + 1);
     // For all of the passage: it may have very many tags.
@@ -288,7 +289,7 @@ class DocumentWriter {
     if (is_markdown_text(passage.writing)) tags = readable_marks(document_, passage, text, tags);
     OwnTexts(passage, text, tags).insert(elements_, number);
     write_with_tags(text, tags, passage, bare);
-    write_text(passage.space_behind, passage, bare, 0);
+    write_text(passage.space_after, passage, bare, 0);
   }
 
   void write_with_tags(std::string_view text, std::vector<PlacedTag>& tags, const Passage& passage,
@@ -314,10 +315,10 @@ class DocumentWriter {
       write_tag(known, numbered);
       last_tag = tag.tag;
       last_end = text_.size();
-      const std::string_view behind = text.substr(tag.text.end);
-      const bool is_apart_behind =
-          known.blank_behind && !tag.is_same && leads_word(text, tag.text.end);
-      if (is_apart_behind || (is_link && continues_link(behind, bytes))) text_ += ' ';
+      const std::string_view rest = text.substr(tag.text.end);
+      const bool is_apart_after =
+          known.blank_after && !tag.is_same && leads_word(text, tag.text.end);
+      if (is_apart_after || (is_link && continues_link(rest, bytes))) text_ += ' ';
       place = tag.text.end;
     }
     write_text(text.substr(place), passage, bare, 0);

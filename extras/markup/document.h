@@ -23,16 +23,16 @@ struct InlineTag {
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
   ByteRange source;  ///< in the document
-  /// In Passage::text. If empty, the tag stands in front of it. Otherwise the text stands for an
+  /// In Passage::text. If empty, the tag stands at that offset. Otherwise the text stands for an
   /// element that is kept as it is (`<code>x</code>`), and gives way to it.
   ByteRange text;
   std::size_t partner = kNone;  ///< the tag that begins or ends the same element
   /// One of a pair whose partner stands outside of the passage: it keeps its order among such tags.
   bool keeps_order = false;
-  bool blank_before = false, blank_behind = false;  ///< white space stands there
-  bool divides = false;  ///< stands where the text has the same fraction of its length before it
+  bool blank_before = false, blank_after = false;  ///< white space stands there
+  bool divides = false;  ///< placed by length: the same fraction of the text comes before it
   /// The number of a placeholder among the arguments of its format string, from 1; such
-  /// placeholders keep their order. 0: it is no placeholder, or it names its argument itself.
+  /// placeholders keep their order. 0: it is not a placeholder, or it names its argument itself.
   std::size_t argument = 0;
   bool takes_number = false;  ///< if the order changes, the number is written: %2$s
 };
@@ -65,12 +65,12 @@ enum class Apostrophes {
 struct Passage {
   ByteRange source;                  ///< in the document
   std::string text;                  ///< without tags, entities and line ends; valid UTF-8
-  std::vector<InlineTag> tags = {};  ///< in their order
+  std::vector<InlineTag> tags = {};  ///< in order
   Writing writing = Writing::HtmlText;
   Apostrophes apostrophes = Apostrophes::AsTheyAre;
   bool is_escaped = false;  ///< what is written is a text of XML: "&lt;b&gt;"
   /// White space between the text and tags around it that the document must keep: no-break spaces.
-  std::string space_before = {}, space_behind = {};
+  std::string space_before = {}, space_after = {};
 };
 
 /// A stretch that stays untranslated if its translation is not sound, or if a passage in it gets
@@ -83,9 +83,9 @@ struct CheckedStretch {
 
 struct MarkupDocument {
   std::string bytes;
-  /// Sorted by their begin. An attribute's passage may lie inside a tag of another one.
+  /// Sorted by their beginnings. An attribute's passage may lie inside a tag of another one.
   std::vector<Passage> passages = {};
-  std::vector<CheckedStretch> checked = {};  ///< in their order
+  std::vector<CheckedStretch> checked = {};  ///< in order
   /// Whether a translation of the document has its structure; null: any translation has it.
   std::function<bool(std::string_view written)> has_structure = {};
   std::string charset = {};  ///< MarkupOptions::charset
@@ -102,7 +102,7 @@ constexpr std::array<std::string_view, 7> names_of(MarkupFormat) {
 enum class LineEnds {
   ByTags,  ///< in HTML without any tag they split, else they are blanks
   Blanks,  ///< they are white space like any other
-  Split,   ///< no sentence goes across them
+  Split,   ///< no sentence crosses them
 };
 
 /// A caller's wishes about the elements of a document. The names are DeepL's.
@@ -148,15 +148,15 @@ struct AlignedWord {
 
 struct AlignedText {
   std::string text;
-  std::vector<AlignedWord> words = {};  ///< in their order; none: nothing is known
+  std::vector<AlignedWord> words = {};  ///< in order; none: nothing is known
 };
 
 /// The most words of a line that is aligned with its translation: attention takes memory for the
 /// product of the numbers of words on both sides.
 inline constexpr std::size_t kMostAlignedWords = 1'000;
 
-/// Whether the passage has tags that an alignment places. In longer passages tags go by the place
-/// in the text alone.
+/// Whether the passage has tags that an alignment places. In longer passages the place in the text
+/// alone decides.
 bool needs_alignment(const Passage& passage);
 
 /// The links of a translation that was asked for with its attention. The weight of a link is the
@@ -175,12 +175,12 @@ struct LostElement {
 
   auto operator<=>(const LostElement&) const = default;
 };
-/// In their order. If such elements are nested, the innermost ones.
+/// In order. If such elements are nested, the innermost ones.
 std::vector<LostElement> lost_elements(const MarkupDocument& document,
                                        std::span<const AlignedText> translations);
 std::string_view text_of(const MarkupDocument& document, const LostElement& element);
-/// The translations of the texts of elements, each translated by itself. If one has no words, the
-/// text stays.
+/// The translations of the texts of elements, each translated by itself. If a translation has no
+/// words, the text stays.
 using ElementTexts = std::map<LostElement, std::string>;
 
 struct TranslatedDocument {
@@ -190,8 +190,8 @@ struct TranslatedDocument {
   std::size_t untranslated = 0;
 };
 
-/// The document with a translation in the place of each passage, in its charset. Tags move with the
-/// words that they belong to (place_tags()). A lost element gets its text of `elements`.
+/// The document with its passages replaced by their translations, in its charset. Tags move with
+/// the words that they belong to (place_tags()). A lost element gets its text of `elements`.
 TranslatedDocument translated_document(const MarkupDocument& document,
                                        std::span<const AlignedText> translations,
                                        const ElementTexts& elements = {});

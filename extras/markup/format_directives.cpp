@@ -109,7 +109,7 @@ Directives pascal_directives() {
                     R"(%\d*:-?(?:\d+|\*)?(?:\.(?:\d+|\*))?)" + conversion);
 }
 
-/// Arguments are taken in their order.
+/// Arguments are taken in order.
 Directives lisp_directives() {
   return {.none = R"(~\d*[%&~|])", .next = R"(~(?:[-+]?\d+|'.|[,#vV:@])*[A-Za-z$?*()\[\]{};<>^/])"};
 }
@@ -187,7 +187,7 @@ FormatDirective directive_at(const FormatSyntax& syntax, std::string_view text,
 }
 
 /// Sorted; a directive of the next argument has its number. Nothing if a sign begins no directive:
-/// the text is no format string.
+/// the text is not a format string.
 std::optional<std::vector<std::string>> directives_of(const FormatSyntax& syntax,
                                                       std::string_view text) {
   std::vector<std::string> all;
@@ -208,7 +208,7 @@ std::optional<std::vector<std::string>> directives_of(const FormatSyntax& syntax
   return all;
 }
 
-/// The placeholders of a text whose format is not known. None of them goes beyond a sign that
+/// The placeholders of a text whose format is not known. None of them extends past a sign that
 /// another might begin with, so a text takes linear time.
 const RE2& placeholders() {
   static const std::string number = R"(%(?:\d+\$)?)", flags_and_width = "[-+#0]*[0-9.*]*";
@@ -218,7 +218,7 @@ const RE2& placeholders() {
                 R"(|%(?:\([^)%\n]*\)|<[^>%\n]*>))", conversion,                      // %(name)s
                 R"(|%\{[^}%\n]*\})",                                                 // %{name}
                 R"(|\$?(?:\{\{[^{} \n]+\}\}|\{[^{} \n]*\}))"),                       // ${name}
-      RE2::Latin1);  // bytes: a broken text is no UTF-8
+      RE2::Latin1);  // bytes: a broken text is not UTF-8
   return any;
 }
 

@@ -35,8 +35,8 @@ FormatDirective format_directive(const FormatSyntaxes& syntaxes, std::string_vie
                                  std::size_t offset);
 
 /// Whether a translation has the directives of its source in each syntax, in any order that keeps
-/// their arguments, and no sign that begins none. As in gettext, a source that is no format string
-/// itself is not compared.
+/// their arguments, and no sign that begins no directive. As in gettext, a source that is not a
+/// format string itself is not compared.
 bool have_same_directives(const FormatSyntaxes& syntaxes, std::string_view source,
                           std::string_view translation);
 
@@ -51,8 +51,8 @@ std::size_t placeholder_length(std::string_view text, std::size_t offset);
 /// and "%%".
 bool takes_next_argument(std::string_view placeholder);
 
-/// Whether a placeholder that stands for the next argument may be written with its number: not with
-/// a width that is an argument, too ("%*d"), nor with a macro of C ("%<PRIu64>").
+/// Whether a placeholder that stands for the next argument may be written with its number: not if
+/// its width is an argument, too ("%*d"), or if it has a macro of C ("%<PRIu64>").
 bool may_have_number(std::string_view placeholder);
 
 /// "%2$s" of "%s" and 2.

@@ -43,10 +43,10 @@ std::vector<WordFragment> fragments_of(std::string_view text, std::span<const By
       const char32_t code_point = next_code_point(text, offset);
       const bool is_mark = general_category(code_point).front() == 'M';  // of the character before
       const CharacterKind kind = is_mark ? last : kind_of(code_point);
-      const bool goes_on = is_mark || (kind == last && kind != CharacterKind::Alone);
+      const bool continues = is_mark || (kind == last && kind != CharacterKind::Alone);
       const bool is_cut = std::ranges::binary_search(cuts, begin);
       const std::size_t number = fragments.size() - first;
-      if (number == 0 || ((!goes_on || is_cut) && number < kMostFragments))
+      if (number == 0 || ((!continues || is_cut) && number < kMostFragments))
         fragments.push_back(
             {.place = {begin, begin}, .word = w, .has_letters = is_letter(code_point)});
       fragments.back().place.end = offset;

@@ -20,8 +20,8 @@ struct WordFragment {
 };
 
 /// A sign is a fragment by itself. So is a character of a script without spaces, such as Chinese. A
-/// word has up to 32 fragments. `words` and `cuts` are in their order; at each of `cuts`, an
-/// offset, a fragment ends. The text is valid UTF-8.
+/// word has up to 32 fragments. `words` and `cuts` are in order; at each of `cuts`, an offset, a
+/// fragment ends. The text is valid UTF-8.
 std::vector<WordFragment> fragments_of(std::string_view text, std::span<const ByteRange> words,
                                        std::span<const std::size_t> cuts = {});
 
@@ -33,8 +33,8 @@ class FragmentLinks {
   };
 
   /// Within linked words, equal fragments belong together most, then letters with letters. A sign
-  /// without a counterpart has no link. If `translation` has no words, place i of n goes to
-  /// place i of n. Both texts must outlive the links.
+  /// without a counterpart has no link. If `translation` has no words, words are linked by their
+  /// places in the texts. Both texts must outlive the links.
   FragmentLinks(std::string_view source, const AlignedText& translation, const Cuts& cuts);
 
   const std::vector<WordFragment>& source() const { return source_; }
@@ -47,8 +47,8 @@ class FragmentLinks {
   };
   /// The stretch that translates the bytes `text` of the source best, among the fragments whose
   /// owner is `owner`: the sum over its fragments of the weight inside `text` less the weight
-  /// outside is the largest. If no sum is above 0, it is the one fragment of most weight inside.
-  /// Nothing if there is none.
+  /// outside is the largest. If no sum is above 0, it is the one fragment with the most weight
+  /// inside. Nothing if there is none.
   std::optional<Stretch> best_stretch(const ByteRange& text, const std::vector<std::size_t>& owners,
                                       std::size_t owner) const;
 
@@ -66,18 +66,18 @@ class FragmentLinks {
   std::string_view source_text_, target_text_;
   std::vector<WordFragment> source_, target_;
   std::vector<std::size_t> first_of_word_;  // of source_, and its size at the end
-  std::vector<std::vector<Link>> targets_;  // of each source fragment, in their order
+  std::vector<std::vector<Link>> targets_;  // of each source fragment, in order
   std::vector<double> weights_;             // of each target fragment, over all its links
 };
 
-/// Finds a text in another one at the begins of fragments.
+/// Finds a text in another one where fragments begin.
 class FragmentSearch {
  public:
   /// Searches only at `places`: numbers of fragments of `text`. Both must outlive the search.
   FragmentSearch(std::string_view text, const std::vector<WordFragment>& fragments,
                  std::vector<std::size_t> places);
 
-  /// All places at which `wanted` stands, ascending. Takes the time of a few comparisons and of
+  /// All places at which `wanted` occurs, ascending. Takes the time of a few comparisons and of
   /// sorting the places that begin with the first kCompared bytes of `wanted`.
   std::vector<std::size_t> places_of(std::string_view wanted) const;
 

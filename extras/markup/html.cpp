@@ -78,14 +78,14 @@ using Kind = MarkupToken::Kind;
 constexpr std::string_view kHtmlBlanks = " \t\n\r\f", kNameEnds = " \t\n\r\f/>";
 
 /// A text as the parser has decoded it. The parser takes a character's number beyond 32 bits for a
-/// smaller one, and may write bytes that are no UTF-8.
+/// smaller one, and may write bytes that are not UTF-8.
 std::string valid_text(const char* decoded) { return replace_invalid_utf8(decoded); }
 
 /// The text of HTML that has no tags: entities become characters. `literal`: "<" means itself.
 enum class TagsIn { Markup, Literal };
 std::string decoded(std::string_view html, TagsIn tags) {
   if (html.find('&') == std::string_view::npos) return std::string(html);
-  // Leading white space would be none of the body.
+  // Leading white space would not be part of the body.
   const std::string page = (tags == TagsIn::Literal ? "<title>" : "<body>.") + std::string(html);
   const HtmlTree tree(page);
   std::string text;
@@ -102,8 +102,8 @@ std::string name_of_tag(std::string_view tag) {
   return ascii_lower(tag.substr(0, tag.find_first_of(kNameEnds)));
 }
 
-/// In a page the parser drops the tag of a <td> that no table is around. The first tag says whether
-/// the HTML is cut out of a table.
+/// In a page the parser drops the tag of a <td> outside of a table. The first tag says whether the
+/// HTML is cut out of a table.
 HtmlContext context_of(std::string_view html) {
   constexpr std::size_t kMostLetters = 20;  // of a tag that is looked at
   std::size_t place = html.find('<');
@@ -296,7 +296,7 @@ class TokenFinder {
     return true;
   }
 
-  /// One without quotes has no blanks, so it has few words; it stays as it is.
+  /// A value without quotes has no blanks, so it has few words; it stays as it is.
   void add_attribute_with_marks(const ByteRange& value, MarkupToken& token) const {
     const char quote = html_[value.begin];
     if (quote != '"' && quote != '\'') return;
@@ -379,7 +379,7 @@ class TokenFinder {
     push(range);
   }
 
-  /// The tag at the begin of a range; empty if there is none.
+  /// The tag at the beginning of a range; empty if there is none.
   ByteRange stray_tag(const ByteRange& range) const {
     const std::string_view text = range.of(parsed_);
     if (text.size() < 2 || text[0] != '<') return {};
@@ -415,7 +415,7 @@ namespace {
 /// Finds tags that end an element while others within it are open: <b><i></b></i>.
 class NestingCheck {
  public:
-  /// Whether the tag does. Tags come in their order.
+  /// Whether the tag does. Tags come in order.
   bool misnests(const MarkupToken& token) {
     // A mark of a template has another name.
     if (token.name.empty() || !is_ascii_letter(token.name[0])) return false;
@@ -504,7 +504,7 @@ std::string_view other_encoding(const GumboElement& meta) {
   return is_mark || is_same(name, "utf-8") || is_same(name, "utf8") ? std::string_view() : name;
 }
 
-/// The names of encodings other than UTF-8 that the page declares, in their order.
+/// The names of encodings other than UTF-8 that the page declares, in order.
 std::vector<std::string_view> other_encodings(std::string_view html) {
   // Most fragments need no tree for this.
   if (ascii_lower(html).find("<meta") == std::string::npos) return {};

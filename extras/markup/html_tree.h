@@ -1,7 +1,7 @@
-// The tree of HTML that gumbo, a parser by the HTML standard, makes. gumbo knows no bounds: a page
-// may be made so that each of its tags is compared with all that are open, or that its tree takes
-// the square of its length. The bounds here depend only on the page, so the same page is always
-// read, or always refused.
+// The tree that gumbo makes of HTML, as the HTML standard has it. gumbo sets no bounds: a page may
+// be made so that each of its tags is compared with all that are open, or that its tree's memory
+// grows with the square of its length. The bounds here depend only on the page, so the same page is
+// always read, or always refused.
 #pragma once
 
 #include <gumbo.h>

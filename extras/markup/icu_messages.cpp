@@ -30,7 +30,7 @@ std::string without_doubles(std::string text) {
   return text;
 }
 
-/// The length of "{n, plural," at the begin of a text; 0: it is not there.
+/// The length of "{n, plural," at the beginning of a text; 0: it is not there.
 std::size_t head_length(std::string_view text) {
   static const RE2 head(R"(\{\s*[\w.-]+\s*,\s*(?:plural|select|selectordinal)\s*,)", RE2::Latin1);
   re2::StringPiece rest(text.data(), text.size());
@@ -70,8 +70,8 @@ std::size_t skip_blanks(std::string_view text, std::size_t place) {
   return std::min(text.find_first_not_of(kIcuBlanks, place), text.size());
 }
 
-/// Adds the texts of an argument that is all of a range. False if it is none, or if text stands
-/// beside another one within it.
+/// Adds the texts of an argument that is all of a range. False if the range is not one, or if text
+/// stands beside another one within it.
 bool add_texts(std::string_view text, ByteRange range, int depth, std::vector<ByteRange>& texts) {
   range.begin = skip_blanks(text.substr(0, range.end), range.begin);
   const std::size_t head = head_length(range.of(text));

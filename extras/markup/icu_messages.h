@@ -1,7 +1,7 @@
 // Messages that choose one of several texts, in the syntax of ICU's MessageFormat:
 // {n, plural, one {# file} other {# files}}, and the same with select and selectordinal.
 //
-// An apostrophe before a bracket or a "#" quotes all up to the next one, and two are one
+// An apostrophe before a bracket or a "#" quotes everything up to the next one, and two are one
 // apostrophe. Others are text: that is ICU's default. Programs may ask for a mode in which each one
 // quotes.
 #pragma once
@@ -19,8 +19,8 @@ namespace dragoman {
 
 struct IcuMessage {
   bool chooses = false;  ///< it has an argument that chooses
-  /// The texts of the branches, in their order, if such an argument is all of the message; those of
-  /// a branch that is one itself are its own. Empty: other text stands beside the argument.
+  /// The texts of the branches, in order, if such an argument is all of the message. A branch that
+  /// is one itself is replaced by its texts. Empty: other text stands beside the argument.
   std::vector<ByteRange> texts = {};
   /// In the texts of a translation. Both of ICU's modes read them as text.
   Apostrophes apostrophes = Apostrophes::Typographic;

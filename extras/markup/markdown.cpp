@@ -60,7 +60,7 @@ struct Insertion {
 
 struct MarkdownTokens {
   std::vector<MarkupToken> tokens;
-  std::vector<Insertion> insertions = {};  ///< in their order
+  std::vector<Insertion> insertions = {};  ///< in order
 };
 
 /// The tokens of a block, from its first to its last. md4c says where texts stand, and which spans
@@ -89,7 +89,7 @@ class BlockReader {
  private:
   bool at(std::string_view mark) const { return masked_.compare(place_, mark.size(), mark) == 0; }
 
-  /// The begin of the block: its first marks end where its first text begins.
+  /// The beginning of the block: its first marks end where its first text begins.
   std::optional<std::size_t> find_begin(std::size_t marks) {
     constexpr std::size_t kMostTries = 1'000;
     std::size_t text = events_[marks].place.begin;
@@ -326,20 +326,20 @@ class BlockReader {
 
   bool read_code() {
     const auto end = end_of_span(MarkdownSpan::Code);
-    const std::size_t behind = masked_.find_first_not_of('`', place_);
-    if (!end || behind == std::string::npos) return false;
-    const std::size_t length = behind - place_;
-    std::size_t run = masked_.find('`', behind), run_end = 0;
+    const std::size_t ticks_end = masked_.find_first_not_of('`', place_);
+    if (!end || ticks_end == std::string::npos) return false;
+    const std::size_t length = ticks_end - place_;
+    std::size_t run = masked_.find('`', ticks_end), run_end = 0;
     for (; run != std::string::npos; run = masked_.find('`', run_end)) {
       run_end = std::min(masked_.find_first_not_of('`', run), masked_.size());
       if (run_end - run == length) break;
     }
     if (run == std::string::npos) return false;
-    // If a block begins with code, this may not be the begin of that code.
+    // If a block begins with code, this may not be the beginning of that code.
     const std::size_t text = events_[next_].place.begin;
-    if (text < behind || text > run) return false;
+    if (text < ticks_end || text > run) return false;
     next_ = *end + 1;
-    const std::string_view code = original_.substr(behind, run - behind);
+    const std::string_view code = original_.substr(ticks_end, run - ticks_end);
     push(Kind::Kept, run_end, {}, code.size() > kMostCode ? "" : std::string(code));
     return true;
   }
@@ -402,10 +402,10 @@ class BlockReader {
     const std::string_view text = label.of(original_);
     if (has_lines(text)) return false;
     if (!has_letter_or_digit(text)) return true;
-    const bool is_empty_behind = end > label.end + 1;  // [text][]
+    const bool has_empty_label = end > label.end + 1;  // [text][]
     read_.insertions.push_back(
-        {.place = is_empty_behind ? end - 1 : end,
-         .text = is_empty_behind ? std::string(text) : join_text("[", text, "]")});
+        {.place = has_empty_label ? end - 1 : end,
+         .text = has_empty_label ? std::string(text) : join_text("[", text, "]")});
     return true;
   }
 
@@ -481,10 +481,10 @@ class DocumentReader {
 
   /// The number of bytes that are inserted before a place, or at it.
   std::size_t inserted_before(std::size_t place) const {
-    const auto behind = std::ranges::upper_bound(insertions_, place, {}, &Insertion::place);
-    return behind == insertions_.begin()
+    const auto after = std::ranges::upper_bound(insertions_, place, {}, &Insertion::place);
+    return after == insertions_.begin()
                ? 0
-               : sums_[static_cast<std::size_t>(behind - insertions_.begin()) - 1];
+               : sums_[static_cast<std::size_t>(after - insertions_.begin()) - 1];
   }
 
   const MaskedMarkdown markdown_;

@@ -89,7 +89,7 @@ class Masker {
       if (kLineEnds.find(masked_.text[i]) == std::string_view::npos) masked_.text[i] = ' ';
   }
 
-  /// A line without the blanks at its end, which are no part of a fence.
+  /// A line without the blanks at its end, which are not part of a fence.
   std::string_view fence_at(const ByteRange& range) const {
     const std::string_view text = line(range);
     return text.substr(0, text.find_last_not_of(" \t") + 1);
@@ -160,7 +160,7 @@ class Masker {
 
   // ---- templates, mathematics and the constructs of generators of sites -------------------------
 
-  /// The rest of a line after the marks of quotes and the blanks at its begin.
+  /// The rest of a line after the marks of quotes and the blanks at its beginning.
   ByteRange content(const ByteRange& range) const {
     const std::string_view text = line(range);
     return {range.begin + std::min(text.find_first_not_of(" \t>"), text.size()), range.end};
@@ -186,7 +186,7 @@ class Masker {
     return begins;
   }
 
-  /// Its line is an empty heading, which ends a paragraph, and ends no block of HTML.
+  /// Its line is an empty heading, which ends a paragraph, but no block of HTML.
   void keep_line(const ByteRange& range) {
     const ByteRange kept = content(range);
     if (kept.empty()) return;
@@ -194,7 +194,7 @@ class Masker {
     masked_.text[kept.begin] = '#';
   }
 
-  /// Masks a line that stays as it is, and the lines after it that belong to it. Whether it is one.
+  /// Masks a line that stays as it is, and the lines that belong to it. Returns whether it is one.
   bool mask_kept_lines(const ByteRange& range) {
     const std::string_view text = strip(line(content(range)));
     if (range.begin < kept_until_) return true;
@@ -254,7 +254,7 @@ class Masker {
     return RE2::FullMatch(piece(text), component) ? ">" : "";
   }
 
-  /// Masks the lines up to the one with `end`, unless that is far away. Whether it is near.
+  /// Masks the lines up to the one with `end`, unless that is far away. Returns whether it is near.
   bool keep_lines(const ByteRange& first, std::string_view end) {
     std::size_t last = first.end;
     for (std::size_t lines = 0; lines < kMostLines && last < masked_.text.size(); ++lines) {

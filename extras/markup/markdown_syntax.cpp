@@ -29,7 +29,7 @@ bool is_delimiter_row(std::string_view line) {
          line.find('|') != std::string_view::npos && line.find('-') != std::string_view::npos;
 }
 
-/// Markdown with other signs for brackets: the same blocks, without links and their definitions.
+/// Markdown with other characters for brackets: the same blocks, but no links or definitions.
 std::string without_brackets(std::string_view markdown) {
   constexpr std::string_view kBegin = "<![CDATA[", kEnd = "]]>";  // of a block
   std::string text(markdown);
@@ -135,7 +135,7 @@ std::vector<std::size_t> heads_within_paragraphs(std::string_view markdown,
 /// some lines.
 class WidenedMarkdown {
  public:
-  /// `apart`: the begins of the lines that get a blank line before them.
+  /// `apart`: where the lines begin that get a blank line before them.
   WidenedMarkdown(std::string_view markdown, const std::vector<std::size_t>& apart) {
     auto next = apart.begin();
     for (std::size_t begin = 0; begin < markdown.size();) {
@@ -158,8 +158,8 @@ class WidenedMarkdown {
 
   /// The place in the document.
   std::size_t original(std::size_t place) const {
-    const auto behind = std::ranges::upper_bound(added_, place, {}, &Added::end);
-    return behind == added_.begin() ? place : place - (behind - 1)->sum;
+    const auto after = std::ranges::upper_bound(added_, place, {}, &Added::end);
+    return after == added_.begin() ? place : place - (after - 1)->sum;
   }
 
  private:
@@ -210,7 +210,7 @@ std::string described(MD_BLOCKTYPE type, const void* detail) {
 
 struct ParsedMarkdown {
   std::vector<MarkdownBlock> blocks = {};
-  std::vector<std::string> structure = {};  ///< each begin and end of a block
+  std::vector<std::string> structure = {};  ///< each beginning and end of a block
   std::vector<std::string> kept = {};       ///< within them: code, tags, addresses
 };
 
@@ -360,7 +360,7 @@ std::vector<MarkdownBlock> markdown_blocks(std::string_view markdown) {
 }
 
 std::vector<std::string> markdown_structure(std::string_view markdown) {
-  constexpr std::string_view kWritable = "@#:";  // begins of marks that a translation may have, too
+  constexpr std::string_view kWritable = "@#:";  // of marks that a translation may have, too
   const MaskedMarkdown masked = masked_markdown(markdown);
   ParsedMarkdown all = parsed(masked.text);
   for (const MaskedMarkdown::Label& label : masked.labels) {
@@ -406,7 +406,7 @@ class TailReader {
   }
 
  private:
-  // So that many links that never end take no quadratic time.
+  // Keeps many links that never end from taking quadratic time.
   static constexpr std::size_t kLongest = 10'000;
 
   bool at(char c) const { return place_ < text_.size() && text_[place_] == c; }

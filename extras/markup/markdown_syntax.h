@@ -30,7 +30,7 @@ struct MaskedMarkdown {
     ByteRange place;
     Role role;
   };
-  std::vector<Label> labels = {};  ///< in their order
+  std::vector<Label> labels = {};  ///< in order
 };
 
 /// The view must outlive the result.
@@ -64,16 +64,16 @@ struct MarkdownEvent {
 /// A paragraph, a heading or a table cell.
 struct MarkdownBlock {
   std::vector<MarkdownEvent> events = {};
-  std::size_t earliest = 0;  ///< its begin is not before
+  std::size_t earliest = 0;  ///< it does not begin before this
   bool is_cell = false;
 };
 
-/// The blocks that have text. Throws Error if memory does not suffice.
+/// The blocks that have text. Throws Error if memory runs out.
 std::vector<MarkdownBlock> markdown_blocks(std::string_view markdown);
 
-/// What no translation may change: all blocks in their order; then the code, the tags and the
-/// addresses of links within them, and the labels of masked_markdown(), sorted. `markdown` is not
-/// masked. Throws Error as markdown_blocks() does.
+/// What no translation may change: all blocks in order; then the code, the tags and the addresses
+/// of links within them, and the labels of masked_markdown(), sorted. `markdown` is not masked.
+/// Throws Error as markdown_blocks() does.
 std::vector<std::string> markdown_structure(std::string_view markdown);
 
 /// The end of a link or an image, after its text.

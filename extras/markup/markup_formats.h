@@ -68,12 +68,12 @@ MarkupDocument parse_vtt(std::string vtt);
 /// `po` is valid UTF-8. An empty msgstr becomes the translation of msgid, and msgstr[1] and above
 /// that of msgid_plural. All other lines stay as they are: comments, translations that are there,
 /// obsolete messages. Placeholders (%s, %(name)s, {0}) are kept text: each comes out once. Line
-/// ends, tabs and other white space but blanks divide a message into fields. A message stays
+/// ends, tabs and white space other than blanks divide a message into fields. A message stays
 /// untranslated (MarkupDocument::checked) if a field with words gets none, if its flags name its
 /// format and the written translation has other placeholders, and if it has a plural, but the
 /// header declares neither Plural-Forms nor a known Language. If a translation is filled in, the
 /// header declares UTF-8, and the rule of its language if it lacks one and there are plurals; empty
-/// plurals get as many forms as the rule has. Throws Error with the line that is no PO.
+/// plurals get as many forms as the rule has. Throws Error with the line that is not PO.
 MarkupDocument parse_po(const std::string& po);
 
 /// The name of the encoding that the header of a catalogue declares, as a part of the text; empty:

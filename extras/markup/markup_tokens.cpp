@@ -29,7 +29,7 @@ std::size_t number_length(std::string_view text) {
   std::uint32_t number = 0;
   const auto [end, fault] =
       std::from_chars(text.data() + (is_hex ? 3 : 2), last, number, is_hex ? 16 : 10);
-  // HTML reads these as signs of Windows-1252.
+  // HTML reads these as characters of Windows-1252.
   const bool is_sign = number >= 0x80 && number <= 0x9F;
   if (fault != std::errc() || is_sign || !is_space(number)) return 0;
   return static_cast<std::size_t>(end - text.data()) + (end != last && *end == ';' ? 1 : 0);
@@ -38,7 +38,7 @@ std::size_t number_length(std::string_view text) {
 /// The length of the reference to white space that a text begins with (&nbsp;, &#160;, &#xA0;); 0:
 /// it begins with none. In HTML numbers and "nbsp" need no semicolon.
 std::size_t space_reference_length(std::string_view text) {
-  // A name that is the begin of another stands after it.
+  // A name that is the beginning of another one stands after it.
   static constexpr std::array<std::string_view, 17> kNames = {
       "&nbsp;",      "&nbsp",    "&NonBreakingSpace;", "&Tab;",         "&NewLine;",   "&ensp;",
       "&emsp;",      "&emsp13;", "&emsp14;",           "&numsp;",       "&puncsp;",    "&thinsp;",
@@ -246,7 +246,7 @@ class Stretch {
             .text = {text.size(), text.size()},
             .keeps_order = is_half && partners_[t] == InlineTag::kNone,
             .blank_before = !is_half && blank_before,
-            .blank_behind = !is_half && (ends ? blank_before : is_blank_next),
+            .blank_after = !is_half && (ends ? blank_before : is_blank_next),
             .argument = tokens_[t].argument,
             .takes_number = tokens_[t].takes_number};
   }
@@ -257,7 +257,7 @@ class Stretch {
     const std::size_t lead = lead_of(text), trail = trail_of(text.substr(lead));
     if (tokens_[begin_].kind != Kind::Text) passage.space_before = kept_space(text.substr(0, lead));
     if (tokens_[end_ - 1].kind != Kind::Text)
-      passage.space_behind = kept_space(text.substr(text.size() - trail));
+      passage.space_after = kept_space(text.substr(text.size() - trail));
     text = text.substr(lead, text.size() - lead - trail);
     const auto moved = [&](std::size_t place) {
       return std::min(place - std::min(place, lead), text.size());
@@ -316,7 +316,7 @@ std::vector<MarkupToken> split_at_line_ends(std::string_view document,
   for (MarkupToken& token : tokens) {
     const std::vector<ByteRange> source = lines_of(token.source.of(document));
     const std::vector<ByteRange> text = lines_of(token.text);
-    // A line end that is written as an entity is no line end of the document.
+    // A line end that is written as an entity is not a line end of the document.
     if (token.kind != Kind::Text || source.size() != text.size()) {
       split.push_back(std::move(token));
       continue;
@@ -336,14 +336,14 @@ std::vector<MarkupToken> split_at_line_ends(std::string_view document,
   return split;
 }
 
-// ---- texts that are no documents ----------------------------------------------------------------
+// ---- texts that are not documents ---------------------------------------------------------------
 
 namespace {
 
 bool is_name(char c) { return is_ascii_letter(c) || is_ascii_digit(c) || c == '_'; }
 
 // Each of the next four functions stops at a character that might begin another tag or sequence of
-// its kind, so no byte is looked at for more than one begin of a kind.
+// its kind, so no byte is looked at for two beginnings of a kind.
 
 /// `<b>`, `</font>`, `<a href="x">`; 0 if there is none.
 std::size_t tag_length(std::string_view text) {
@@ -398,7 +398,7 @@ FormatDirective placeholder_at(std::string_view text, std::size_t offset,
                                const FormatSyntaxes& formats) {
   using enum FormatDirective::Argument;
   FormatDirective directive = format_directive(formats, text, offset);
-  // In Java's formats a text in quotes is a directive, but one for people.
+  // In Java's formats a text in quotes is a directive, but its text is for people.
   if (directive.length > 0 && (directive.argument != None || text[offset] != '\'')) {
     const std::size_t end = offset + directive.length;
     if (directive.argument != None && is_ascii_letter(text[end - 1]))

@@ -41,9 +41,9 @@ struct MarkupToken {
   Apostrophes apostrophes = Apostrophes::AsTheyAre;  ///< of the passage with this text
 };
 
-/// The passages of a document. `tokens` are in their order, without gaps between two that split. A
+/// The passages of a document. `tokens` are in order, without gaps between two that split. A
 /// stretch between tokens that split is a passage if its text has a letter or a digit; white space
-/// and tags around that text are no part of it.
+/// and tags around that text are not part of it.
 std::vector<Passage> passages_of(std::string_view document, const std::vector<MarkupToken>& tokens,
                                  Writing writing);
 
@@ -51,7 +51,7 @@ std::vector<Passage> passages_of(std::string_view document, const std::vector<Ma
 std::vector<MarkupToken> split_at_line_ends(std::string_view document,
                                             std::vector<MarkupToken> tokens);
 
-// ---- texts that are no documents of markup, and yet may have tags and placeholders --------------
+// ---- texts that are not documents of markup, and yet may have tags and placeholders -------------
 
 /// What is kept besides tags (`<b>`, `</b>`, `<br/>`).
 enum class AlsoKept {
@@ -61,9 +61,9 @@ enum class AlsoKept {
   Placeholders,
 };
 
-/// The tokens of `text`, whose places are counted from its begin. A "<" or "%" that begins nothing
-/// of this kind is text. The directives of `formats` are placeholders, too. Placeholders that stand
-/// for the next argument have their number in MarkupToken::argument.
+/// The tokens of `text`, whose places are counted from its beginning. A "<" or "%" that begins
+/// nothing of this kind is text. The directives of `formats` are placeholders, too. Placeholders
+/// that stand for the next argument have their number in MarkupToken::argument.
 std::vector<MarkupToken> text_tokens(std::string_view text, AlsoKept also,
                                      const FormatSyntaxes& formats = {});
 

@@ -51,7 +51,7 @@ std::vector<TagNode> tag_tree(const Passage& passage) {
   return nodes;
 }
 
-/// The most different texts of a passage that stand for kept elements and touch letters.
+/// The most texts, all different, of a passage that stand for kept elements and touch letters.
 constexpr std::size_t kMostTouching = 64;
 
 /// Whether a letter, a mark or a digit ends in front of an offset and another begins there.
@@ -69,26 +69,26 @@ bool is_within_word(std::string_view text, std::size_t offset) {
 /// such a place.
 FragmentLinks::Cuts cuts_of(const Passage& passage, std::string_view translation) {
   struct Touches {
-    bool before = false, behind = false;
+    bool before = false, after = false;
   };
   FragmentLinks::Cuts cuts;
   std::map<std::string_view, Touches> kept;
   for (const InlineTag& tag : passage.tags) {
     const bool before = is_within_word(passage.text, tag.text.begin);
-    const bool behind = is_within_word(passage.text, tag.text.end);
+    const bool after = is_within_word(passage.text, tag.text.end);
     if (before) cuts.source.push_back(tag.text.begin);
-    if (behind) cuts.source.push_back(tag.text.end);
-    if (tag.text.empty() || !(before || behind) || kept.size() == kMostTouching) continue;
+    if (after) cuts.source.push_back(tag.text.end);
+    if (tag.text.empty() || !(before || after) || kept.size() == kMostTouching) continue;
     Touches& touches = kept[tag.text.of(passage.text)];
     touches.before = touches.before || before;
-    touches.behind = touches.behind || behind;
+    touches.after = touches.after || after;
   }
   for (const auto& [text, touches] : kept)
     for (std::size_t begin = translation.find(text); begin != std::string_view::npos;
          begin = translation.find(text, begin + text.size())) {
       const std::size_t end = begin + text.size();
       if ((is_within_word(translation, begin) && !touches.before) ||
-          (is_within_word(translation, end) && !touches.behind))
+          (is_within_word(translation, end) && !touches.after))
         continue;
       cuts.target.insert(cuts.target.end(), {begin, end});
     }
@@ -245,7 +245,7 @@ class TagPlacer {
     return sorted;
   }
 
-  /// Text that is kept takes the place of other text. So it takes only text that is sure to be its
+  /// Text that is kept takes the place of other text. So it only takes text that is surely its
   /// translation, and never the last word: the other words of the source have a translation, too.
   std::optional<Stretch> best_stretch(std::size_t parent, std::size_t child) const {
     const auto stretch = links_.best_stretch(nodes_[child].text, owners_, parent);

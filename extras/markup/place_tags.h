@@ -15,7 +15,7 @@ struct PlacedTag {
 };
 
 /// Each tag once, in the order in which they are written; their texts do not overlap. An element
-/// takes the stretch of the translation whose words come most from its own. Elements of the same
+/// takes the stretch of the translation whose words come mostly from its own. Elements of the same
 /// parent do not overlap, and stay inside of it. A single tag goes after the translation of the
 /// word in front of it, or before that of the next word if it touches that one alone. All tags stay
 /// on their side of half an element whose other half is in another passage.

@@ -82,7 +82,7 @@ struct PoFile {
   std::vector<PoMessage> messages;  ///< at least one
 };
 
-/// The text without the white space at its begin.
+/// The text without the white space at its beginning.
 std::string_view strip_begin(std::string_view text) {
   const std::string_view stripped = strip(text);
   return text.substr(stripped.empty() ? text.size()
@@ -179,7 +179,7 @@ class PoReader {
   std::size_t forms_ = 0;           // of its translation
 };
 
-/// Throws Error with the line that is no PO.
+/// Throws Error with the line that is not PO.
 PoFile read_po(std::string_view po) { return PoReader(po).read(); }
 
 /// The number of placeholders that stand for the next argument.
@@ -238,7 +238,7 @@ const PluralRule* plural_rule_of(std::string_view language) {
   return nullptr;
 }
 
-/// The number of plural forms that a field of a header says; 0: it says none, as the one that
+/// The number of plural forms that a field of a header states; 0: it states none, like the one that
 /// xgettext writes ("nplurals=INTEGER; plural=EXPRESSION;").
 std::size_t forms_of(std::string_view field) {
   constexpr std::string_view kCount = "nplurals=";

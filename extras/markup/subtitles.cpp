@@ -77,7 +77,7 @@ std::vector<CaptionLine> caption_lines(std::string_view srt) {
 }
 
 /// The lines of text of all cues. A blank line ends a cue; blocks without a time (the header,
-/// notes, styles) and the identifiers in front of times are none.
+/// notes, styles) and the identifiers in front of times are not text.
 std::vector<CaptionLine> cue_lines(std::string_view vtt) {
   std::string_view header = vtt;
   if (header.starts_with(kByteOrderMark)) header.remove_prefix(kByteOrderMark.size());
@@ -103,7 +103,7 @@ bool is_blank(const MarkupToken& token) {
   return token.kind == Kind::Text && strip(token.text).empty();
 }
 
-/// The length of the sign of another speaker, or of a song, at the begin of a text: "- ".
+/// The length of the sign of another speaker, or of a song, at the start of a text: "- ".
 std::size_t sign_length(std::string_view text) {
   for (const std::string_view sign :
        {"-", "\u2010", "\u2013", "\u2014", ">>", "\u266A", "\u266B", "\u266C"})
@@ -124,7 +124,7 @@ std::size_t song_end_length(std::string_view text) {
 }
 
 /// The end of the last sign that stands before the words of a line, perhaps after tags and other
-/// signs; its begin if there is none.
+/// signs; the line's beginning if there is none.
 std::size_t end_of_signs(std::string_view document, const std::vector<MarkupToken>& line) {
   std::size_t end = line.front().source.begin;
   for (const MarkupToken& token : line) {
@@ -138,8 +138,8 @@ std::size_t end_of_signs(std::string_view document, const std::vector<MarkupToke
   return end;
 }
 
-/// The begin of the signs of songs after the words of a line, perhaps before tags; its end if there
-/// is none. It is not before `earliest`.
+/// The beginning of the signs of songs after the words of a line, perhaps before tags; the line's
+/// end if there is none. It is not before `earliest`.
 std::size_t begin_of_signs(std::string_view document, const std::vector<MarkupToken>& line,
                            std::size_t earliest) {
   std::size_t begin = line.back().source.end;
@@ -191,7 +191,7 @@ std::string plain_line(std::string_view line, Writing writing) {
 }
 
 /// Whether a sentence that `line` leaves open continues in `next`.
-bool goes_on(std::string_view line, std::string_view next, Writing writing) {
+bool sentence_continues(std::string_view line, std::string_view next, Writing writing) {
   const std::string text = plain_line(line, writing), rest = plain_line(next, writing);
   if (!has_letter_or_digit(text) || !has_letter_or_digit(rest)) return false;
   for (const std::string_view stop :
@@ -210,9 +210,9 @@ class CaptionTokens {
       : document_(document), writing_(writing) {}
 
   void add(const CaptionLine& line) {
-    const bool continues = !sentence_.empty() && sentence_.size() < kMostJoined &&
-                           line.caption <= last_.caption + 1 &&
-                           goes_on(last_.place.of(document_), line.place.of(document_), writing_);
+    const bool continues =
+        !sentence_.empty() && sentence_.size() < kMostJoined && line.caption <= last_.caption + 1 &&
+        sentence_continues(last_.place.of(document_), line.place.of(document_), writing_);
     if (!continues) end_sentence();
     sentence_.push_back(line_tokens(line.place.of(document_), line.place.begin, writing_));
     last_ = line;
@@ -227,7 +227,7 @@ class CaptionTokens {
  private:
   using Line = std::vector<MarkupToken>;
 
-  /// All up to a place stays, and ends a sentence.
+  /// Everything up to a place stays, and ends a sentence.
   void split(std::size_t end) {
     tokens_.push_back({.kind = Kind::Splits, .source = {place_, end}});
     place_ = end;
@@ -303,7 +303,7 @@ class CaptionTokens {
   std::size_t place_ = 0;
   std::vector<Line> sentence_;  // its lines
   CaptionLine last_{};
-  std::set<std::size_t> of_lines_;  // begins of the tags that stay at the ends of their lines
+  std::set<std::size_t> of_lines_;  // where tags begin that stay at the ends of their lines
 };
 
 MarkupDocument document_of(std::string bytes, const std::vector<CaptionLine>& lines,

@@ -16,7 +16,7 @@ using Kind = MarkupToken::Kind;
 /// The signs around a mark.
 struct MarkSigns {
   std::string_view begin, end;
-  /// A mark with one of these is none: "{{" may be text, and its end stand elsewhere in the page.
+  /// With one of these it is not a mark: "{{" may be text, and its end stand elsewhere in the page.
   std::array<std::string_view, 2> never_inside = {};
 };
 
@@ -30,7 +30,7 @@ constexpr std::array<MarkSigns, 8> kSigns = {{{"{{!--", "--}}"},
                                               {"<?php", "?>"},
                                               {"<?=", "?>"}}};
 
-/// The first word of a mark after its begin sign.
+/// The first word of a mark after its opening sign.
 std::string_view word_of(std::string_view inside) {
   inside.remove_prefix(std::min(inside.find_first_not_of(" \t\r\n-+~#^/"), inside.size()));
   const auto is_word = [](char c) { return is_ascii_letter(c) || is_ascii_digit(c) || c == '_'; };

@@ -11,9 +11,9 @@
 
 namespace dragoman {
 
-/// The marks of a text in their order, as tokens without text. One that ends another mark
-/// ({% endif %}, {{/if}}) closes it; other statements keep their order (Kind::Opens). A mark that
-/// never ends is none.
+/// The marks of a text in order, as tokens without text. One that ends another mark ({% endif %},
+/// {{/if}}) closes it; other statements keep their order (Kind::Opens). A mark that never ends is
+/// text.
 std::vector<MarkupToken> template_marks(std::string_view text);
 
 /// The same with the texts between them: Kind::Text, not decoded.

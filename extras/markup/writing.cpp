@@ -87,8 +87,8 @@ std::string xml_text(std::string_view text, char after) {
   return written;
 }
 
-/// A section cannot have its own end in it, and what it has is no reference: it ends within such
-/// signs, and another one begins.
+/// A section cannot have its own end in it, and it has no references: it ends within such signs,
+/// and another one begins.
 std::string cdata_text(std::string_view text, char after) {
   std::string written;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -185,8 +185,8 @@ class TextWriter {
   char at(std::size_t i) const { return i < text_.size() ? text_[i] : after_; }
   char before(std::size_t i) const { return i > 0 ? text_[i - 1] : before_; }
 
-  /// The place of the sign that Markdown would read because it stands at the begin of a line; the
-  /// end of the text if there is none.
+  /// The place of the sign that Markdown would read because it stands at the beginning of a line;
+  /// the end of the text if there is none.
   std::size_t sign_at_line_begin() const {
     if (text_.empty()) return 0;
     const std::size_t digits = std::min(text_.find_first_not_of(kAsciiDigits), text_.size());
@@ -417,7 +417,7 @@ class MarkPlacer {
     return neighbour_of(static_cast<unsigned char>(source(tags_[t - 1]).back()));
   }
 
-  Neighbour behind(std::size_t t, std::size_t place) const {
+  Neighbour after(std::size_t t, std::size_t place) const {
     if (place < highest(t)) return neighbour_of(next_code_point(text_, place));
     if (t + 1 == tags_.size()) return Neighbour::Blank;
     return neighbour_of(static_cast<unsigned char>(source(tags_[t + 1]).front()));
@@ -427,8 +427,8 @@ class MarkPlacer {
   void move(std::size_t t) {
     std::size_t place = tags_[t].text.begin;
     const bool opens = this->opens(tags_[t]);
-    const auto inner = [&] { return opens ? behind(t, place) : before(t, place); };
-    const auto outer = [&] { return opens ? before(t, place) : behind(t, place); };
+    const auto inner = [&] { return opens ? after(t, place) : before(t, place); };
+    const auto outer = [&] { return opens ? before(t, place) : after(t, place); };
     const auto step = [&](bool forward) {
       if (forward ? place >= highest(t) : place <= lowest(t)) return false;
       if (forward)

@@ -101,7 +101,7 @@ DecodedText section_text(std::string_view xml, const ByteRange& inside) {
   return section;
 }
 
-/// A text that is no HTML stays untranslated if its translation would be read as HTML.
+/// A text that is not HTML stays untranslated if its translation would be read as HTML.
 CheckedStretch check_of_plain_text(std::string_view xml, const ByteRange& text, bool is_cdata) {
   const auto is_plain = [is_cdata](std::string_view written) {
     if (!is_cdata) return !is_html(decoded_xml(written, {0, written.size()}).text);

@@ -24,12 +24,12 @@ enum class XmlFormat {
 XmlFormat xml_format(std::string_view xml, const std::vector<MarkupToken>& tokens);
 
 /// Adds titles, descriptions and contents to the document, whose tokens are given. If one of them
-/// is HTML, escaped or in a CDATA section, it is read as HTML. If it is not, it stays untranslated
-/// if its translation would be read so.
+/// is HTML, escaped or in a CDATA section, it is read as HTML. Other texts stay untranslated if
+/// their translations would be read as HTML.
 void add_rss_texts(const std::vector<MarkupToken>& tokens, MarkupDocument& document);
 
 /// Adds the strings of Android to the document, whose tokens are given. Kept are placeholders,
-/// tags, escaped ones, too, <xliff:g>, references ("@string/x") and what is not translatable. "\n"
+/// tags (also escaped ones), <xliff:g>, references ("@string/x") and what is not translatable. "\n"
 /// ends a sentence. A string stays untranslated if its translation has other placeholders.
 void add_android_strings(std::vector<MarkupToken> tokens, MarkupDocument& document);
 

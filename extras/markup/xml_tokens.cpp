@@ -107,7 +107,7 @@ class XmlReader {
     throw Error("xml: line ", line, ", column ", column, ": ", XML_ErrorString(code));
   }
 
-  /// The end of the fragment is no place that the parser knows.
+  /// The parser does not know the place of the fragment's end.
   [[noreturn]] void fail_at_the_end() const {
     const std::size_t line = xml_.rfind('\n');
     const std::size_t line_begin = line == std::string_view::npos ? mark_size(xml_) : line + 1;
@@ -141,7 +141,7 @@ class XmlReader {
     if (place) of(self).add(is_excluded(attributes) ? Kind::Kept : Kind::Opens, *place, name);
   }
 
-  /// `attributes`: names and values by turns, those that the document type supplies, too.
+  /// `attributes`: names and values in turn, also those that the document type supplies.
   static bool is_excluded(const XML_Char** attributes) {
     for (; *attributes != nullptr; attributes += 2) {
       const std::string_view name = attributes[0], value = attributes[1];
@@ -216,8 +216,8 @@ class XmlReader {
     reader.tokens_.back().text = value;
   }
 
-  /// Empty if it is not known, or is no short text. A document type that is elsewhere most likely
-  /// declares the names of HTML.
+  /// Empty if it is not known, or is not a short text. A document type that is elsewhere most
+  /// likely declares the names of HTML.
   const std::string& value_of(const std::string& reference) {
     const auto [entity, is_new] = entities_.try_emplace(reference);
     if (is_new) entity->second = html_character(reference);

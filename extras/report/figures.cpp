@@ -14,7 +14,7 @@ namespace dragoman {
 
 namespace {
 
-/// In px, as all lengths of a figure.
+/// In px, like all lengths of a figure.
 constexpr double kFigureFont = 11, kFigureGap = 6, kFigureMargin = 8, kFigureTitle = 24;
 constexpr std::string_view kQuietFill = " fill=\"#555555\"";
 
@@ -24,7 +24,7 @@ constexpr double kCharacter = 0.62 * kFigureFont;
 /// With one decimal.
 std::string figure_number(double value) { return fixed_text(value, 1); }
 
-/// About the width of a text, which is measured by its characters.
+/// The approximate width of a text, by the number of its characters.
 double figure_width_of(std::string_view text) {
   return static_cast<double>(count_code_points(text)) * kCharacter;
 }

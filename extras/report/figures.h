@@ -15,7 +15,7 @@ struct AttentionFigure {
   std::vector<float> weights;           ///< [rows, keys], from 0 to 1
 };
 
-/// A cell's darkness shows its weight, and its <title> says the number.
+/// A cell's darkness shows its weight, and its <title> gives the number.
 std::string to_svg(const AttentionFigure& figure);
 
 /// The attention matrix of one head.
@@ -47,7 +47,7 @@ struct StripsFigure {
   std::vector<Strip> strips;
 };
 
-/// The largest number of all strips is the darkest; a key says the colours.
+/// The largest number of all strips is the darkest; a key explains the colours.
 std::string to_svg(const StripsFigure& figure);
 
 }  // namespace dragoman

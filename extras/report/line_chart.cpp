@@ -110,7 +110,7 @@ double widest(const Ticks& ticks) {
   return width;
 }
 
-/// The numbers of both axes, and the way from values to coordinates of the drawing.
+/// The numbers of both axes, and the mapping from values to coordinates of the drawing.
 struct Scale {
   Range x, y;
   Ticks columns, rows;  ///< columns in units of the x axis

@@ -25,7 +25,7 @@ std::map<std::string, double> numbers_of(const json& line) {
 }
 
 /// Removes the points after `update`: the run has gone back to it.
-void forget_behind(std::vector<LogPoint>& points, std::int64_t update) {
+void forget_after(std::vector<LogPoint>& points, std::int64_t update) {
   while (!points.empty() && points.back().update > update) points.pop_back();
 }
 
@@ -67,8 +67,8 @@ LogPoint point_of(const json& line) {
 }
 
 void add_point(RunHistory& history, std::vector<LogPoint>& points, LogPoint point) {
-  forget_behind(history.updates, point.update);
-  forget_behind(history.validations, point.update);
+  forget_after(history.updates, point.update);
+  forget_after(history.validations, point.update);
   if (!points.empty() && points.back().update == point.update) points.pop_back();
   points.push_back(std::move(point));
 }

@@ -32,7 +32,7 @@ struct LogPoint {
   std::optional<double> number(const std::string& name) const;
 };
 
-/// The name of a number of one text among those numbers: the "bleu" or "chrf" of one of several
+/// The name in LogPoint::numbers of a number of one text: the "bleu" or "chrf" of one of several
 /// validation texts, or the "loss" of one of several training files.
 std::string text_number(const std::string& metric, const std::string& name);
 
@@ -48,7 +48,7 @@ struct RunHistory {
   bool empty() const { return updates.empty() && validations.empty(); }
   /// A setting of the last start; empty if it is not known.
   std::string setting(const std::string& name) const;
-  /// The names of the texts of which the last validation has this text_number().
+  /// The names of the texts for which the last validation has this text_number().
   std::vector<std::string> texts_with(const std::string& metric) const;
   /// That of the last validation that has one; null: none has.
   const AttentionLine* last_attention() const;

@@ -120,7 +120,7 @@ std::string member_of(std::string_view axis) {
   return "";
 }
 
-/// The unit in which the largest number is short.
+/// The axis with the unit in which its largest number is short.
 XAxis axis_of(const Axis& axis, double high) {
   struct Unit {
     double from, size;

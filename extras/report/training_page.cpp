@@ -43,8 +43,8 @@ std::string toolbar(const std::vector<PlottedRun>& runs, const std::vector<XAxis
   return html + "</div>\n</nav>\n";
 }
 
-/// A note for a run without a curve of its updates: its log has a line for every --log-every
-/// updates alone.
+/// A note for a run without a curve of its updates: its log only has a line every --log-every
+/// updates.
 std::string missing_curve(const RunHistory& run) {
   if (!run.updates.empty()) return "";
   const std::string every = run.setting("log-every");

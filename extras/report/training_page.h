@@ -1,6 +1,6 @@
 // One page about training runs: curves, a summary, sample translations over time, and differences
-// of the configurations. It needs no network and no script. Its script shows the values of the
-// curves. Below the page stand its sections.
+// of the configurations. It needs neither a network nor a script: its script only adds the values
+// of the curves. The sections of the page follow it here.
 #pragma once
 
 #include <string>

@@ -95,7 +95,7 @@ std::string marked_changes(std::string_view before, std::string_view now) {
 
 namespace {
 
-/// The number of a sentence's last versions that are shown; earlier ones are folded.
+/// How many of a sentence's last versions are shown; earlier ones are folded.
 constexpr std::size_t kShownVersions = 6;
 
 struct Version {
@@ -200,7 +200,7 @@ std::vector<const LogPoint*> recorded(const RunHistory& history) {
   return some;
 }
 
-/// The log has thousandths: what a row lacks to 1, or has too much, goes to its largest weight.
+/// The log has thousandths: what a row has less or more than 1 goes to its largest weight.
 std::vector<float> with_whole_rows(std::vector<float> weights, std::size_t keys) {
   for (std::size_t begin = 0; begin + keys <= weights.size() && keys > 0; begin += keys) {
     const auto row = std::span(weights).subspan(begin, keys);

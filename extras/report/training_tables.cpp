@@ -166,8 +166,8 @@ std::string setting_row(const std::vector<PlottedRun>& runs, const std::string& 
   return table_row(key, cells, Better::Neither);
 }
 
-/// Whether the runs with known settings have unlike values of a key. A key that one run lacks
-/// counts as unlike.
+/// Whether the runs with known settings have different values of a key. A key that one run lacks
+/// counts as different.
 bool differs(const std::vector<PlottedRun>& runs, const std::string& key) {
   std::set<std::optional<std::string>> values;
   for (const PlottedRun& run : runs) {

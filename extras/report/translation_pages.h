@@ -24,7 +24,7 @@ struct PageChart {
 /// extras/report/page/*.js read:
 ///   width        decimals of scores
 ///   systems      [{name, path, model: whether it is one that explain can open}]
-///   paired       whether p-values of the scores are those of differences to the first system
+///   paired       whether p-values of the scores are those of differences from the first system
 ///   samples      resampled corpora behind the pairs
 ///   lowercase    whether n-grams are lower-cased
 ///   metrics      [{name, signature, lower (is better),

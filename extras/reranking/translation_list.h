@@ -22,7 +22,7 @@ using TranslationList = std::vector<ListedTranslation>;  ///< of one line
 
 /// Reads a line of an n-best list: "line ||| translation ||| F0= log-probability ||| score", as
 /// `translate --n-best` and Marian write it. Without F0= the score is the last column. Nothing if
-/// it is no such line.
+/// it is not such a line.
 std::optional<ListedTranslation> read_listed(std::string_view line);
 
 /// For each line the number of the translation with the greatest expected chrF against all of them.

@@ -72,8 +72,7 @@ std::string joined(std::initializer_list<std::string> parts) {
   return text;
 }
 
-// ---- noun phrases
-// ---------------------------------------------------------------------------------
+// ---- noun phrases -------------------------------------------------------------------------------
 
 enum Case { Nominative, Accusative, Dative };
 enum Person { First, Third, Plural };
@@ -158,8 +157,7 @@ NounPhrase draw_phrase(RandomStream& random, const std::string& kinds,
   }
 }
 
-// ---- clauses
-// --------------------------------------------------------------------------------------
+// ---- clauses ------------------------------------------------------------------------------------
 
 /// "Peter did not repair the car" and "Peter hat das Auto nicht repariert", in the parts that each
 /// order moves.
@@ -213,7 +211,7 @@ Form draw_form(RandomStream& random, const Fields& verb, Person person, bool is_
       return {"future", "will", verb[0], "", shall[person], infinitive};
     case 6:
       return {"", "can", verb[0], "", can[person], infinitive};
-    default:  // "must not" is no "muss nicht"
+    default:  // "must not" is not "muss nicht"
       if (is_negated) return {"", "should", verb[0], "", should[person], infinitive};
       return {"", "must", verb[0], "", must[person], infinitive};
   }
@@ -308,8 +306,7 @@ std::string ordered(const Clause& clause, char order) {
   }
 }
 
-// ---- sentences
-// ------------------------------------------------------------------------------------
+// ---- sentences ----------------------------------------------------------------------------------
 
 /// A number from 2 to 99 in words.
 SamplePair number_words(std::uint64_t number) {

@@ -6,8 +6,8 @@
 
 namespace dragoman {
 
-/// English, plural; gender; German, plural. The gender w is a masculine noun that has the form of
-/// its plural in all other cases ("den Jungen").
+/// English, plural; gender; German, plural. The gender w is a masculine noun that takes the form of
+/// its plural in all cases but the nominative ("den Jungen").
 inline constexpr std::string_view kNouns = R"(
 person | man, men, m, Mann, Männer | woman, women, f, Frau, Frauen | child, children, n, Kind, Kinder
 person | boy, boys, w, Junge, Jungen | girl, girls, n, Mädchen, Mädchen | guest, guests, m, Gast, Gäste

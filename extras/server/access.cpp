@@ -91,7 +91,7 @@ std::vector<ApiKeys::HashedKey> ApiKeys::read(const std::filesystem::path& file)
     if (!quota.empty() && !use.limit)
       throw Error(
           file.string(), ":", number, ": '", quota,
-          "' is no limit: after a key comes the number of characters of a month, or nothing");
+          "' is not a limit: after a key comes the number of characters per month, or nothing");
     keys.push_back({.hash = *hash, .use = use});
   }
   if (keys.empty()) throw Error(file.string(), ": has no key");
@@ -159,7 +159,7 @@ ApiKeys::Use ApiKeys::use_of(Key key) {
   return keys_[key].use;
 }
 
-// ---- requests in a minute -----------------------------------------------------------------------
+// ---- requests per minute ------------------------------------------------------------------------
 
 namespace {
 
@@ -230,12 +230,12 @@ bool is_port(std::string_view text, std::string_view scheme) {
 }  // namespace
 
 bool is_web_origin(std::string_view text) {
-  constexpr std::string_view kBehindScheme = "://";
+  constexpr std::string_view kAfterScheme = "://";
   if (text == "null") return true;
-  const std::size_t end = text.find(kBehindScheme);
+  const std::size_t end = text.find(kAfterScheme);
   if (end == std::string_view::npos) return false;
   const std::string_view scheme = text.substr(0, end);
-  const std::string_view place = text.substr(end + kBehindScheme.size());
+  const std::string_view place = text.substr(end + kAfterScheme.size());
   const std::size_t bracket = std::min(place.find(']'), place.size());
   const std::size_t colon = place.find(':', place.starts_with('[') ? bracket : 0);
   if (!is_made_of(scheme, "abcdefghijklmnopqrstuvwxyz0123456789+-.")) return false;

@@ -1,5 +1,5 @@
-// Who may ask, how often and by what name: API keys with their quotas, requests in a minute,
-// origins of web pages, names of hosts; and names that nobody can guess.
+// Who may use the server, how often and under what name: API keys with their quotas, requests per
+// minute, origins of web pages, names of hosts; and names that nobody can guess.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ class ApiKeys {
   using Key = std::size_t;
   struct Use {
     std::int64_t characters = 0;        ///< in this month (UTC), since the program was started
-    std::optional<std::int64_t> limit;  ///< characters in a month; none: no limit
+    std::optional<std::int64_t> limit;  ///< characters per month; none: no limit
   };
 
   /// Characters that were taken out of a key's quota.
@@ -39,13 +39,13 @@ class ApiKeys {
   using Now = std::function<std::time_t()>;
 
   /// A line for each key: the key, or "sha256:" and its SHA-256 in hexadecimal digits; if the key
-  /// has a limit, white space and the characters of a month follow. Blank lines and lines that
-  /// begin with # are skipped. Throws Error naming file and line.
+  /// has a limit, white space and the characters per month follow. Blank lines and lines that begin
+  /// with # are skipped. Throws Error naming file and line.
   explicit ApiKeys(
       std::filesystem::path file, Now now = [] { return std::time(nullptr); });
 
   /// Reads the file again. A key that is still there keeps its number and its use; one that is gone
-  /// is unknown from now on. Throws Error as the constructor does; then all stays as it was.
+  /// is unknown from now on. Throws Error as the constructor does; then nothing has changed.
   void reload();
 
   /// The number of a key; nothing for an unknown one. It takes the same time however many
@@ -81,12 +81,12 @@ class ApiKeys {
   int month_ GUARDED_BY(mutex_) = 0;
 };
 
-/// Bounds the requests of each client in a minute.
+/// Bounds the requests of each client per minute.
 class RequestRate {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// `limit` requests in a minute; below 0: any number.
+  /// `limit` requests per minute; below 0: any number.
   explicit RequestRate(std::int64_t limit) : limit_(limit) {}
 
   /// Counts a request of a client: an IPv4 address, an IPv6 address, which stands for its network
@@ -106,17 +106,17 @@ class RequestRate {
   std::unordered_map<std::string, std::list<Minute>::iterator> clients_ GUARDED_BY(mutex_);
 };
 
-/// Whether it is an origin as browsers write it into the header Origin: "https://example.org",
+/// Whether it is an origin as browsers write it in the header Origin: "https://example.org",
 /// "http://localhost:3000", "null". They write it in lower case, with a port if it is not the
 /// scheme's own, and with nothing after it (RFC 6454, section 6.2).
 bool is_web_origin(std::string_view text);
 
-/// The host of an address of the web: "example.org:8443" of "https://example.org:8443/a"; empty if
-/// the text is none.
+/// The host of a web address: "example.org:8443" of "https://example.org:8443/a"; empty if the text
+/// is not one.
 std::string host_of_url(std::string_view url);
 
-/// The name or address of a header Host, in lower case and without the port and a full stop at its
-/// end: "example.org", "127.0.0.1", "[::1]". Empty if the text is no host.
+/// The name or address in a header Host, in lower case and without the port and a full stop at its
+/// end: "example.org", "127.0.0.1", "[::1]". Empty if the text is not a host.
 std::string host_name_of(std::string_view host);
 
 /// Whether a name or address always means the machine itself: "localhost" and all that end in

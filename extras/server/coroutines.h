@@ -50,7 +50,7 @@ struct ValuePromise<void> : TaskPromise {
   void take() const noexcept {}
 };
 
-/// A coroutine that another one waits for. It begins then; its exceptions are thrown there.
+/// A coroutine that another one waits for. It begins when awaited; its exceptions are thrown there.
 template <class Value>
 class [[nodiscard]] Task {
  public:
@@ -100,7 +100,7 @@ struct Root {
 
 class PendingOperation;
 
-/// Operations whose handlers Asio has destroyed, as an exception has passed through it.
+/// Operations whose handlers Asio destroyed because an exception passed through it.
 class LostOperations {
  public:
   void add(PendingOperation& operation);

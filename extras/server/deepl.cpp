@@ -95,7 +95,7 @@ void check_other_parameters(const RequestFields& fields) {
       one_of(fields, "formality", {"default", "more", "less", "prefer_more", "prefer_less"});
   if (formality == "more" || formality == "less")
     throw HttpError(400, "'formality' is not supported for given 'target_lang'.");
-  fields.flag("preserve_formatting");  // it always is; a value that is no flag is refused
+  fields.flag("preserve_formatting");  // it always is; a value that is not a flag is refused
 }
 
 /// POST /v2/translate, and GET.

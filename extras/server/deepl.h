@@ -1,6 +1,6 @@
-// The parts of DeepL's interface have these things in common: keys, errors and status codes, and
-// the parameters of a translation, whether of texts or of a document. DeepL's OpenAPI description
-// and its own clients say what is right.
+// What the parts of DeepL's interface have in common: keys, errors and status codes, and the
+// parameters of a translation, whether of texts or of a document. DeepL's OpenAPI description and
+// its own clients decide what is right.
 #pragma once
 
 #include <cstdint>

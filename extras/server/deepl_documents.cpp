@@ -1,4 +1,4 @@
-// DeepL's documents: a client uploads one, asks until its translation is done, and fetches it once.
+// DeepL's documents: a client uploads one, polls until it is translated, and fetches it once.
 
 #include <atomic>
 #include <chrono>
@@ -29,7 +29,7 @@ std::string random_digits() {
   return name;
 }
 
-/// A document that is being translated. There is room for some only: each holds its text and more.
+/// A document that is being translated. There is room for only a few: each holds its text and more.
 class UnderWay {
  public:
   static constexpr int kMost = 64;

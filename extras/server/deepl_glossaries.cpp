@@ -1,5 +1,5 @@
-// DeepL's glossaries: version 2, where a glossary has the terms of one pair of languages, and
-// version 3, where it has a dictionary for each of several pairs, which may be changed.
+// DeepL's glossaries: version 2, in which a glossary has the terms of one pair of languages, and
+// version 3, in which it has a dictionary for each of several pairs and may be changed.
 
 #include <algorithm>
 #include <memory>
@@ -122,7 +122,7 @@ bool wants_csv(const HttpRequest& request) {
   if (accepted.empty() || has("*/*") || has("text/*") || has("text/tab-separated-values"))
     return false;
   if (has("text/csv")) return true;
-  throw HttpError(415, "The entries are there as text/tab-separated-values and text/csv.");
+  throw HttpError(415, "The entries are available as text/tab-separated-values and text/csv.");
 }
 
 GlossaryEntries without_terms_of(const GlossaryEntries& entries, const GlossaryEntries& others) {

@@ -72,7 +72,7 @@ void count_entries(Glossary& glossary) {
 /// Without demands. Throws Error naming the file.
 Glossary parse(const std::string& id, const std::filesystem::path& file, const std::string& text) {
   if (find_invalid_utf8(text) != std::string::npos)
-    throw Error(file.string(), ": is no glossary: not UTF-8");
+    throw Error(file.string(), ": is not a glossary: not UTF-8");
   try {
     const Json json = Json::parse(text, check_json_depth<Json>);
     Glossary glossary{.facts = {.id = id,
@@ -88,13 +88,14 @@ Glossary parse(const std::string& id, const std::filesystem::path& file, const s
     count_entries(glossary);
     return glossary;
   } catch (const std::exception& error) {
-    throw Error(file.string(), ": is no glossary of this server: ", error.what());
+    throw Error(file.string(), ": is not a glossary of this server: ", error.what());
   }
 }
 
 /// What `read` returns; nothing if the file is missing. Another server may remove it at any time.
 template <class Read>
-auto if_there(const std::filesystem::path& file, Read read) -> std::optional<decltype(read(file))> {
+auto if_exists(const std::filesystem::path& file, Read read)
+    -> std::optional<decltype(read(file))> {
   try {
     return read(file);
   } catch (const Error&) {
@@ -121,11 +122,11 @@ std::filesystem::path Glossaries::path_of(const std::string& id) const {
 /// Null if the file is missing. Throws Error if it cannot be read at all.
 const Glossaries::Known* Glossaries::know(const std::string& id) {
   const std::filesystem::path path = path_of(id);
-  const auto stamp = is_id(id) ? if_there(path, stamp_of) : std::nullopt;
+  const auto stamp = is_id(id) ? if_exists(path, stamp_of) : std::nullopt;
   if (stamp) {
     const auto found = known_.find(id);
     if (found != known_.end() && found->second.stamp == *stamp) return &found->second;
-    if (const auto text = if_there(path, read_file)) {
+    if (const auto text = if_exists(path, read_file)) {
       Known known{.stamp = *stamp, .facts = {}};
       try {
         known.facts = parse(id, path, *text).facts;
@@ -191,7 +192,7 @@ GlossaryPointer Glossaries::load(const std::string& id, const FileStamp& stamp) 
     return kept_.front().glossary;
   }
   if (found != kept_.end()) kept_.erase(found);
-  const auto text = if_there(path_of(id), read_file);
+  const auto text = if_exists(path_of(id), read_file);
   if (!text) return nullptr;
   Glossary glossary = parse(id, path_of(id), *text);
   for (Dictionary& dictionary : glossary.dictionaries)

@@ -50,7 +50,7 @@ class Glossaries {
   /// The most bytes of files whose glossaries stay in memory, those used last; one always stays.
   static constexpr std::int64_t kKeptBytes = 4'194'304;
 
-  /// Creates the folder if need be. Throws Error naming the file that is no glossary.
+  /// Creates the folder if need be. Throws Error naming a file that is not a glossary.
   explicit Glossaries(std::filesystem::path folder);
 
   /// Keeps a glossary. One without an id is new, and gets an id and the time. Another takes the
@@ -64,13 +64,13 @@ class Glossaries {
   /// False if the owner has no such glossary.
   bool remove(const std::string& id, const std::string& owner);
 
-  /// Files that could not be read when all were looked at last.
+  /// The number of files that could not be read when all were last looked at.
   std::int64_t damaged() const { return damaged_; }
 
  private:
   struct Known {
     FileStamp stamp;
-    std::optional<GlossaryFacts> facts;  // nothing: the file is no glossary
+    std::optional<GlossaryFacts> facts;  // nothing: the file is not a glossary
   };
   struct Kept {
     FileStamp stamp;

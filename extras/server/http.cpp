@@ -55,7 +55,7 @@ bool is_number(std::string_view text) {
          std::ranges::all_of(text, [](char digit) { return digit >= '0' && digit <= '9'; });
 }
 
-/// Whether it has no place in a line of a head.
+/// Whether it is not allowed in a line of a head.
 bool is_control(char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 0x7F; }
 
 bool has_blank(std::string_view text) { return text.find_first_of(" \t") != text.npos; }
@@ -66,7 +66,7 @@ std::optional<HttpError> fault_of_framing(const RequestHead& head, const HttpReq
   const auto coding = request.headers.find("transfer-encoding");
   const bool has_length = length != request.headers.end();
   if (has_length && !is_number(length->second))
-    return HttpError(400, "the Content-Length is no number, or there are several");
+    return HttpError(400, "the Content-Length is not a number, or there are several");
   if (coding == request.headers.end()) return std::nullopt;
   if (has_length || head.is_http_1_0)
     return HttpError(400, "a Transfer-Encoding needs HTTP/1.1, and no Content-Length beside it");
@@ -204,7 +204,7 @@ void add(FormFields& fields, FormField field) {
 }
 
 [[noreturn]] void refuse_multipart(const std::string& fault) {
-  throw HttpError(400, join_text("Invalid request: the body is no multipart/form-data: ", fault));
+  throw HttpError(400, join_text("Invalid request: the body is not multipart/form-data: ", fault));
 }
 
 FormField read_part(std::string_view headers, std::string_view value) {
@@ -266,7 +266,7 @@ namespace {
 void check_utf8(std::string_view text, std::string_view where) {
   const std::size_t bad = find_invalid_utf8(text);
   if (bad != std::string_view::npos)
-    throw HttpError(400, join_text("Invalid request: ", where, " is no UTF-8 at byte ", bad + 1));
+    throw HttpError(400, join_text("Invalid request: ", where, " is not UTF-8 at byte ", bad + 1));
 }
 
 /// `encodings`: the value of Content-Encoding (RFC 9110, section 8.4).
@@ -289,9 +289,9 @@ nlohmann::json parse_json(std::string_view body) {
   } catch (const nlohmann::json::parse_error& error) {
     throw HttpError(400, join_text("Invalid JSON format: at byte ", error.byte));
   } catch (const nlohmann::json::exception&) {
-    throw HttpError(400, "Invalid JSON format: a number is beyond all bounds");
+    throw HttpError(400, "Invalid JSON format: a number is too large");
   }
-  throw HttpError(400, "Invalid JSON format: no object");
+  throw HttpError(400, "Invalid JSON format: not an object");
 }
 
 /// The number of "q[12]", which PHP writes; nothing for other names.
@@ -355,7 +355,7 @@ class FormParameters {
 
 /// Programs without integers, or whose arithmetic has left them, write 2.0.
 std::int64_t whole_number(const char* name, double value) {
-  constexpr double kMost = 9'007'199'254'740'992;  // from here on, doubles lack whole numbers
+  constexpr double kMost = 9'007'199'254'740'992;  // beyond it, doubles skip whole numbers
   if (value != std::trunc(value) || std::abs(value) > kMost) refuse(name, "is not a whole number");
   return static_cast<std::int64_t>(value);
 }
@@ -417,7 +417,7 @@ std::string RequestFields::text(const char* name) const {
   if (!has(name)) return {};
   check_given_once(name);
   const nlohmann::json& field = fields_.at(name);
-  if (!field.is_string()) refuse(name, "is no text");
+  if (!field.is_string()) refuse(name, "is not a text");
   return field.get<std::string>();
 }
 
@@ -425,7 +425,7 @@ std::string RequestFields::scalar(const char* name) const {
   if (!has(name)) return {};
   check_given_once(name);
   const nlohmann::json& field = fields_.at(name);
-  if (field.is_structured()) refuse(name, "is no text");
+  if (field.is_structured()) refuse(name, "is not a text");
   return field.is_string() ? field.get<std::string>() : field.dump();
 }
 
@@ -433,22 +433,22 @@ std::vector<std::string> RequestFields::texts(const char* name) const {
   if (!is_list(name)) return has(name) ? std::vector{text(name)} : std::vector<std::string>();
   std::vector<std::string> all;
   for (const nlohmann::json& item : fields_.at(name)) {
-    if (!item.is_string()) refuse(name, "has an item that is no text");
+    if (!item.is_string()) refuse(name, "has an item that is not a text");
     all.push_back(item.get<std::string>());
   }
   return all;
 }
 
 std::vector<RequestFields> RequestFields::objects(const char* name) const {
-  if (has(name) && !is_list(name)) refuse(name, "is no list");
+  if (has(name) && !is_list(name)) refuse(name, "is not a list");
   std::map<std::int64_t, RequestFields> objects;  // by their places in the list
   const auto add = [&](std::int64_t place, const std::string& field, const nlohmann::json& value) {
-    if (value.is_structured()) refuse(name, "has an object whose field is no text");
+    if (value.is_structured()) refuse(name, "has an object whose field is not a text");
     objects.try_emplace(place, RequestFields()).first->second.fields_[field] = value;
   };
   if (has(name))
     for (const nlohmann::json& item : fields_.at(name)) {
-      if (!item.is_object()) refuse(name, "has an item that is no object");
+      if (!item.is_object()) refuse(name, "has an item that is not an object");
       const auto place = static_cast<std::int64_t>(objects.size());
       objects.try_emplace(place, RequestFields());
       for (const auto& [field, value] : item.items()) add(place, field, value);

@@ -100,7 +100,7 @@ struct RequestHead {
 };
 
 inline constexpr std::int64_t kMostHeadBytes = 65'536;
-inline constexpr std::int64_t kHeaderRecord = 64;  ///< bytes that a header takes beside its text
+inline constexpr std::int64_t kHeaderRecord = 64;  ///< bytes that a header takes besides its text
 
 /// A text of HTTP without blanks and tabs at its ends. It may have any bytes, also invalid UTF-8.
 std::string_view without_blanks(std::string_view text);
@@ -140,7 +140,7 @@ FormFields parse_urlencoded(std::string_view body);
 
 /// The parts of a multipart/form-data body (RFC 7578). Quotes in the name of a part or a file may
 /// be written \" or %22, and a file's name as filename*=UTF-8''... (RFC 5987). Throws HttpError
-/// (400) if it is no such body, or has more than kMostFormFields.
+/// (400) if it is not such a body, or has more than kMostFormFields.
 FormFields parse_multipart(std::string_view body, std::string_view content_type);
 
 // ---- parameters ---------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ using Tcp = asio::ip::tcp;
 
 constexpr std::size_t kReadBytes = 16'384;     // at once
 constexpr std::int64_t kBodiesAtOnce = 64;     // bodies of the largest size that fit into memory
-constexpr std::int64_t kDiscardedBodies = 16;  // so many times the limit of a body is read
+constexpr std::int64_t kDiscardedBodies = 16;  // times the limit of a body that are read
 
 // ---- the socket that listens --------------------------------------------------------------------
 
@@ -306,7 +306,7 @@ class HttpServer::Connections {
 
   /// Answers the requests of a connection, one after the other.
   Root serve(std::unique_ptr<Session> session) {
-    // GCC 12 makes an illegal instruction of co_await in the condition of while.
+    // GCC 12 compiles co_await in the condition of while to an illegal instruction.
     for (bool stays = true; stays; set_under_way(*session, stays && is_draining_))
       stays = co_await serve_request(*session);
   }

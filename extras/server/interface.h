@@ -33,7 +33,7 @@ struct ServerConfig {
   std::int64_t requests_per_minute = -1;  ///< of each client; below 0: any number
   std::chrono::milliseconds request_timeout{60'000};
   std::vector<std::string> cors_origins = {};  ///< "*": any
-  /// Names by which it may be asked besides those of loopback addresses; nothing: any.
+  /// Host names that requests may use besides those of loopback addresses; nothing: any.
   std::optional<std::vector<std::string>> hosts = std::nullopt;
   /// The address that clients know, without a slash at its end; empty: as each request says.
   std::string public_url = {};

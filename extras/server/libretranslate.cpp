@@ -144,7 +144,7 @@ HttpResponse translate_answer(const TranslateParameters& parameters,
   if (parameters.alternatives > 0) body["alternatives"] = shown(alternatives);
   if (parameters.shows_alignment) body["alignment"] = shown(links);
   if (parameters.shows_word_scores) body["wordScores"] = shown(scores);
-  // All texts have the same languages, and so the same way.
+  // All texts have the same languages, and so the same route.
   if (!answers.front().pivot.empty()) body["pivotLanguage"] = answers.front().pivot;
   return json_response(200, body);
 }
@@ -179,7 +179,7 @@ WantedTexts parse_translate(const RequestFields& fields, const ServedModels& mod
 TranslateParameters parse_explain(const RequestFields& fields, const ServedModels& models,
                                   const RequestLimits& limits) {
   if (!strip(fields.text("terms")).empty())
-    refuse("Invalid request: terms parameter: an explanation knows no terms");
+    refuse("Invalid request: terms parameter: an explanation takes no terms");
   TranslateParameters parameters{.texts = {required_text(fields, "q")},
                                  .is_list = false,
                                  .source = parse_source(fields, models),
@@ -202,7 +202,7 @@ FileToTranslate read_file(const FileKind& kind, UploadedFile uploaded) {
   }
 }
 
-/// The endings of the files that can be translated, with their full stops.
+/// The endings of the files that can be translated, with their dots.
 std::vector<std::string> file_endings() {
   std::vector<std::string> all;
   for (const FileKind& kind : file_kinds()) all.emplace_back(kind.ending);

@@ -26,8 +26,8 @@ struct AnsweredRequest {
 class Metrics {
  public:
   void begin() noexcept;
-  /// Once for each begin(). `path` is one of the server's own, or "other": there are few of them.
-  /// If memory runs out, the numbers of the path lack this request.
+  /// Once for each begin(). `path` is one of the server's own, or "other", so there are few. If
+  /// memory runs out, the numbers of the path lack this request.
   void end(const AnsweredRequest& request, const std::string& path) noexcept;
 
   std::int64_t characters() const;  ///< that were translated or explained

@@ -81,7 +81,7 @@ struct WebPageForm {
   std::string result = {}, status = {}, error = {};
 };
 
-/// The form as it was sent. What is missing or no text stays empty.
+/// The form as it was sent. What is missing or not a text stays empty.
 WebPageForm read_form(const RequestFields& fields) {
   return {.text = text_or_nothing(fields, "q"),
           .source = text_or_nothing(fields, "source"),
@@ -89,7 +89,7 @@ WebPageForm read_form(const RequestFields& fields) {
           .terms = text_or_nothing(fields, "terms")};
 }
 
-/// The same of an address, as LibreTranslate's page has it: "/?source=en&target=de&q=A man walks."
+/// The same in an address, as LibreTranslate's page has it: "/?source=en&target=de&q=A man walks."
 WebPageForm read_form(const HttpRequest& request) {
   WebPageForm form;
   for (const auto& [name, value] : request.query)
@@ -102,8 +102,8 @@ WebPageForm read_form(const HttpRequest& request) {
 
 // ---- explanations -------------------------------------------------------------------------------
 
-/// The page may run its own script and save figures. It counts as a page of nowhere (sandbox), so
-/// it can ask this server for nothing.
+/// The page may run its own script and save figures. It counts as a page from nowhere (sandbox), so
+/// it cannot request anything from this server.
 HttpResponse page_of(const std::string& json) {
   const std::string nonce = random_name();
   return {.body = explanation_page(json, nonce),
@@ -130,7 +130,7 @@ std::string format_of_broken(const HttpRequest& request) {
   return "";
 }
 
-/// Whether POST /explain is asked by a program: by `format`, or without it by the header Accept.
+/// Whether POST /explain comes from a program: by `format`, or without it by the header Accept.
 bool wants_numbers(const ServerRequest& request) {
   const std::string format =
       request.fields ? text_or_nothing(*request.fields, "format") : format_of_broken(request.http);
@@ -175,7 +175,7 @@ class OwnInterface : public Interface {
   }
 
  private:
-  /// Its headers forbid scripts and styles in the text, and any other server.
+  /// Its headers forbid scripts and styles in the text, and requests to other servers.
   HttpResponse page(const WebPageForm& form, int status = 200) const {
     const ServedModels& models = server_.models;
     const std::int64_t explained_characters = server_.config.limits.explained_characters;

@@ -31,8 +31,8 @@ struct PendingTranslations::Inbox {
   std::list<std::uint64_t> progressed GUARDED_BY(mutex);  // ids
 };
 
-/// The news that a translation has made progress. It is made with the translation, as an engine
-/// that tells it may have no memory.
+/// The news that a translation has made progress. It is made with the translation, because the
+/// engine that reports it may have no memory.
 class PendingTranslations::News {
  public:
   News(std::shared_ptr<Inbox> inbox, std::uint64_t id) : inbox_(std::move(inbox)), id_{id} {}
@@ -164,7 +164,7 @@ class PendingTranslations::PendingTranslation {
   News& news() const { return *news_; }
 
   /// Continues as far as it can. True when it has ended.
-  bool go_on() {
+  bool advance() {
     if (!done_) return true;
     std::optional<TranslationOutcome> outcome;
     try {
@@ -344,7 +344,7 @@ class PendingTranslations::PendingTranslation {
     line.words = report_words(layouts_[at.text].lines[at.line], best);
   }
 
-  /// Whether it is no element's own text.
+  /// Whether it is not an element's own text.
   bool is_line_of_text(const LineIndex& at) const {
     return at.line < layouts_[at.text].lines.size();
   }
@@ -372,7 +372,7 @@ class PendingTranslations::PendingTranslation {
     return texts;
   }
 
-  /// A document in its target language: byte for byte as it came.
+  /// A document that is already in its target language: byte for byte as it came.
   static std::string unchanged(const TextToTranslate& text) {
     const std::string& charset = text.document->charset;
     return charset.empty() ? text.text : in_charset(text.text, charset);
@@ -459,11 +459,11 @@ void PendingTranslations::start(TextsToTranslate task, Done done) {
   const std::uint64_t id = ++last_id_;
   under_way_[id] = std::make_unique<PendingTranslation>(
       std::move(task), std::move(done), std::make_shared<News>(inbox_, id), long_texts_);
-  go_on(under_way_.find(id));
+  advance(under_way_.find(id));
 }
 
-void PendingTranslations::go_on(UnderWay::iterator translation) {
-  if (translation->second->go_on()) under_way_.erase(translation);
+void PendingTranslations::advance(UnderWay::iterator translation) {
+  if (translation->second->advance()) under_way_.erase(translation);
 }
 
 void PendingTranslations::hear(std::list<std::uint64_t> progressed) {
@@ -474,7 +474,7 @@ void PendingTranslations::hear(std::list<std::uint64_t> progressed) {
       continue;
     }
     found->second->news().take_back(progressed);
-    go_on(found);
+    advance(found);
   }
 }
 
@@ -499,7 +499,7 @@ void PendingTranslations::work(const std::stop_token& stop) {
     hear(std::move(progressed));
     for (auto next = under_way_.begin(); next != under_way_.end();) {
       const auto translation = next++;
-      if (Clock::now() >= translation->second->deadline()) go_on(translation);
+      if (Clock::now() >= translation->second->deadline()) advance(translation);
     }
   }
 }

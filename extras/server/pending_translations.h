@@ -37,7 +37,7 @@ struct TextToTranslate {
 
 struct TextsToTranslate {
   std::vector<TextToTranslate> texts;
-  std::int64_t alternatives = 0;                       ///< of each, beside the best one
+  std::int64_t alternatives = 0;                       ///< of each, besides the best one
   std::optional<SplitSentences> split = std::nullopt;  ///< none: as the model needs it
   LineBreaks line_breaks = LineBreaks::Kept;
   std::shared_ptr<const Demands> demands = nullptr;  ///< null: none; of routes of one model
@@ -75,8 +75,8 @@ class PendingTranslations {
   void post(std::function<void()> work);
 
   /// Begins a translation. Only posted work may call it. It calls `done` once, on this object's
-  /// thread, perhaps before it returns. If it throws because memory runs out before the translation
-  /// begins, it does not call `done`.
+  /// thread, perhaps before it returns. If it throws, because memory runs out before the
+  /// translation begins, it does not call `done`.
   void start(TextsToTranslate task, Done done);
 
  private:
@@ -87,7 +87,7 @@ class PendingTranslations {
 
   void work(const std::stop_token& stop);
   void hear(std::list<std::uint64_t> progressed);
-  void go_on(UnderWay::iterator translation);
+  void advance(UnderWay::iterator translation);
 
   WorkQueue& long_texts_;
   const std::shared_ptr<Inbox> inbox_;

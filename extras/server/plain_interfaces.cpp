@@ -1,5 +1,5 @@
 // Interfaces of one request and one answer, which plug-ins speak: Google's Cloud Translation
-// (version 2), DeepLX's, and the one that Immersive Translate asks servers of its users for.
+// (version 2), DeepLX's, and the one that Immersive Translate expects of its users' servers.
 
 #include <cstdint>
 #include <memory>

@@ -54,7 +54,7 @@ std::optional<HttpError> RequestParser::read_head(std::string_view bytes) {
   if (auto plain = fault_of_bytes(bytes)) return plain;
   if (fault == http::error::bad_version)
     return HttpError(505, "the version is neither HTTP/1.0 nor HTTP/1.1");
-  if (fault) return HttpError(400, join_text("the head is no HTTP: ", fault.message()));
+  if (fault) return HttpError(400, join_text("the head is not HTTP: ", fault.message()));
   auto unsound = fault_of(head_, request);
   const std::string host = host_of_target(head_.target);
   if (!unsound && !host.empty()) request.headers["host"] = host;

@@ -1,5 +1,5 @@
 // From the bytes of a connection to requests, and from answers to bytes (RFC 9112). Boost.Beast
-// finds the parts of a head and the chunks of a body; what it takes too easily is refused here.
+// finds the parts of a head and the chunks of a body; what it accepts too readily is refused here.
 #pragma once
 
 #include <boost/beast/http/basic_parser.hpp>

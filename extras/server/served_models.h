@@ -102,14 +102,14 @@ class ServedModels {
   /// The target of the model that was added first; there must be one.
   std::string first_target() const;
   std::vector<std::string> languages() const;  ///< sources and targets, sorted
-  /// What `source` can be translated to, sorted; itself, too.
+  /// What `source` can be translated to, sorted; itself included.
   std::vector<std::string> targets_of(const std::string& source) const;
-  /// What can be translated to `target`, sorted; itself, too.
+  /// What can be translated to `target`, sorted; itself included.
   std::vector<std::string> sources_of(const std::string& target) const;
   /// Whether a language can be translated to another one, and whether another one to it.
   bool is_source(const std::string& code) const { return targets_of(code).size() > 1; }
   bool is_target(const std::string& code) const { return sources_of(code).size() > 1; }
-  /// One model, or else two: with English between them, or the first language that there is.
+  /// One model, or else two: with English between them, or else the first language that joins two.
   /// Nothing if there are none.
   std::optional<Route> route(const LanguagePair& languages) const;
 

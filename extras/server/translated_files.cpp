@@ -50,7 +50,7 @@ FileToTranslate file_to_translate(const FileKind& kind, std::string bytes) {
     file.text.erase(0, kByteOrderMark.size());
   }
   if (const std::size_t bad = find_invalid_utf8(file.text); bad != std::string::npos)
-    throw Error("is no UTF-8 at byte ", file.byte_order_mark.size() + bad + 1);
+    throw Error("is not UTF-8 at byte ", file.byte_order_mark.size() + bad + 1);
   if (strip(file.text).empty()) throw Error("is empty");
   return file;
 }
@@ -155,7 +155,7 @@ std::string safe_file_name(std::string_view name) {
   };
   stem.erase(0, first_letter(stem));
   if (stem.empty()) stem = "file";
-  // The ending says the kind of the file.
+  // The ending gives the kind of the file.
   if (first_letter(ending) == ending.size()) ending.clear();
   const std::string safe = stem + ending;
   return safe.substr(safe.size() - std::min(safe.size(), kLongest));

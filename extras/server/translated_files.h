@@ -37,7 +37,7 @@ struct FileToTranslate {
   std::string charset;          ///< MarkupOptions::charset
 };
 
-/// HTML and XML are read in the charset that they declare, all else is UTF-8. Throws Error ("is no
+/// HTML and XML are read in the charset that they declare, all else as UTF-8. Throws Error ("is not
 /// UTF-8 at byte 3") if the bytes cannot be read so, or have no text.
 FileToTranslate file_to_translate(const FileKind& kind, std::string bytes);
 

@@ -84,7 +84,7 @@ std::vector<TextToTranslate> read_markup(const WantedTexts& wanted, std::int64_t
   return texts;
 }
 
-/// Finds each text's language, if it has to be detected, and its way to the target.
+/// Finds each text's language, if it has to be detected, and its route to the target.
 std::vector<TextAnswer> choose_routes(const ServedModels& models,
                                       const TranslateParameters& parameters,
                                       std::vector<TextToTranslate>& texts) {
@@ -287,7 +287,7 @@ void TranslationServer::check_host(const HttpRequest& http) const {
   const std::string_view host = http.header("host");
   if (host.empty()) return;  // no browser
   const std::string name = host_name_of(host);
-  if (name.empty()) throw HttpError(400, "the Host is no name and no address");
+  if (name.empty()) throw HttpError(400, "the Host is neither a name nor an address");
   if (!config_.hosts || is_loopback_name(name)) return;
   if (std::ranges::find(*config_.hosts, name) != config_.hosts->end()) return;
   throw HttpError(403, join_text("this server is not known as ", name, "; --public-url (for a ",

@@ -25,7 +25,7 @@ class TranslationServer {
   TranslationServer(const ServedModels& models, ServerConfig config, OnAnswer on_answer);
   TranslationServer(const TranslationServer&) = delete;
   TranslationServer& operator=(const TranslationServer&) = delete;
-  /// Stops the queues first: what their jobs tell uses all members.
+  /// Stops the queues first: the answers of their jobs use all members.
   ~TranslationServer();
 
   /// An HttpHandler. The thread of PendingTranslations answers requests with parameters, later. All

@@ -1,5 +1,5 @@
-// Work that would hold up the thread of all requests: a queue, and a thread that does one job after
-// the other.
+// A queue for work that would hold up the thread of all requests, and a thread that does one job
+// after the other.
 #pragma once
 
 #include <condition_variable>

@@ -160,7 +160,7 @@ class Weights {
     parameters_.give_back(*parameters_.find(name));
     return values;
   }
-  std::vector<float> floats_if_there(const std::string& name) const {
+  std::vector<float> floats_if_present(const std::string& name) const {
     return parameters_.has(name) ? floats(name) : std::vector<float>();
   }
 
@@ -197,7 +197,7 @@ class Weights {
 
   /// The projection to the vocabulary.
   PackedLinear projection(const std::string& name) const {
-    const std::vector<float> bias = floats_if_there("output.bias");
+    const std::vector<float> bias = floats_if_present("output.bias");
     if (!parameters_.is_int8(name) || !may_stay_rounded())
       return {floats(name), bias, d_model_, type_};
     QuantizedRows rounded;
@@ -353,8 +353,8 @@ CpuModel::CpuModel(const ParameterReader& parameters, ComputeType type)
     target_embedding.projection = output;
   source_embedding = config.tying == Tying::ThreeWay ? target_embedding
                                                      : weights.embedding("embedding.source.weight");
-  source_positions = weights.floats_if_there("positions.source.weight");
-  target_positions = weights.floats_if_there("positions.target.weight");
+  source_positions = weights.floats_if_present("positions.source.weight");
+  target_positions = weights.floats_if_present("positions.target.weight");
   for (std::int64_t i = 0; i < config.encoder_layers; ++i)
     encoder.push_back({weights.encoder_attention(layer_name("encoder", i, ".self_attention")),
                        weights.feed_forward(layer_name("encoder", i, ".feed_forward"))});

@@ -2,7 +2,7 @@
 // full. The host asks only every few steps which searches have ended, and then refills their
 // groups; no shape changes while sentences are under way. A step costs the same whether its groups
 // are full or not, so a search has as many groups as sentences wait when it begins, rounded up to a
-// power of two. If more come than are free, the search ends before one with more groups begins.
+// power of two. If more come than groups are free, the search ends before a larger one begins.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class DeviceScheduler : public SentenceScheduler {
  public:
   struct Options {
     std::int64_t rows = 0;            ///< of a step, at most; 0: DeviceModel::preferred_rows()
-    std::int64_t steps_per_poll = 1;  ///< steps between two questions of the host
+    std::int64_t steps_per_poll = 1;  ///< steps between two polls by the host
     StepLaunch launch = StepLaunch::Operations;
   };
 

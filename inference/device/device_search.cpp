@@ -203,9 +203,9 @@ DeviceSearch::Results DeviceSearch::results_of(const DeviceStepResults& results)
   } else {
     if (!results.are_normalized) taken.logits = results.logits.log_softmax(1);
     taken.candidates = candidates_of(taken.logits);
-    const auto is_no_number = taken.logits.select(1, 0).isnan();
+    const auto is_nan = taken.logits.select(1, 0).isnan();
     taken.candidates.log_sums =
-        torch::where(is_no_number, NAN, 0.0).to(torch::kFloat32);  // of log-probabilities
+        torch::where(is_nan, NAN, 0.0).to(torch::kFloat32);  // of log-probabilities
   }
   const bool asks_for_one = prefixes_.size(1) > 0 || phrases_.size(1) > 0 ||
                             (config_.stop == Stop::Fairseq && !config_.sampling);
@@ -317,7 +317,7 @@ void DeviceSearch::make_room_for_tokens() {
 
 /// Also above the lengths after the step.
 std::int64_t DeviceSearch::step_columns() const {
-  constexpr std::int64_t kColumns = 32;  // so many steps have the same shapes
+  constexpr std::int64_t kColumns = 32;  // so that many steps have the same shapes
   std::int64_t longest = 0;
   for (const std::int64_t begun : begun_at_)  // a step adds a token
     if (begun >= 0) longest = std::max(longest, steps_ - begun);

@@ -134,9 +134,9 @@ class DeviceSearch {
   /// The device on which a search keeps its numbers if the model is on `model`.
   static torch::Device place_of_numbers(torch::Device model);
 
-  static constexpr std::int64_t kContinues = kSearchContinues, kNotANumber = kSearchHasNoNumber;
+  static constexpr std::int64_t kContinues = kSearchContinues, kNotANumber = kSearchIsNotANumber;
   /// For each group: the number of the step at which its search ended, kContinues, or kNotANumber
-  /// if a log-probability was none. The host asks every few steps.
+  /// if a log-probability was not one. The host asks every few steps.
   std::vector<std::int64_t> ends() const;
   /// SentenceSearch::best() for groups whose search has ended.
   std::vector<std::vector<Hypothesis>> best(std::span<const std::int64_t> groups) const;

@@ -1,8 +1,8 @@
 // Steps of a search as graphs: the host's time for a step is then that of one launch. All that
-// steps of as many columns give each other stands in tensors that stay where they are. The first
-// such step is taken as without graphs, which gets libraries ready. The second one is recorded, and
-// all later ones are launched. When a tensor has moved, as a new sentence needs more room, graphs
-// that know its old place are dropped.
+// steps with the same number of columns pass on is in tensors that stay where they are. The first
+// such step is taken without a graph, which gets libraries ready. The second one is recorded, and
+// all later ones are launched. When a tensor has moved because a new sentence needs more room,
+// graphs that know its old place are dropped.
 #pragma once
 
 #include <torch/types.h>

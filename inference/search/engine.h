@@ -1,6 +1,6 @@
-// The interfaces between the search and a model. The search knows no Transformer; an engine knows
-// no hypothesis. SentenceSearch searches on the host, and asks a HostEngine. Another engine
-// searches on a device of its own (inference/device).
+// The interfaces between the search and a model. The search knows nothing of Transformers; an
+// engine knows nothing of hypotheses. SentenceSearch searches on the host, and asks a HostEngine.
+// Another engine searches on a device of its own (inference/device).
 //
 // A *slot* holds an encoded source sentence. A *row* is the decoder's state of one hypothesis: it
 // belongs to a slot and has seen some target tokens. All rows take a step together. The rows of one

@@ -1,5 +1,5 @@
 // The search for the translation of one sentence: beam search (greedy with a beam of 1) and
-// sampling. It knows tokens and log-probabilities, no model. A step is a function of the open
+// sampling. It knows tokens and log-probabilities, but no model. A step is a function of the open
 // hypotheses and their candidates alone, so a sentence's result does not depend on what else is
 // translated.
 //
@@ -231,7 +231,7 @@ struct EngineSearch {
   std::int32_t slot;          ///< of the sentence
   std::size_t source_length;  ///< of the sentence, in tokens
   bool needs_attention;
-  // In the last step, where its rows stood side by side.
+  // The place of its rows in the last step, side by side.
   std::int32_t first_row = 0;
   std::size_t first_reported = 0, first_attention = 0;
 };

@@ -262,7 +262,7 @@ void TorchDeviceModel::make_room_for_source(std::int64_t longest) {
 
 void TorchDeviceModel::make_room_for_target(std::int64_t longest) {
   if (longest <= target_capacity_) return;
-  target_capacity_ = rounded_up(std::max(longest, target_capacity_ * 3 / 2));  // few growths
+  target_capacity_ = rounded_up(std::max(longest, target_capacity_ * 3 / 2));  // to grow seldom
   widen(targets_, target_capacity_);
 }
 

@@ -1,6 +1,6 @@
 // Sums over the rows of gradients on NVIDIA GPUs, which are the gradients of biases: made while a
 // kernel writes the gradient anyway, in stretches of rows, whose sums a second kernel adds up. All
-// sums have one order.
+// sums are made in one order.
 #include "kernels/cuda/column_sums.h"
 
 #include "kernels/cuda/elements.cuh"

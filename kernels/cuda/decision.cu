@@ -1,4 +1,4 @@
-// The decision about an update (training/step.h) as one launch in place of some forty. Sums and
+// The decision about an update (training/step.h) as one launch in place of about forty. Sums and
 // products are rounded one by one, so that the limits are those of the host to the last bit.
 #include "kernels/cuda/decision.h"
 

@@ -4,7 +4,7 @@
 
 namespace dragoman::cuda_kernels {
 
-/// A thread takes so many neighbouring elements at a time.
+/// A thread takes this many neighbouring elements at a time.
 constexpr unsigned kColumnsOfThread = 8;
 constexpr unsigned kLanes = 32;  // threads of a warp
 

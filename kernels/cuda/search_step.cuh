@@ -129,8 +129,8 @@ DRAGOMAN_ON_DEVICE inline bool no_open_row_matters(const Group& g, const Extensi
   return true;
 }
 
-/// Whether a log-probability is no number that this step asks for.
-DRAGOMAN_ON_DEVICE inline bool has_no_number(const Group& g) {
+/// Whether a log-probability that this step asks for is not a number.
+DRAGOMAN_ON_DEVICE inline bool has_nan(const Group& g) {
   if (g.must_end(DeviceStop::Hf)) return false;
   for (int row = 0; row < g.all.width; ++row) {
     const float log_sum = g.all.log_sums[g.first_row + row];
@@ -146,10 +146,10 @@ DRAGOMAN_ON_DEVICE inline void advance(Group& g, int step) {
     g.new_rows[row] = {0, row, 0, 0, false, {}};
     g.rows[row].candidates = 0;
   }
-  const bool no_number = has_no_number(g);
+  const bool is_nan = has_nan(g);
   const bool in_prefix = g.is_in_prefix();
   Extensions extensions;
-  if (!no_number) {
+  if (!is_nan) {
     if (in_prefix || g.must_end(DeviceStop::Fairseq))
       extensions = extend_by(g, in_prefix ? g.prefix[g.state.length] : a.eos);
     else if (a.sampling)
@@ -164,13 +164,13 @@ DRAGOMAN_ON_DEVICE inline void advance(Group& g, int step) {
     if (g.rows[row].is_open) ++open;
   }
   if (g.state.length > g.state.prefix_length) g.state.beam_left = open;
-  if (!no_number && !no_open_row_matters(g, extensions)) return;
-  g.state.end = no_number ? kSearchHasNoNumber : step;
+  if (!is_nan && !no_open_row_matters(g, extensions)) return;
+  g.state.end = is_nan ? kSearchIsNotANumber : step;
   g.state.is_active = false;
 }
 
-/// By one thread of a group's block. Returns whether the group was active: only then the other two
-/// functions have to be called.
+/// Called by one thread of a group's block. Returns whether the group was active: only then the
+/// other two functions have to be called.
 DRAGOMAN_ON_DEVICE inline bool decide(const DeviceSearchStep& a, long long number) {
   Group g(a, number);
   const bool was_active = g.state.is_active;
@@ -187,8 +187,8 @@ DRAGOMAN_ON_DEVICE inline bool decide(const DeviceSearchStep& a, long long numbe
   return was_active;
 }
 
-/// By all threads, each `thread` of so many, after decide(): writes what the new rows have from
-/// their parents aside.
+/// Called by all threads, each with its number, after decide(): sets aside what the new rows have
+/// from their parents.
 DRAGOMAN_ON_DEVICE inline void follow_parents(const DeviceSearchStep& a, long long number,
                                               unsigned thread, unsigned threads) {
   const Group g(a, number);
@@ -212,7 +212,7 @@ DRAGOMAN_ON_DEVICE inline void follow_parents(const DeviceSearchStep& a, long lo
   }
 }
 
-/// By all threads, after all of them have followed the parents.
+/// Called by all threads, after all of them have followed the parents.
 DRAGOMAN_ON_DEVICE inline void keep_copies(const DeviceSearchStep& a, long long number,
                                            unsigned thread, unsigned threads) {
   const Group g(a, number);

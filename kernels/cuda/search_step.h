@@ -18,8 +18,8 @@ namespace dragoman {
 /// Stop of inference/search/decode_config.h, with the same numbers.
 enum class DeviceStop : int { Full, Exact, Hf, Marian, Fairseq, Opennmt };
 
-/// What SearchGroup::end says before a search has ended, and if a log-probability was no number.
-inline constexpr int kSearchContinues = -1, kSearchHasNoNumber = -2;
+/// What SearchGroup::end says before a search has ended, and if a log-probability was not a number.
+inline constexpr int kSearchContinues = -1, kSearchIsNotANumber = -2;
 
 /// A sentence's search. Lengths count </s>.
 struct SearchGroup {

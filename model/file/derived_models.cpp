@@ -133,7 +133,7 @@ std::size_t write_quantized(const ModelFileReader& model, const std::filesystem:
   std::deque<QuantizedRows> rounded;  // the contents are views of it
   for (const ParameterShape& parameter : parameter_shapes(model.config())) {
     if (model.is_int8(parameter.name))
-      throw Error(model.path().string(), ": its weights are whole numbers of 8 bits already");
+      throw Error(model.path().string(), ": its weights are already whole numbers of 8 bits");
     if (!is_rounded(parameter) || kept.contains(parameter.name)) {
       contents.parameters.push_back(model.tensor(parameter.name));
       continue;

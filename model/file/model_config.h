@@ -47,8 +47,8 @@ constexpr std::array<std::string_view, 3> names_of(Positions) {
   return {"sinusoidal", "learned", "marian"};
 }
 
-/// The embedding matrices that are one: source, target and output projection (section 3.4 of the
-/// paper); target and output; none.
+/// The matrices that are shared: source, target and output projection (section 3.4 of the paper);
+/// target and output; none.
 enum class Tying { ThreeWay, TwoWay, None };
 constexpr std::array<std::string_view, 3> names_of(Tying) {
   return {"three-way", "two-way", "none"};

@@ -128,8 +128,8 @@ void check_parameter(const ParameterShape& expected, const TensorData* tensor,
                      const TensorData* scales) {
   if (tensor == nullptr) throw Error("parameter ", expected.name, " is missing");
   if (tensor->shape != expected.shape)
-    throw Error("parameter ", expected.name, " has the shape ", shape_text(tensor->shape), ", but ",
-                shape_text(expected.shape), " by the model's configuration");
+    throw Error("parameter ", expected.name, " has the shape ", shape_text(tensor->shape),
+                ", but the model's configuration asks for ", shape_text(expected.shape));
   if (is_float(tensor->dtype)) return;
   if (tensor->dtype != Dtype::I8 || expected.shape.size() != 2)
     throw Error("parameter ", expected.name, " holds no floating-point numbers");
@@ -169,8 +169,8 @@ std::vector<TensorData> ordered_parameters(const ModelContents& contents) {
     if (tensor->dtype == Dtype::I8) ordered.push_back(*scales);
   }
   if (ordered.size() != contents.parameters.size())
-    throw Error("there are ", contents.parameters.size(), " parameters, but ", ordered.size(),
-                " by the model's configuration");
+    throw Error("there are ", contents.parameters.size(),
+                " parameters, but the model's configuration asks for ", ordered.size());
   return ordered;
 }
 

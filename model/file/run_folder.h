@@ -37,7 +37,8 @@ struct RunFolder {
   std::filesystem::path corpus() const { return root / "corpus"; }
   std::filesystem::path trained_pairs() const { return root / "trained-pairs.bin"; }
 
-  /// The run of a model file, which stands in its folder or among its checkpoints.
+  /// The run that a model file belongs to: the file is in the run's folder or among its
+  /// checkpoints.
   static RunFolder of_model(const std::filesystem::path& model);
 
   /// Checkpoints at update counts above 0, by rising update; none if the folder does not exist.

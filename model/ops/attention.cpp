@@ -270,8 +270,8 @@ struct FlashNumbers {
 };
 
 /// While one lives, LibTorch's backward pass of flash attention adds up the gradient of queries in
-/// one order; otherwise it adds by atomics, in any order. LibTorch's deterministic mode also fills
-/// fresh memory; this leaves it out.
+/// one order; otherwise it adds by atomics, in any order. LibTorch's deterministic mode would also
+/// fill fresh memory; this does not.
 class SumsInOrder {
  public:
   SumsInOrder()

@@ -37,7 +37,7 @@ enum class AttentionPath {
 
 /// Whether Flash computes heads of `d_k` elements here: on a GPU that has it, in bf16 or fp16, if
 /// d_k is a multiple of 8, and if the interface of this build's LibTorch is the one that the
-/// program was written for. Flash has no dropout on the weights: its own would not be ours.
+/// program was written for. Flash drops no weights: its masks would differ from ours.
 bool has_flash_attention(torch::ScalarType type, torch::Device device, std::int64_t d_k);
 
 /// The path that packed attention takes for queries [N, D] with `width` = D, or [N, 3D] that have
@@ -52,8 +52,8 @@ AttentionPath attention_path(const torch::Tensor& queries, std::int64_t width,
 torch::Tensor packed_self_attention(const torch::Tensor& qkv, const AttentionPattern& pattern);
 torch::Tensor packed_cross_attention(const torch::Tensor& q, const torch::Tensor& kv,
                                      const AttentionPattern& pattern);
-/// The same for keys and values [M, D] each, whose rows may lie apart. Not if our kernel for the
-/// CPU would compute it.
+/// The same for keys and values [M, D] each, whose rows may lie apart. Must not be called if our
+/// kernel for the CPU would compute it.
 torch::Tensor packed_cross_attention(const torch::Tensor& q, const torch::Tensor& k,
                                      const torch::Tensor& v, const AttentionPattern& pattern);
 /// The same by a path that can compute it.

@@ -31,7 +31,7 @@ struct CudaRuntime {
   static Function* find(const char* name) {
     return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
   }
-  bool is_there() const { return load && kernel && launch && last_error; }
+  bool is_loaded() const { return load && kernel && launch && last_error; }
 
   int (*load)(void** library, const void* image, void* jit_options, void** jit_values,
               unsigned jit_count, void* options, void** values,
@@ -50,7 +50,7 @@ class CudaKernels {
   /// Loads the kernels, and tries one of them on the current device.
   CudaKernels() {
     const std::string_view image = cuda_image("kernels.ptx");
-    if (image.empty() || !runtime_.is_there()) return;
+    if (image.empty() || !runtime_.is_loaded()) return;
     int error = runtime_.load(&library_, image.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
     if (error == 0) {
       CudaDropout nothing{};
@@ -89,7 +89,7 @@ class CudaKernels {
   std::map<std::string, void*> kernels_;
 };
 
-/// Never destroyed: CUDA's runtime may end before.
+/// Never destroyed: CUDA's runtime may end first.
 CudaKernels& cuda_kernels() {
   static auto& kernels = *new CudaKernels;
   return kernels;

@@ -6,8 +6,8 @@
 
 #include <exception>
 
-// LibTorch 2.11 has graphs for CUDA alone, whose header needs CUDA's headers. Later it has them for
-// any device.
+// LibTorch 2.11 has graphs for CUDA alone, whose header needs CUDA's headers. Later versions have
+// them for any device.
 #ifdef DRAGOMAN_HAS_CUDA_HEADERS
 #include <ATen/cuda/CUDAGraph.h>
 #elif __has_include(<ATen/core/GraphImplInterface.h>)

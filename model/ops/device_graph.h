@@ -1,5 +1,5 @@
-// Work that a GPU is told of once, and is then given as a whole: a CUDA graph. The host's time for
-// it is then that of one launch.
+// Work that is recorded once, and then given to a GPU as a whole: a CUDA graph. It then takes the
+// host the time of one launch.
 #pragma once
 
 #include <torch/types.h>
@@ -20,9 +20,9 @@ class DeviceGraph {
   ~DeviceGraph();
 
   /// Records what `work` gives the device, which does not do it yet. The work must have been done
-  /// before, so that libraries are ready. It may wait for nothing and read nothing of the host. The
-  /// tensors that it makes stay as long as this object; the others must stay where they are. Call
-  /// it once, after is_available(). If it throws, nothing is recorded.
+  /// once before, so that libraries are ready. It must not wait for the device, or read the host's
+  /// memory. The tensors that it makes stay as long as this object; the others must stay where they
+  /// are. Call it once, after is_available(). If it throws, nothing is recorded.
   void record(const std::function<void()>& work);
   /// Gives the current stream the recorded work.
   void launch();

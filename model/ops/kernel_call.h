@@ -17,7 +17,7 @@ using torch::autograd::variable_list;
 inline constexpr std::int64_t kRowsPerTask = 64;
 
 /// While an object lives, its thread computes as on a device without our kernels: in plain tensor
-/// operations. So tests compare these with the kernels, and run them without a GPU.
+/// operations. Tests use it to compare these with the kernels, and to run them without a GPU.
 class WithoutKernels {
  public:
   WithoutKernels() : before_(active_) { active_ = true; }
@@ -45,7 +45,7 @@ inline ElementType element_type(const torch::Tensor& x) {
   return x.scalar_type() == torch::kBFloat16 ? ElementType::BFloat16 : ElementType::Float32;
 }
 
-using OptionalTensor = std::optional<torch::Tensor>;  // undefined ones may not enter a Function
+using OptionalTensor = std::optional<torch::Tensor>;  // a Function takes no undefined tensors
 
 inline OptionalTensor as_optional(const torch::Tensor& x) {
   return x.defined() ? OptionalTensor(x) : std::nullopt;

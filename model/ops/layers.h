@@ -19,9 +19,9 @@ torch::Tensor embed(const torch::Tensor& tokens, const torch::Tensor& weight, do
 torch::Tensor embed_reference(const torch::Tensor& tokens, const torch::Tensor& weight,
                               double scale);
 
-/// The input of the first layer: dropout(scale * weight[token] + encodings[position]),
-/// sections 3.4, 3.5 and 5.4. `encodings` [P, D] have no gradient, positions [N] int64 and row_keys
-/// are as in Dropout. On a GPU our kernels compute it in one pass, and sum in one order.
+/// The input of the first layer: dropout(scale * weight[token] + encodings[position]), sections
+/// 3.4, 3.5 and 5.4. `encodings` [P, D] have no gradient; positions are [N] int64; row_keys are as
+/// in Dropout. On a GPU our kernels compute it in one pass, and sum in one order.
 struct TokenInput {
   const torch::Tensor& tokens;
   const torch::Tensor& weight;

@@ -27,7 +27,7 @@ torch::Tensor library_product(const torch::Tensor& x, const torch::Tensor& weigh
 }
 
 /// Sums of dy^T x in fp32. With a `gradient` they begin at `start` (undefined: zero), and are
-/// written to it in its type. Without one they are added to what `sums` has.
+/// written to it in its type. Without one they are added to `sums`.
 void run_weight_gradient(const torch::Tensor& dy, const torch::Tensor& x, torch::Tensor& sums,
                          const torch::Tensor& gradient = {}, const torch::Tensor& start = {}) {
   const auto d_output = dy.contiguous(), input = x.contiguous();

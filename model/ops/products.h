@@ -11,7 +11,7 @@
 namespace dragoman {
 
 /// Whether our products are used in place of LibTorch's: in bf16 on a CPU that has dot products in
-/// bf16 and no AMX: there ours are faster.
+/// bf16 and no AMX, where ours are faster.
 bool has_own_products(torch::ScalarType type, torch::Device device);
 /// The same for a product with x [N, C] as its left factor; false if x is empty.
 bool is_own_product(const torch::Tensor& x);

@@ -62,7 +62,7 @@ double number_of(std::uint16_t half) {
 TEST(HalfOf, EveryHalfIsItself) {
   for (unsigned bits = 0; bits <= 0xFFFF; ++bits) {
     const auto half = static_cast<std::uint16_t>(bits);
-    if ((half & 0x7C00) == 0x7C00) continue;  // no number
+    if ((half & 0x7C00) == 0x7C00) continue;  // not a number
     EXPECT_EQ(half_of(static_cast<float>(number_of(half))), half);
   }
 }

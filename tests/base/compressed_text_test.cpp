@@ -92,7 +92,7 @@ TEST(CompressedText, TheTextIsTheSameForAnySizeOfTheReads) {
   }
 }
 
-TEST(CompressedText, ZeroBytesAfterGzipAndXzDataAreNoText) {
+TEST(CompressedText, ZeroBytesAfterGzipAndXzDataAreNotText) {
   const std::string zeros(600'000, '\0');
   for (const auto& pack : {gzip, xz})
     for (const std::string& padding : {"\0\0\0\0"s, zeros}) {
@@ -133,7 +133,7 @@ TEST(CompressedText, TextThatIsCutOffOrDamagedIsAnError) {
   EXPECT_THAT(failure(gzip("a") + "garbage"), HasSubstr("damaged"));
 }
 
-TEST(CompressedText, FilesThatAreNoTextAreNamed) {
+TEST(CompressedText, FilesThatAreNotTextAreNamed) {
   EXPECT_THAT(failure("\x5d\0\0\x80rest"s), Names("file ... lzma"));
   EXPECT_THAT(failure("\x04\x22\x4d\x18rest"s), Names("file ... lz4"));
   EXPECT_THAT(failure("7z\xbc\xaf\x27\x1crest"s), Names("file ... 7z"));

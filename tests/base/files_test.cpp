@@ -77,7 +77,7 @@ TEST_F(Files, AReplacedFileKeepsItsPermissions) {
   }
 }
 
-TEST_F(Files, AFolderIsNoFile) {
+TEST_F(Files, AFolderIsNotAFile) {
   EXPECT_THROW(read_file(folder_), Error);
   EXPECT_THROW(write_file(folder_, "x"), Error);
   EXPECT_TRUE(fs::is_directory(folder_));
@@ -91,7 +91,7 @@ TEST_F(Files, AFileThatIsNotPutInPlaceDisappears) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
 }
 
-TEST_F(Files, SmallAndLargeWritesStandInTheirOrder) {
+TEST_F(Files, SmallAndLargeWritesStayInOrder) {
   const std::string large(1 << 20, 'x');
   std::string expected;
   AtomicFile file(folder_ / "a");

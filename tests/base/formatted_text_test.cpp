@@ -55,7 +55,7 @@ TEST(Amounts, ADurationHasTheUnitsThatItsLengthNeeds) {
   EXPECT_EQ(duration_text(1e300), "long");
 }
 
-TEST(Joined, OfManyLinesTheFirstAreListed) {
+TEST(Joined, TheFirstOfManyLinesAreListed) {
   const std::int64_t lines[] = {7, 9, 12};
   EXPECT_EQ(lines_text(std::span(lines).first(1), 1), "line 7");
   EXPECT_EQ(lines_text(lines, 3), "lines 7, 9, 12");

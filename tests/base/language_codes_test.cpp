@@ -14,7 +14,7 @@ TEST(LanguageCodes, PairsMayHaveScriptsAndRegions) {
   EXPECT_EQ(parse_language_pair("hsb-es-419"), (LanguagePair{"hsb", "es-419"}));
 }
 
-TEST(LanguageCodes, OtherTextsAreNoPairs) {
+TEST(LanguageCodes, OtherTextsAreNotPairs) {
   for (const char* text : {"", "en", "-", "en-", "-de", "EN-DE", "en_de", "english-german", "en-d",
                            "en-DE", "en-de-fr", "run", "en-de/"})
     EXPECT_EQ(parse_language_pair(text), std::nullopt) << text;
@@ -56,8 +56,8 @@ TEST(LanguageCodes, ACodeIsFoundInAnyCaseAndByItsOtherName) {
   EXPECT_EQ(find_served_code("EN-us", {"en", "en-US"}), "en-US");
   EXPECT_EQ(find_served_code("PT", {"pt-BR"}), "pt-BR");
   EXPECT_EQ(find_served_code("fr-CA", {"en", "de"}), "");
-  EXPECT_EQ(find_language_code("", {"en", "de"}), "") << "no code has an empty one for its other";
-  EXPECT_EQ(find_language_code("pt", {"pt-BR"}), "") << "a region is no other name";
+  EXPECT_EQ(find_language_code("", {"en", "de"}), "") << "no code has an empty other name";
+  EXPECT_EQ(find_language_code("pt", {"pt-BR"}), "") << "a region is not another name";
   for (const auto& [one, other] :
        {std::pair("pb", "pt-BR"), std::pair("zh", "zh-Hans"), std::pair("zt", "zh-Hant")}) {
     EXPECT_EQ(find_language_code(one, {"en", other}), other);

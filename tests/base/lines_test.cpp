@@ -50,7 +50,7 @@ TEST_F(ReadLines, CompressedFilesAreReadAsIfTheyWerePlain) {
   EXPECT_THROW(read("PK\x03\x04"), Error);
 }
 
-TEST_F(ReadLines, LineEndsAndByteOrderMarkAreNoText) {
+TEST_F(ReadLines, LineEndsAndByteOrderMarkAreNotText) {
   EXPECT_EQ(read("\uFEFFa\r\nb\r\n"), (Lines{"a", "b"}));
 }
 
@@ -77,7 +77,7 @@ TEST_F(ReadLines, InvalidUtf8NamesFileAndLine) {
 using std::chrono::milliseconds;
 using testing::ElementsAre;
 
-std::vector<std::string> lines_that_have_come(LineReader& reader) {
+std::vector<std::string> arrived_lines(LineReader& reader) {
   std::vector<std::string> lines;
   while (const auto line = reader.next_line()) lines.push_back(*line);
   return lines;
@@ -91,7 +91,7 @@ std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
   while (!reader.at_end()) {
     reader.receive(milliseconds(1000));
-    for (std::string& line : lines_that_have_come(reader)) lines.push_back(std::move(line));
+    for (std::string& line : arrived_lines(reader)) lines.push_back(std::move(line));
   }
   return lines;
 }
@@ -109,7 +109,7 @@ TEST(LineReader, CompressedTextIsReadAsIfItWerePlain) {
     pipe.send({&byte, 1});
     reader.receive(milliseconds(1000));
   }
-  EXPECT_THAT(lines_that_have_come(reader), ElementsAre("eins", "zwei"));
+  EXPECT_THAT(arrived_lines(reader), ElementsAre("eins", "zwei"));
 }
 
 TEST(LineReader, OnlyALineFeedEndsALine) {
@@ -140,11 +140,11 @@ TEST(LineReader, LinesThatHaveComeAreGivenWithoutWaiting) {
   EXPECT_FALSE(reader.receive(milliseconds(0)));
   pipe.send("one\ntw");
   EXPECT_TRUE(reader.receive(milliseconds(0)));
-  EXPECT_THAT(lines_that_have_come(reader), ElementsAre("one"));
+  EXPECT_THAT(arrived_lines(reader), ElementsAre("one"));
   EXPECT_FALSE(reader.receive(milliseconds(5)));
   pipe.send("o\n");
   EXPECT_TRUE(reader.receive(milliseconds(0)));
-  EXPECT_THAT(lines_that_have_come(reader), ElementsAre("two"));
+  EXPECT_THAT(arrived_lines(reader), ElementsAre("two"));
   EXPECT_FALSE(reader.at_end());
 }
 
@@ -176,7 +176,7 @@ TEST(LineWriter, WrittenTextReadsBackWhateverTheSizes) {
   std::vector<std::string> read;
   while (!reader.at_end()) {
     reader.receive(milliseconds(1000));
-    for (std::string& line : lines_that_have_come(reader)) read.push_back(std::move(line));
+    for (std::string& line : arrived_lines(reader)) read.push_back(std::move(line));
   }
   EXPECT_EQ(read, lines);
 }

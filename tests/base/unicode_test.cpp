@@ -72,7 +72,7 @@ TEST(CharacterSet, RangesAreReadAsTheyAreWritten) {
   }
 }
 
-TEST(CharacterSet, OtherTextsAreNoRanges) {
+TEST(CharacterSet, OtherTextsAreNotRanges) {
   for (const char* text : {"x", "20-", "-20", "7E-20", "20,20", "61-70,65", "110000", "20,", ",20",
                            "20 ", "100000020", "20--30"})
     EXPECT_THROW(CharacterSet::from_ranges(text), Error) << text;

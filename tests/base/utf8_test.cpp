@@ -24,7 +24,7 @@ TEST(TitleCase, TitleCaseChangesTheFirstLetterOfEachWord) {
   EXPECT_EQ(title_case("漢字"), "漢字");
 }
 
-TEST(CharacterStart, ItIsTheFirstByteOfTheCharacter) {
+TEST(CharacterStart, TheStartIsTheFirstByteOfTheCharacter) {
   const std::string_view text = "aß漢🙂";  // 1, 2, 3 and 4 bytes
   const std::size_t starts[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10};
   for (std::size_t offset = 0; offset <= text.size(); ++offset)

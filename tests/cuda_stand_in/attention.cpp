@@ -35,7 +35,7 @@ double bytes_of(std::initializer_list<Tensor> tensors) {
   return bytes;
 }
 
-/// Sentences of queries and keys, one beside the other, in q [N, H, K] and k, v [M, H, K].
+/// Sentences of queries and keys, side by side, in q [N, H, K] and k, v [M, H, K].
 struct Packed {
   const Tensor query_starts, key_starts;  // int32 [B + 1]
   std::int64_t longest_queries, longest_keys;
@@ -189,8 +189,8 @@ std::tuple<Tensor, Tensor, Tensor> flash_backward(
   return {d_q, d_k, d_v};
 }
 
-/// q [B, H, T, K], k and v [B, H, S, K], mask [B, H, T, S] that is added, or may be broadcast to
-/// it.
+/// q [B, H, T, K], k and v [B, H, S, K], and a mask that is added: [B, H, T, S], or broadcastable
+/// to it.
 std::tuple<Tensor, Tensor, Tensor, Tensor> efficient_attention(const Tensor& q, const Tensor& k,
                                                                const Tensor& v,
                                                                const std::optional<Tensor>& mask,

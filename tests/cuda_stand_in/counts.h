@@ -12,10 +12,10 @@ class StandInCounts {
  public:
   /// Counts from now on.
   StandInCounts() {
-    if (is_there()) call<void>("cuda_stand_in_reset");
+    if (is_loaded()) call<void>("cuda_stand_in_reset");
   }
 
-  static bool is_there() { return dlsym(RTLD_DEFAULT, "cuda_stand_in_reset") != nullptr; }
+  static bool is_loaded() { return dlsym(RTLD_DEFAULT, "cuda_stand_in_reset") != nullptr; }
 
   /// {"launches": {name: {"count", "read", "written"}}, "waits": {name: count}, "host_launches",
   /// ...}: all launches, those in a graph included, and how many of them the host has made.

@@ -91,7 +91,7 @@ class DeviceMemory {
     if (!block->second.is_of_graph) free_block(block);
   }
 
-  /// Throws unless the stream may use so many bytes from `address` on.
+  /// Throws unless the stream may use this many bytes from `address` on.
   void check_use(const void* address, std::size_t bytes, std::int64_t stream,
                  const std::string& operation) {
     const auto* begin = static_cast<const char*>(address);

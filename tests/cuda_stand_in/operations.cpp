@@ -63,7 +63,7 @@ const Tensor& resize_in_place(const Tensor& self, c10::IntArrayRef size,
   return self;
 }
 
-/// Without repeated elements, as of an expanded tensor.
+/// Does not count repeated elements, like those of an expanded tensor.
 double bytes_of(const Tensor& tensor) {
   if (!tensor.defined()) return 0;
   auto bytes = static_cast<double>(tensor.element_size());

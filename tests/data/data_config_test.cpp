@@ -143,7 +143,7 @@ TEST_F(TaggedCorpora, TheTagIsInFrontOfEachSourceAsIfTheTextHadIt) {
     const PreparedData prepared = prepare();
     const Tokenizer& encoder = *prepared.tokenizers.source;
     ASSERT_EQ(prepared.train.pairs(), 302);
-    EXPECT_EQ(prepared.report.empty, 1) << "a tag alone is no text";
+    EXPECT_EQ(prepared.report.empty, 1) << "a tag alone is not text";
     EXPECT_EQ(prepared.train.source(299), encoder.encode(sample_text(300)[299]));
     EXPECT_EQ(prepared.train.source(300), encoder.encode("<bt> the dog"));
     EXPECT_EQ(prepared.train.source(301), encoder.encode("<bt> the blue house"));

@@ -199,7 +199,7 @@ TEST(BatchShape, ALargerBatchThanTheCapacityHasNone) {
     }
 }
 
-TEST(BatchShape, LinksOfFillerSentencesAreNone) {
+TEST(BatchShape, FillerSentencesHaveNoLinks) {
   PackedBatch batch = batch_of(3, 5, 1);
   batch.links = {{{0, 0, 1}}, {}, {{0, 0, 1}}};
   const PackedBatch whole = filled(batch, shape_for(batch, ShapeUse::Padded));

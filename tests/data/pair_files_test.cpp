@@ -224,7 +224,7 @@ TEST_F(PairFilesTest, FieldsOfJsonLinesAreTaken) {
           "{broken\n{\"src\": \"x\", \"tgt\": \"y\"}\n")),
       ElementsAre(Pair("one", "eins zwei"), Pair("x", "y")));
   EXPECT_EQ(facts.left_out, 2);
-  EXPECT_EQ(facts.first_left_out, "line 3: a side is no text");
+  EXPECT_EQ(facts.first_left_out, "line 3: a side is not text");
   EXPECT_THAT(read(write("b.jsonl", "{\"translation\": {\"en\": \"one\", \"de\": \"eins\"}}\n"),
                    {"de", "en", {}}),
               ElementsAre(Pair("eins", "one")));

@@ -125,7 +125,7 @@ class ParallelTextTest : public FolderTest {
   }
 };
 
-TEST_F(ParallelTextTest, CarriageReturnsAndByteOrderMarksAreNoPartOfTheText) {
+TEST_F(ParallelTextTest, CarriageReturnsAndByteOrderMarksAreNotPartOfTheText) {
   EXPECT_EQ(all(open("\xEF\xBB\xBFone\r\ntwo\r\n", "eins\nzwei")),
             (Pairs{{"one", "eins"}, {"two", "zwei"}}));
 }
@@ -151,7 +151,7 @@ TEST_F(ParallelTextTest, APipeIsRefusedAtOnce) {
       Names(pipe + " ... regular file"));
 }
 
-TEST_F(ParallelTextTest, FilesThatAreNoUtf8TextAreNamed) {
+TEST_F(ParallelTextTest, FilesThatAreNotUtf8TextAreNamed) {
   EXPECT_THAT(problem("one\n",
                       "\xff\xfe"
                       "e"),

@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(HashFilter, ItFindsWhatWasAddedAndHardlyAnythingElse) {
+TEST(HashFilter, TheFilterFindsWhatWasAddedAndHardlyAnythingElse) {
   RandomStream random(1), others(2);
   HashFilter filter(10'000);
   for (int i = 0; i < 10'000; ++i) EXPECT_FALSE(filter.add(random())) << i;
@@ -32,7 +32,7 @@ TEST(HashFilter, ItFindsWhatWasAddedAndHardlyAnythingElse) {
   EXPECT_LE(filter.bytes().size(), 25'100u);
 }
 
-TEST(HashFilter, ItsBytesAreReadAgainAndDamageIsNoticed) {
+TEST(HashFilter, TheBytesOfAFilterAreReadAgainAndDamageIsNoticed) {
   HashFilter filter(100);
   filter.add(7);
   const std::string bytes = filter.bytes();
@@ -155,7 +155,7 @@ TEST_F(TextSurveyTest, PairsThatAreNotTrainedOnDoNotCount) {
   EXPECT_EQ(found, (TextSurvey{.pairs = 100, .language_pairs = 100}));
 }
 
-TEST_F(TextSurveyTest, ItsBytesAreReadAgainAndDamageIsNoticed) {
+TEST_F(TextSurveyTest, TheBytesOfASurveyAreReadAgainAndDamageIsNoticed) {
   target[7] = source[7];
   set_text(source, target);
   const auto surveyed = prepare().survey;
@@ -206,7 +206,7 @@ TEST_F(ValidOverlapTest, ValidationPairsThatAreTrainedOnAreNamedAndNotScored) {
   }
 }
 
-TEST_F(ValidOverlapTest, TheyAreScoredIfFewerThanHalfOfThePairsWouldRemain) {
+TEST_F(ValidOverlapTest, TrainedPairsAreScoredIfFewerThanHalfWouldRemain) {
   data.valid_source = data.train_source;
   data.valid_target = data.train_target;
   const ValidSet valid = prepare().valid;
@@ -217,7 +217,7 @@ TEST_F(ValidOverlapTest, TheyAreScoredIfFewerThanHalfOfThePairsWouldRemain) {
   EXPECT_EQ(valid.tokens.pairs(), 300);
 }
 
-TEST_F(ValidOverlapTest, OrAreNotTrainedOn) {
+TEST_F(ValidOverlapTest, ValidationPairsMayBeLeftOutOfTrainingInstead) {
   data.valid_overlap = ValidOverlap::Untrained;
   const PreparedData prepared = prepare();
   EXPECT_EQ(prepared.report.in_validation, 2);
@@ -228,7 +228,7 @@ TEST_F(ValidOverlapTest, OrAreNotTrainedOn) {
   expect_adds_up(prepared.report);
 }
 
-TEST_F(ValidOverlapTest, OrAreTrainedOnAndScored) {
+TEST_F(ValidOverlapTest, ValidationPairsMayBeTrainedOnAndScored) {
   data.valid_overlap = ValidOverlap::Ignored;
   const PreparedData prepared = prepare();
   EXPECT_EQ(prepared.valid.trained.pairs, 0);

@@ -228,7 +228,7 @@ TEST_F(OwnAlignments, PiecesOfAnySegmentationAreLinked) {
   EXPECT_GT(prepared.alignments->links(line, source, characters).size(), links.size());
 }
 
-TEST_F(OwnAlignments, TheyAreMadeOnceAndForAnyNumberOfThreads) {
+TEST_F(OwnAlignments, AlignmentsAreMadeOnceAndForAnyNumberOfThreads) {
   prepare(1);
   const auto files = [&] {
     std::map<std::string, std::string> found;

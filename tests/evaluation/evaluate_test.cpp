@@ -93,7 +93,7 @@ TEST(ScoreReport, SystemsStandInOneTableWithTheBaselineMarked) {
   EXPECT_EQ(lines[4], "BLEU|nrefs:1|x");
 }
 
-TEST(ScoreReport, OfASystemWithTheBaselinesOutputThisIsSaid) {
+TEST(ScoreReport, ASystemWithTheBaselinesOutputIsMarked) {
   Comparison systems = two_systems();
   systems.same_output = {false, true};
   for (auto& metric : systems.scores) metric[1].p_value.reset();

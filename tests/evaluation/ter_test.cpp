@@ -68,7 +68,7 @@ TEST(Ter, LongLinesNeedNoSquareOfMemory) {
   EXPECT_LT(peak_resident_memory(), std::int64_t{500'000'000});
 }
 
-TEST(Ter, TheSearchEndsForVeryUnlikeLengths) {
+TEST(Ter, TheSearchEndsForVeryDifferentLengths) {
   const std::vector<std::uint32_t> one = {7}, many(2000, 7), others(300, 9);
   EXPECT_EQ(translation_edits(one, many), 1999);
   EXPECT_EQ(translation_edits(many, one), 1999);

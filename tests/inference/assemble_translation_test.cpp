@@ -240,7 +240,7 @@ TEST(AssembleTranslation, TheBestComesFirstUnlessTermsWereAskedFor) {
   }
 }
 
-TEST(AssembleTranslation, TextsThatAreLackingOrCutAreTold) {
+TEST(AssembleTranslation, TextsThatAreMissingOrCutAreReported) {
   Line line;
   line.add("a", " ").hypotheses = {hypothesis("one", -1)};
   PreparedPart& part = line.add("b", "");

@@ -32,7 +32,7 @@ inline const TokenizerPair& tokenizer_pair() {
 
 inline const Tokenizer& tokenizer() { return *tokenizer_pair().source; }
 
-/// A model that translates each sentence into itself, or otherwise continues with another word.
+/// A model that translates each sentence into itself; if it must differ, it writes another word.
 inline Distribution copying() {
   static const std::vector<float> others = [] {
     std::vector<float> scores;

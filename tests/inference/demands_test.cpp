@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(NumberFormat, TextThatIsNoNumberOfTheSourceStays) {
+TEST(NumberFormat, TextThatIsNotANumberOfTheSourceLanguageStays) {
   const NumberConversion conversion("en-de");
   for (const std::string text : {"", "7", "2020", "1,23", "1.2.3", "1,2345", "1234,567", "3.", "a",
                                  "12:30", "2020-01-31", "1,234,56", "http://a.b/1,234"})
@@ -37,7 +37,7 @@ TEST(NumberFormat, UnknownLanguagesAreNamedWithTheKnownOnes) {
   }
 }
 
-TEST(NumberFormat, TheModelMaySayTheLanguages) {
+TEST(NumberFormat, TheModelMayNameTheLanguages) {
   const TextRecord record = {.source_language = "en-GB", .target_language = "pt-BR"};
   EXPECT_EQ(number_format_of("auto", record), "en-pt");
   EXPECT_EQ(number_format_of("auto", {.source_language = "pb", .target_language = "zt"}), "pt-zh");

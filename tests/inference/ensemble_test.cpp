@@ -92,7 +92,7 @@ TEST(Ensemble, APrefixMayHaveATokenThatNoRowProduces) {
   }
 }
 
-/// exp(-200) is no fp32 number.
+/// exp(-200) is too small for fp32.
 TEST(Ensemble, ATinyProbabilityHasAFiniteLogarithm) {
   std::vector<std::unique_ptr<HostEngine>> members;
   for (const float improbable : {-200.0F, -201.0F})

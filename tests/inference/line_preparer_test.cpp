@@ -14,7 +14,7 @@ namespace {
 
 using testing::IsEmpty;
 
-TEST(LineOrder, LinesLeaveInTheirOrderAndNoneBeforeItsTime) {
+TEST(LineOrder, LinesLeaveInOrderAndNoneBeforeItsTime) {
   RandomStream random(5);
   for (int trial = 0; trial < 200; ++trial) {
     LineOrder order;
@@ -177,7 +177,7 @@ LinePreparer preparer_that_has_seen(const char* characters) {
   return {tokenizer_pair(), 1000, {.several_sentences = 0.0, .characters = std::move(seen)}};
 }
 
-TEST(LinePreparer, UnseenTextIsReadOtherwiseAndCopied) {
+TEST(LinePreparer, UnseenTextIsReadInAnotherFormOrCopied) {
   const LinePreparer knowing = preparer_that_has_seen("onetwhrFfuivsx. X");
   const std::string text = "one tw\u00F2 \u041C\u043E. Four \u2713 five.";
   PreparedLine line(0, request({}));
@@ -281,7 +281,7 @@ std::vector<TokenId> with_tag_and_end(const std::string& text) {
   return tokens;
 }
 
-TEST(LinePreparer, ATagIsNoTextThatCouldBeUnseen) {
+TEST(LinePreparer, ATagIsNotTextThatCouldBeUnseen) {
   PreparedLine seen(0, request({}));
   EXPECT_EQ(preparer_with_tags().prepare({"<2de> one two."}, seen)[0].tokens,
             with_tag_and_end("<2de> one two."));
@@ -320,7 +320,7 @@ TEST(LinePreparer, ATagIsNotProtected) {
   EXPECT_THAT(texts_of(1), testing::ElementsAre("six", "8")) << "in the text it is one";
 }
 
-TEST(UnseenLines, TheyHaveCharactersThatTheModelHasNotSeenAfterTheirTag) {
+TEST(UnseenLines, UnseenLinesHaveCharactersThatTheModelHasNotSeenAfterTheirTag) {
   CharacterSet seen;
   seen.add_all("onetw1");
   const auto unseen = [&seen](const std::vector<std::string>& lines) {
@@ -360,7 +360,7 @@ std::string translated_with_tag(const std::string& source, const std::string& te
 
 TEST(LinePreparer, CopiesFindTheirPlacesAsIfThereWereNoTag) {
   EXPECT_EQ(translated_with_tag("<2de> \u00A7 one two", "two one", {0, 1}), "\u00A7 two one")
-      << "the tag is no word that it follows";
+      << "the tag is not a word that it follows";
   EXPECT_EQ(translated_with_tag("<2de> one \u041C two", "three six two", {1, 2, 3}),
             "three \u041C two");
   EXPECT_EQ(translated_with_tag("<2de> \u041C two", "six three", {0, 2}), "\u041C six three")
@@ -399,7 +399,7 @@ Bracketed bracketed(LineInput input, const DecodeConfig& search = {}, Demands de
 
 std::string text_of(const Bracketed& bracketed) { return bracketed.text; }
 
-TEST(LinePreparer, WhatHasNothingToTranslateIsCopied) {
+TEST(LinePreparer, TextWithNothingToTranslateIsCopied) {
   for (const std::string text : {"42", "...", "\u2800", "\u0301", "https://example.org/a",
                                  "✔\uFE0F", "10⁴  –  ５. 6! 7?", "x86_64 \t {name}"}) {
     const auto [copy, copied] = bracketed({" " + text + "\t"});
@@ -422,7 +422,7 @@ TEST(LinePreparer, SignsAtTheEndsStayThere) {
   EXPECT_EQ(text_of(bracketed({"-5 two"})), "[-5 two]");
 }
 
-TEST(LinePreparer, ItIsTranslatedIfSomebodyAsksForIt) {
+TEST(LinePreparer, TextWithNothingToTranslateIsTranslatedIfSomebodyAsksForIt) {
   const DecodeConfig all{.translate_all = true};
   EXPECT_EQ(bracketed({"42"}, all).copied, 0);
   EXPECT_EQ(bracketed({"♪ one"}, all).copied, 0);

@@ -75,7 +75,7 @@ TEST(PhrasesOf, OnlyATermMayBeginTheSentenceWithACapital) {
   }
 }
 
-TEST(WithExactTexts, WhatTheTokenizerWritesOtherwiseStandsAsItIs) {
+TEST(WithExactTexts, TextThatTheTokenizerWritesDifferentlyStandsAsItIs) {
   const auto exact = [](const std::string& translation, const std::vector<std::string>& texts) {
     std::vector<RequiredText> required;
     for (const std::string& text : texts) required.push_back({0, 1, text});

@@ -107,7 +107,7 @@ TEST(TranslateTerms, ANewWordDoesNotSpoilTheWordsAfterIt) {
   EXPECT_EQ(translation.n_best.size(), 3U) << "the others are those of the first search";
 }
 
-TEST(TranslateTerms, SeveralTermsStandInTheirOrder) {
+TEST(TranslateTerms, SeveralTermsStandInOrder) {
   const Translation translation =
       translated("one two three four .", {.terms = terms("four\tfive\ntwo\tsix\n")});
   EXPECT_EQ(translation.n_best.at(0).text, "one six three five .");

@@ -70,7 +70,7 @@ bool is_same(const Translation& a, const Translation& b) {
   return a.line == b.line && a.n_best == b.n_best && a.unmet == b.unmet;
 }
 
-TEST(TranslationService, ManyThreadsWithUnlikeRequestsGetWhatTheyWouldGetAlone) {
+TEST(TranslationService, ManyThreadsWithDifferentRequestsGetWhatTheyWouldGetAlone) {
   const std::vector<TranslationRequest> asked = requests();
   std::vector<std::vector<std::string>> lines;
   std::vector<std::vector<Translation>> alone;
@@ -175,11 +175,11 @@ class HeldEngine : public CopyingEngine {
  public:
   void step(const StepRequest& step) override {
     under_way.release();
-    go_on.acquire();
+    may_continue.acquire();
     CopyingEngine::step(step);
   }
-  void let_go() { go_on.release(1 << 20); }
-  std::counting_semaphore<> under_way{0}, go_on{0};
+  void let_go() { may_continue.release(1 << 20); }
+  std::counting_semaphore<> under_way{0}, may_continue{0};
 };
 
 TEST(TranslationService, RowsInUseAreThoseOfSentencesUnderWay) {
@@ -189,7 +189,7 @@ TEST(TranslationService, RowsInUseAreThoseOfSentencesUnderWay) {
   auto answers = service.submit({.lines = {{"one two"}, {"three"}},
                                  .request = service.prepare({.config = {.beam_size = 3}})});
   engine.under_way.acquire();
-  engine.go_on.release();
+  engine.may_continue.release();
   engine.under_way.acquire();
   EXPECT_EQ(service.rows_in_use(), 6);
   engine.let_go();
@@ -242,7 +242,7 @@ TEST(TranslationService, LinesAreRefusedWhileTooManySentencesWait) {
   EXPECT_TRUE(service.submit({.lines = lines, .request = request}).next());
 }
 
-TEST(TranslationService, ProgressIsToldAndTheOrderKept) {
+TEST(TranslationService, ProgressIsReportedAndTheOrderKept) {
   CopyingEngine engine;
   TranslationService service({&engine}, tokenizer_pair());
   std::counting_semaphore<> progress{0};
@@ -262,7 +262,7 @@ TEST(TranslationService, ProgressIsToldAndTheOrderKept) {
   EXPECT_FALSE(answers.next_if_finished());
 }
 
-TEST(TranslationService, ProgressIsToldOfLinesWithoutTextToo) {
+TEST(TranslationService, ProgressIsReportedForLinesWithoutTextToo) {
   CopyingEngine engine;
   TranslationService service({&engine}, tokenizer_pair());
   std::counting_semaphore<> progress{0};
@@ -306,7 +306,7 @@ TEST(TranslationService, AServiceThatEndsWithWorkUnderWaySaysSo) {
   EXPECT_EQ(engines.slots_in_use(), 0u);
 }
 
-TEST(TranslationService, AFailingEngineIsToldToAllWhoseLinesItHeld) {
+TEST(TranslationService, AFailingEngineIsReportedToAllWhoseLinesItHeld) {
   class Failing : public HeldEngine {
    public:
     void step(const StepRequest& step) override {

@@ -162,7 +162,7 @@ class HeldEngine : public TableEngine {
     gate_.wait();
     TableEngine::step(step);
   }
-  void go_on() { gate_.count_down(); }
+  void resume() { gate_.count_down(); }
 
  private:
   std::latch gate_{1};
@@ -181,7 +181,7 @@ TEST(Workers, SentencesAreRefusedWhileTooManyWait) {
   EXPECT_THROW(team.add(sentences_for(second, 1)), ServiceBusy);
   stop.request_stop();
   team.add(sentences_for(second, 3));
-  engine.go_on();
+  engine.resume();
   EXPECT_EQ(second->wait_for(3).size(), 3u) << "what is given up waits no more";
 }
 
@@ -209,7 +209,7 @@ std::string order_of_two(QueueOrder queue_order) {
   team.add(sentences_for(many, 20));
   while (team.waiting() == 20) std::this_thread::yield();
   team.add(sentences_for(few, 3));
-  engine.go_on();
+  engine.resume();
   few->wait_for(3);
   many->wait_for(20);
   return order;
@@ -253,7 +253,7 @@ TEST(Workers, AStreamOfSmallSubmissionsDoesNotHoldUpALargeOne) {
   endless->shared = endless;
   team.add(sentences_for(large, 10));
   for (int i = 0; i < 3; ++i) team.add(sentences_for(endless, 1));
-  engine.go_on();
+  engine.resume();
   large->wait_for(10);
   EXPECT_LT(large->small_before, 100);
   while (endless->finished < 1000) std::this_thread::yield();

@@ -85,7 +85,7 @@ TEST_F(CudaDecoding, WithoutSumsTheBestNumbersStayAsTheyAre) {
   EXPECT_THAT(tokens, testing::ElementsAre(2, 3, 0));
 }
 
-TEST_F(CudaDecoding, ANumberThatIsNoneMakesItsRowsSumNone) {
+TEST_F(CudaDecoding, NotANumberMakesItsRowsSumNotANumber) {
   std::vector<float> values = {1, NAN, 3, 2};
   std::vector<long long> tokens(1);
   std::vector<float> best(1), log_sum(1);

@@ -84,14 +84,14 @@ class Fibers {
     float exchanged[2] = {};
     std::unique_ptr<char[]> stack = std::make_unique_for_overwrite<char[]>(kStack);
     // ucontext.h begins a fiber. The compiler's own setjmp then changes fibers: it keeps three
-    // addresses, where that of the C library keeps all registers.
+    // addresses, while that of the C library keeps all registers.
     ucontext_t beginning = {};
     Place place = {};
   };
 
   static void live();  // of a fiber
 
-  /// A call, as the compiler must know that the other function may continue after it.
+  /// Not inlined, because the compiler must know that the other function may continue after it.
   [[gnu::noinline]] static void go_to(Place& place) { __builtin_longjmp(place, 1); }
 
   [[gnu::noinline]] void resume(unsigned number) {

@@ -1,5 +1,5 @@
 // The kernels for NVIDIA GPUs, on the CPU, beside those for the CPU. Dropout has the same bits;
-// sums are made in another order, and exponentials are rounded otherwise.
+// sums are made in another order, and exponentials are rounded differently.
 #include "tests/kernels/cuda_on_cpu.h"
 #include "tests/kernels/kernel_test.h"
 // Their sources:
@@ -145,7 +145,7 @@ TEST_P(CudaKernels, DropoutAddsTheResidualAndMayOverwriteIt) {
   }
 }
 
-TEST_P(CudaKernels, DropoutTakesAddressesThatAreNoMultipleOf16) {
+TEST_P(CudaKernels, DropoutTakesAddressesThatAreNotMultiplesOf16) {
   constexpr std::int64_t columns = 64;
   const std::int64_t bytes = is_float() ? 4 : 2;
   const auto moved = [&](Elements& elements) {

@@ -60,7 +60,7 @@ TEST(Device, AGpuThatIsMissingIsAnErrorThatSaysWhy) {
 
 struct StandIn : testing::Test {
   void SetUp() override {
-    if (!StandInCounts::is_there()) GTEST_SKIP() << "the stand-in for CUDA is not loaded";
+    if (!StandInCounts::is_loaded()) GTEST_SKIP() << "the stand-in for CUDA is not loaded";
   }
   torch::Tensor fresh() { return torch::empty({4}, torch::device(test_device())); }
 };

@@ -14,7 +14,7 @@
 
 namespace dragoman {
 
-/// The paper's model in small, without dropout: D 16, 2 heads, 2 encoder and 3 decoder layers.
+/// The paper's model, small and without dropout: D 16, 2 heads, 2 encoder and 3 decoder layers.
 ModelConfig small_config();
 Transformer initialized(const ModelConfig& config, std::uint64_t seed = 1);
 

@@ -176,7 +176,7 @@ TEST(Transformer, KeysAndValuesOfAllLayersByOneProductAreThoseOfEachLayer) {
 }
 
 TEST(Transformer, OnADeviceADecoderProjectsTheMemoryOnce) {
-  if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
+  if (!StandInCounts::is_loaded()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
   const auto config = small_config();
   auto model = initialized(config);
   const auto batch = packed(pairs_of({{4, 6}, {9, 3}}), config.heads, RowKeys::None);

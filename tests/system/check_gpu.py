@@ -76,7 +76,7 @@ def main():
     assert items["split"]["result"]["messages"]
     assert items["lines"]["result"]["equal_lines_of_200_beam_4"] >= 199
 
-    # A check that does not hold fails its item, and is told.
+    # A check that does not hold fails its item, and is reported.
     broken = folder / "broken/tests/model_ops_test"
     broken.parent.mkdir(parents=True)
     broken.write_text("#!/bin/sh\necho '[  FAILED  ] PackedAttention.FlashAttentionIsEquationOne (3 ms)'\nexit 1\n")

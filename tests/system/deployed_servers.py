@@ -1,5 +1,5 @@
-"""The servers of deploy/ and of docs/serving.md answer as those in front of them ask: Caddy and nginx, which pass on the name of
-the site; Kubernetes, which asks by the address of a pod; and the probe of the image. Web pages of others change nothing.
+"""The servers of deploy/ and of docs/serving.md answer what the programs in front of them send: Caddy and nginx, which pass on the
+name of the site; Kubernetes, which uses the address of a pod; and the probe of the image. Web pages of others change nothing.
 
 Usage: deployed_servers.py PROGRAM SOURCES FOLDER [MODEL]
 """

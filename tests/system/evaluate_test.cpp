@@ -84,7 +84,7 @@ TEST_F(Evaluate, OnlyBleuNeedsATokenizer) {
   EXPECT_EQ(code("chrf"), 0);
 }
 
-TEST_F(Evaluate, TextThatLooksTokenizedIsWarnedOf) {
+TEST_F(Evaluate, TextThatLooksTokenizedIsWarnedAbout) {
   std::string lines;
   for (int i = 0; i < 100; ++i) lines += "a cat sat .\n";
   const std::string tokenized = file("tokenized", lines);
@@ -97,7 +97,7 @@ TEST_F(Evaluate, TextThatLooksTokenizedIsWarnedOf) {
   EXPECT_EQ(errors({"--force"}), "");
 }
 
-TEST_F(Evaluate, TextThatIsEmptyOrTheSourceItselfIsWarnedOf) {
+TEST_F(Evaluate, TextThatIsEmptyOrTheSourceItselfIsWarnedAbout) {
   const auto errors = [&](const std::string& hypothesis, const std::vector<std::string>& more) {
     std::vector<std::string> words = {"evaluate", "--hyp", hypothesis, "--ref",
                                       reference_, "--src", good_};
@@ -215,7 +215,7 @@ TEST_F(EvaluateTune, AModelThatIsInTrainingIsNotTuned) {
   const FolderLock training(folder_.path(), "");
   const ProcessResult result =
       run({"evaluate", "-m", folder_.path(), "--src", text, "--ref", text, "--tune"});
-  expect_one_error(result, 1, "training is at work");
+  expect_one_error(result, 1, "training is running");
 }
 
 TEST_F(EvaluateTune, TranslateTakesTheTunedSearchUnlessFlagsSayOtherwise) {

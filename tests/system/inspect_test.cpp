@@ -41,7 +41,7 @@ TEST_F(Inspect, TextAndJsonTellTheSame) {
   EXPECT_THAT(text.output, Not(HasSubstr("byte_fallback")));
 }
 
-TEST_F(Inspect, WeightsThatAreNoNumbersAreWarnedOf) {
+TEST_F(Inspect, WeightsThatAreNotNumbersAreWarnedAbout) {
   SmallModel model(Tokenizer(tokenizer_, "tokenizer").size());
   model.contents.tokenizer_source = tokenizer_;
   const std::string name = model.contents.parameters.at(1).name;
@@ -62,7 +62,7 @@ TEST_F(Inspect, ACheckpointIsKnown) {
               AllOf(HasSubstr("checkpoint\n"), HasSubstr("update                12")));
 }
 
-TEST_F(Inspect, AProgressRecordMayBeNoJsonButNotBeNestedWithoutBound) {
+TEST_F(Inspect, AProgressRecordMayBeOtherTextButNotNestedWithoutBound) {
   SmallModel model(Tokenizer(tokenizer_, "tokenizer").size());
   model.contents.tokenizer_source = tokenizer_;
   model.make_checkpoint();

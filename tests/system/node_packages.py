@@ -1,4 +1,4 @@
-"""Chromium, and packages of Node.js. Exits with 77 (skipped) if they are not to be had."""
+"""Chromium, and packages of Node.js. Exits with 77 (skipped) if they are missing."""
 
 import shutil
 import subprocess

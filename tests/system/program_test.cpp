@@ -38,7 +38,7 @@ void expect_one_line(const ProcessResult& result, int exit_code, const std::stri
   EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
 }
 
-TEST(Program, TheHelpTellsTheCommandsAndHowToBegin) {
+TEST(Program, TheHelpNamesTheCommandsAndHowToBegin) {
   const ProcessResult bare = run({});
   EXPECT_EQ(bare.exit_code, 0);
   EXPECT_EQ(bare.errors, "");
@@ -64,7 +64,7 @@ TEST(Program, TheExampleOfTheOverviewHasOnlyCommandsThatAreThere) {
   }
 }
 
-TEST(Program, TheVersionIsToldWithTheLibraries) {
+TEST(Program, TheVersionIsPrintedWithTheLibraries) {
   const ProcessResult result = run({"--version"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.errors, "");
@@ -90,7 +90,7 @@ TEST(Program, AMisspelledValueIsAnsweredWithTheNearestOne) {
                 HasSubstr(std::string("; did you mean ") + nearest[i] + "?"));
 }
 
-TEST(Program, TooLittleMemoryToBeginIsSaidInOneLine) {
+TEST(Program, TooLittleMemoryToBeginIsReportedInOneLine) {
   const std::string folder = testing::TempDir();
   const std::string command = "ulimit -v 420000; " + std::string(kProgram) + " --version 2> " +
                               folder + "errors; test $? = 1 && test $(wc -l < " + folder +
@@ -162,7 +162,7 @@ TEST(Program, FlagsOfEachCommandMayHaveUnderscores) {
   }
 }
 
-TEST(Program, AMistakeIsToldInTheFormatThatIsAskedFor) {
+TEST(Program, AMistakeIsReportedInTheFormatThatIsAskedFor) {
   const ProcessResult result = run({"train", "--log-format", "json", "--no-such-flag", "1"});
   expect_one_line(result, 2, "{\"time\"");
   EXPECT_THAT(result.errors, HasSubstr("unknown flag --no-such-flag"));

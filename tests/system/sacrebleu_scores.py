@@ -1,5 +1,5 @@
 """Random lines scored by dragoman evaluate and by the sacreBLEU package: every option of every metric, line by
-line and as a corpus, and the tests of significance; the tokens of SentencePiece and MeCab, and those of Moses beside
+line and as a corpus, and the significance tests; the tokens of SentencePiece and MeCab, and those of Moses beside
 sacremoses. Exits with 77 (skipped) if the packages cannot be installed.
 
 Usage: sacrebleu_scores.py PROGRAM PACKAGES    (a folder in which pip installs sacreBLEU, once)

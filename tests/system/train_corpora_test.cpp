@@ -21,7 +21,7 @@ using testing::Not;
 
 class TrainCorpora : public Train {
  protected:
-  /// The sample corpus' test part beside its training part, tagged, and everything random.
+  /// Training on the sample corpus and its tagged test part, with every random option.
   static std::vector<std::string> two_corpora(const std::string& run_folder,
                                               std::vector<std::string> more = {}) {
     std::vector<std::string> words = {"--vocab-size",

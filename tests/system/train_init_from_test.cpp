@@ -241,7 +241,7 @@ TEST_F(TrainInitFrom, ARunThatHasBegunWithoutAModelIsNotStartedFromOne) {
   EXPECT_THAT(result.errors, Names("--init-from ... ''"));
 }
 
-TEST_F(TrainInitFrom, AGivenTokenizerStaysTheRunsAndIsNotMadeOtherwise) {
+TEST_F(TrainInitFrom, AGivenTokenizerStaysThatOfTheRunAndIsNotMadeDifferent) {
   const ModelFileReader first(path("first/model.safetensors"));
   write_file(path("spm.model"), first.tokenizer_source());
   auto words = command("given", {"--tokenizer", path("spm.model"), "--max-updates", "2"});

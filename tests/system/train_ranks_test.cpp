@@ -1,5 +1,5 @@
 // Training on several ranks, also by scripts/launch. They make the updates that one process would
-// make. They stop together and say why. They refuse to train with unlike texts or settings.
+// make. They stop together and say why. They refuse to train with different texts or settings.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

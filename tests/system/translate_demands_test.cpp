@@ -128,7 +128,7 @@ TEST_F(TranslateDemands, AlignmentsAndScoresStandAfterTheTranslation) {
               HasSubstr("--attention-layer 0: "));
 }
 
-TEST_F(TranslateDemands, ManyLinesOfAnyLengthComeBackInTheirOrder) {
+TEST_F(TranslateDemands, ManyLinesOfAnyLengthComeBackInOrder) {
   std::string input;
   for (int i = 0; i < 20'000; ++i) {
     input += "{\"id\": " + std::to_string(i) + ", \"text\": \"";

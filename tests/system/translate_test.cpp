@@ -95,7 +95,7 @@ TEST_F(Translate, AResumedFileHasTheSameBytes) {
     std::ofstream(parts[0], std::ios::app) << "half a li";
     const ProcessResult result = run(words(flags));
     EXPECT_EQ(result.exit_code, 0) << result.errors;
-    EXPECT_THAT(result.errors, HasSubstr(" there before, ")) << "some were there";
+    EXPECT_THAT(result.errors, HasSubstr(" already there, ")) << "some were there";
     EXPECT_EQ(read_file(out), whole);
     EXPECT_EQ(parts_in(folder_.path()).size(), 0u);
     std::filesystem::remove(out);
@@ -144,7 +144,7 @@ TEST_F(Translate, TheSameContentsUnderOtherNamesResumeAnUnfinishedOutput) {
   const ProcessResult resumed =
       run({"translate", "-m", folder_ / "other.safetensors", "--max-length", "6", "--json", "-i",
            folder_ / "renamed", "-o", out});
-  EXPECT_THAT(resumed.errors, HasSubstr(" there before, "));
+  EXPECT_THAT(resumed.errors, HasSubstr(" already there, "));
   EXPECT_EQ(read_file(out), whole);
 }
 
@@ -224,7 +224,7 @@ TEST_F(Translate, AWordWithoutEndIsCutAndNamedByItsLine) {
               AllOf(Names("line 2 ... 5,000 pieces"), Names("1 word ... 5,000 pieces")));
 }
 
-TEST_F(Translate, InvalidUtf8IsWarnedOfAtItsFirstLine) {
+TEST_F(Translate, InvalidUtf8IsWarnedAboutAtItsFirstLine) {
   const ProcessResult result = run(words(), "the cat\nm\xFFt\n\xE9t\xE9\n");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.errors, AllOf(Names("line 2 ... UTF-8"), HasSubstr("iconv -f latin1"),

@@ -42,7 +42,7 @@ TEST(Terms, TermsAreFoundAsWholeWordsTheLongestFirst) {
               ElementsAre(RequiredText{0, 6, "x", true}, RequiredText{8, 12, "Bank", true}));
 }
 
-TEST(Terms, AByteOrderMarkAndCommentsAreNoTerms) {
+TEST(Terms, AByteOrderMarkAndCommentsAreNotTerms) {
   const Terms terms(
       written("\xEF\xBB\xBF"
               "cat\tKatze\n# dog\tHund\n#hat\n\\#1\tNr. 1\r\n"));
@@ -144,16 +144,16 @@ TEST(Terms, MissingTermsAreNamed) {
 }
 
 TEST(Terms, ATextThatIsCopiedStandsByteForByte) {
-  const auto is_there = [](const std::string& text, const std::string& translation) {
+  const auto is_met = [](const std::string& text, const std::string& translation) {
     return unmet_texts({{0, 1, text}}, translation).empty();
   };
-  EXPECT_TRUE(is_there("https://example.org", "https://example.org is it."));
-  EXPECT_FALSE(is_there("https://example.org", "Https://example.org is it."));
-  EXPECT_FALSE(is_there("1\u202f000", "1 000"));
-  EXPECT_TRUE(is_there("1\u202f000", "1\u202f000"));
-  EXPECT_FALSE(is_there("10", "10⁴"));
-  EXPECT_FALSE(is_there("10⁴", "104"));
-  EXPECT_TRUE(is_there("10⁴", "10⁴ times"));
+  EXPECT_TRUE(is_met("https://example.org", "https://example.org is it."));
+  EXPECT_FALSE(is_met("https://example.org", "Https://example.org is it."));
+  EXPECT_FALSE(is_met("1\u202f000", "1 000"));
+  EXPECT_TRUE(is_met("1\u202f000", "1\u202f000"));
+  EXPECT_FALSE(is_met("10", "10⁴"));
+  EXPECT_FALSE(is_met("10⁴", "104"));
+  EXPECT_TRUE(is_met("10⁴", "10⁴ times"));
 }
 
 TEST(Terms, ATagThatIsClosedBeforeItOpensIsUnmet) {
@@ -166,16 +166,16 @@ TEST(Terms, ATagThatIsClosedBeforeItOpensIsUnmet) {
 }
 
 TEST(Terms, ATermMayHaveAnEndingOrTheSentencesCapital) {
-  const auto is_there = [](const std::string& term, const std::string& translation) {
+  const auto is_met = [](const std::string& term, const std::string& translation) {
     return unmet_texts({{0, 1, term, true}}, translation).empty();
   };
-  EXPECT_TRUE(is_there("Hund", "mit zwei Hunden"));
-  EXPECT_FALSE(is_there("Hund", "eine Hundeleine"));
-  EXPECT_FALSE(is_there("Hund", "ein Schweinehund"));
-  EXPECT_FALSE(is_there("ab", "abcd")) << "no ending longer than the term, less a letter";
-  EXPECT_TRUE(is_there("ein Hund", "Ein Hund bellt"));
-  EXPECT_FALSE(is_there("ein Hund", "Dort bellt Ein Hund"));
-  EXPECT_FALSE(is_there("Ein Hund", "ein Hund bellt"));
+  EXPECT_TRUE(is_met("Hund", "mit zwei Hunden"));
+  EXPECT_FALSE(is_met("Hund", "eine Hundeleine"));
+  EXPECT_FALSE(is_met("Hund", "ein Schweinehund"));
+  EXPECT_FALSE(is_met("ab", "abcd")) << "no ending longer than the term, less a letter";
+  EXPECT_TRUE(is_met("ein Hund", "Ein Hund bellt"));
+  EXPECT_FALSE(is_met("ein Hund", "Dort bellt Ein Hund"));
+  EXPECT_FALSE(is_met("Ein Hund", "ein Hund bellt"));
 }
 
 const std::vector<RequiredText> kTerms = {{4, 7, "Hund", true}, {12, 15, "Katze", true}};

@@ -152,7 +152,7 @@ TEST(Tokenizer, ATokenizerIsMadeAgainFromItsBytes) {
   EXPECT_EQ(again.encode("the blue dog"), tokenizer.encode("the blue dog"));
 }
 
-TEST(Tokenizer, BytesThatAreNoSentencePieceModelAreRefusedByName) {
+TEST(Tokenizer, BytesThatAreNotASentencePieceModelAreRefusedByName) {
   for (const std::string bytes : {"", "hello, I am no model", "\x0a\xff\xff\xff\xff"}) {
     try {
       const Tokenizer tokenizer(bytes, "some.model");

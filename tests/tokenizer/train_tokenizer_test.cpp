@@ -421,7 +421,7 @@ TEST(TextRule, AModelWithoutTheRecordReadsAndWritesAsBefore) {
   EXPECT_EQ(written(Tokenizer(exact, "exact"), "a▁b"), "a▁b");
 }
 
-TEST(TextRule, ARunOfWhiteSpaceWithoutTextIsNoTokenizer) {
+TEST(TextRule, ARunOfWhiteSpaceWithoutTextMakesNoTokenizer) {
   TokenizerConfig config{.vocab_size = 300};
   config.source_normalization = Normalization::None;
   for (const std::vector<std::string>& lines :
@@ -434,7 +434,7 @@ TEST(TextRule, ARunOfWhiteSpaceWithoutTextIsNoTokenizer) {
     EXPECT_GT(train_tokenizer({line}, config).vocab_size, 259) << line;
 }
 
-TEST(ChangedLines, TheyAreCountedAndAnExampleChangesMoreThanWhiteSpace) {
+TEST(ChangedLines, ChangedLinesAreCountedAndAnExampleChangesMoreThanWhiteSpace) {
   const Tokenizer plain = train_on(sample_text(200), {.vocab_size = 350});
   const std::vector<std::string> lines = {"the dog", "the dog ", "it is 10⁴ m long", "½"};
   const ChangedLines changed = changed_lines(plain, lines);

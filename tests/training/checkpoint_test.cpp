@@ -60,7 +60,7 @@ TEST(Checkpoint, AResumedModelContinuesBitIdentically) {
   std::filesystem::remove(path);
 }
 
-TEST(Checkpoint, AFailureOfTheFileSystemIsToldAndIsNoEndOfTheRun) {
+TEST(Checkpoint, AFailureOfTheFileSystemIsReportedAndDoesNotEndTheRun) {
   RecordingObserver observer;
   const auto fails = [] {
     std::filesystem::create_directory("/no/such/folder");  // not our own Error
@@ -76,13 +76,13 @@ TEST(Checkpoint, AFailureOfTheFileSystemIsToldAndIsNoEndOfTheRun) {
 class CheckpointKeeperTest : public RunWithoutText {
  protected:
   /// The model's weights are the number of the update.
-  void come_to(std::int64_t update) {
+  void reach(std::int64_t update) {
     progress.update = update;
     progress.history.updates = update;
     model.weights().fill_(static_cast<double>(update));
   }
   void save_at(std::int64_t update) {
-    come_to(update);
+    reach(update);
     keeper.save_if_due(progress);
   }
 
@@ -114,7 +114,7 @@ TEST_F(CheckpointKeeperTest, TheNewestAndThoseThatARollbackMayNeedAreKept) {
   EXPECT_THAT(checkpoints(), ElementsAre("update-00000200", "update-00000400"));
 }
 
-TEST_F(CheckpointKeeperTest, OfManyCheckpointsARollbackNeedsFew) {
+TEST_F(CheckpointKeeperTest, ARollbackNeedsFewOfManyCheckpoints) {
   run.config.keep_last = run.config.save_every = 1;
   keeper.save_start(progress);
   for (std::int64_t update = 1; update <= 30; ++update) save_at(update);
@@ -163,7 +163,7 @@ TEST_F(CheckpointKeeperTest, ACheckpointThatCannotBeSavedIsWarnedAboutAndTriedAg
 TEST_F(CheckpointKeeperTest, AResumePutsTheWeightsBackAndKnowsTheCheckpoint) {
   save_at(100);
   save_at(200);
-  come_to(250);
+  reach(250);
   keeper.save_latest(progress);
   model.weights().fill_(0);
   CheckpointKeeper other(run, model, log, observer);
@@ -185,7 +185,7 @@ TEST_F(CheckpointKeeperTest, ARollbackGoesToTheLastSoundCheckpoint) {
   keeper.save_start(progress);
   save_at(100);
   save_at(200);
-  come_to(230);  // the trouble may have begun before update 200
+  reach(230);  // the trouble may have begun before update 200
   progress.left_out = 3;
   progress.best = {.update = 200, .value = 30, .loss = 2};
   progress.rate_factor = 0.5;
@@ -206,10 +206,10 @@ TEST_F(CheckpointKeeperTest, ARollbackGoesToTheLastSoundCheckpoint) {
 TEST_F(CheckpointKeeperTest, ACheckpointThatProvesTooNearIsLeftForAnEarlierOne) {
   keeper.save_start(progress);
   save_at(100);
-  come_to(160);
+  reach(160);
   keeper.roll_back(progress);
   EXPECT_EQ(progress.update, 100);
-  come_to(120);  // less than 50 updates after it
+  reach(120);  // less than 50 updates after it
   keeper.roll_back(progress);
   EXPECT_EQ(progress.update, 0);
   EXPECT_EQ(progress.rollbacks, 2);
@@ -225,7 +225,7 @@ TEST_F(CheckpointKeeperTest, ARollbackKeepsTheFactsOfThisStart) {
       .file_hashes = {{"new/train.en", "0123"}}};
   progress.start = now;
   progress.seconds = 77;
-  come_to(160);
+  reach(160);
   keeper.roll_back(progress);
   EXPECT_EQ(progress.update, 100);
   EXPECT_EQ(progress.seconds, 77);
@@ -240,7 +240,7 @@ TEST_F(CheckpointKeeperTest, ACooldownThatWasCancelledStaysSoInARollback) {
   };
   cool_down(75, 200, StopReason::MaxEpochs);
   save_at(100);
-  come_to(160);
+  reach(160);
   keeper.roll_back(progress);
   EXPECT_EQ(progress.cooldown.end, 200) << "it continues";
   EXPECT_EQ(progress.cooldown.begin, 75);
@@ -250,7 +250,7 @@ TEST_F(CheckpointKeeperTest, ACooldownThatWasCancelledStaysSoInARollback) {
     cool_down(75, 200, StopReason::MaxEpochs);
     save_at(300);
     cool_down(later_end == 0 ? 0 : 350, later_end, StopReason::MaxUpdates);
-    come_to(360);
+    reach(360);
     progress.rollbacks = 0;
     keeper.roll_back(progress);
     EXPECT_EQ(progress.update, 300);
@@ -269,7 +269,7 @@ TEST_F(CheckpointKeeperTest, CheckpointsLeftByARollbackGoWithTheNextSaveAtTheLat
   progress.history.left_out_in_a_row = 1;  // the beginning of a divergence
   save_at(300);
   save_at(400);
-  come_to(420);
+  reach(420);
   std::filesystem::create_directories(run.folder.latest());  // so it cannot be saved
   keeper.roll_back(progress);
   EXPECT_EQ(progress.update, 200);
@@ -284,7 +284,7 @@ TEST_F(CheckpointKeeperTest, CheckpointsLeftByARollbackGoWithTheNextSaveAtTheLat
 }
 
 TEST_F(CheckpointKeeperTest, ARunThatCannotRollBackFails) {
-  come_to(60);
+  reach(60);
   EXPECT_THAT(message_of<Error>([&] { keeper.roll_back(progress); }),
               Names("no earlier checkpoint"));
   keeper.save_start(progress);

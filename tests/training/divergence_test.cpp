@@ -62,7 +62,7 @@ TEST(Divergence, ALossThatRisesAndStaysIsADivergence) {
   LossHistory history = after(1000, 2, 1);
   int updates = 0;
   for (; !has_diverged(history) && updates < 200; ++updates) note_made(history, 7, 0.1);
-  EXPECT_GT(updates, 5);  // a few hard batches are none
+  EXPECT_GT(updates, 5);  // a few hard batches are not one
   EXPECT_LT(updates, 50);
 }
 

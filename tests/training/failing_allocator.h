@@ -13,16 +13,16 @@ namespace dragoman {
 /// Wraps LibTorch's allocator of the CPU: counts its blocks, and fails when it is told to.
 class FailingAllocator final : public c10::Allocator {
  public:
-  FailingAllocator() : behind_(*c10::GetCPUAllocator()) { c10::SetCPUAllocator(this, 255); }
-  ~FailingAllocator() override { c10::SetCPUAllocator(&behind_, 255); }
+  FailingAllocator() : wrapped_(*c10::GetCPUAllocator()) { c10::SetCPUAllocator(this, 255); }
+  ~FailingAllocator() override { c10::SetCPUAllocator(&wrapped_, 255); }
 
   c10::DataPtr allocate(std::size_t bytes) override {
     largest = std::max(largest, bytes);
     if (++blocks == fails_at) failure();
     TORCH_CHECK(bytes <= limit, "DefaultCPUAllocator: can't allocate memory: ", bytes);
-    return behind_.allocate(bytes);
+    return wrapped_.allocate(bytes);
   }
-  c10::DeleterFnPtr raw_deleter() const override { return behind_.raw_deleter(); }
+  c10::DeleterFnPtr raw_deleter() const override { return wrapped_.raw_deleter(); }
   void copy_data(void* to, const void* from, std::size_t bytes) const override {
     default_copy_data(to, from, bytes);
   }
@@ -32,7 +32,7 @@ class FailingAllocator final : public c10::Allocator {
   std::size_t largest = 0, limit = ~std::size_t{0};
 
  private:
-  c10::Allocator& behind_;
+  c10::Allocator& wrapped_;
 };
 
 }  // namespace dragoman

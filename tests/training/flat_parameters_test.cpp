@@ -26,7 +26,7 @@ using testing::IsEmpty;
 /// Parameters 0 and 1, 2, and 3 and 4.
 const std::vector<FlatRange> kThreeSlices = {{3, 5, 40, 60}, {2, 3, 30, 40}, {0, 2, 0, 30}};
 
-TEST(GradientSlices, AreHandedOverFromTheEndAsSoonAsTheyAreComplete) {
+TEST(GradientSlices, SlicesAreHandedOverFromTheEndAsSoonAsTheyAreComplete) {
   std::vector<std::int64_t> taken;
   GradientSlices slices(kThreeSlices,
                         [&](const FlatRange& slice) { taken.push_back(slice.begin); });
@@ -89,7 +89,7 @@ TEST(FlatLayout, GradientsThatAreCopiedAreThoseThatAreAddedToZero) {
   }
 }
 
-TEST(GradientSlices, CoverTheBufferInWholeParameters) {
+TEST(GradientSlices, SlicesCoverTheBufferInWholeParameters) {
   const FlatLayout layout(small_config(0));
   for (const std::int64_t elements : {1, 2000, 1'000'000}) {
     std::int64_t end = layout.size();

@@ -80,7 +80,7 @@ TEST_F(ModelSelectionTest, WithoutAnySourceTheRunFails) {
               Names("missing or damaged ... every checkpoint"));
 }
 
-TEST_F(ModelSelectionTest, OneCheckpointIsNoAverage) {
+TEST_F(ModelSelectionTest, OneCheckpointIsNotAveraged) {
   EXPECT_FALSE(
       selection.take_average_if_better({.weights = model.weights(), .names = {"a"}}, progress, {}));
   EXPECT_FALSE(std::filesystem::exists(run.folder.model()));
@@ -105,7 +105,7 @@ TEST_F(AverageTest, AnAverageThatCannotBeSavedLeavesTheModelAndTheRecordAsTheyWe
     EXPECT_THAT(observer.warnings, ElementsAre(Names("average not saved ... best checkpoint")));
     EXPECT_THAT(observer.notices, ElementsAre(Names("best checkpoint")));
     EXPECT_FALSE(std::filesystem::is_regular_file(run.folder.model()));
-    EXPECT_FALSE(progress.best.is_there());
+    EXPECT_FALSE(progress.best.exists());
     std::filesystem::remove(file);
     observer.warnings.clear();
     observer.notices.clear();

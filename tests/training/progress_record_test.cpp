@@ -52,7 +52,7 @@ TEST(ProgressRecord, EveryMemberSurvivesJson) {
   EXPECT_EQ(progress_from_json(to_json(progress)), progress);
 }
 
-TEST(ProgressRecord, TextThatIsNoRecordIsRefused) {
+TEST(ProgressRecord, TextThatIsNotARecordIsRefused) {
   EXPECT_THROW(progress_from_json("{\"epoch\": 7}"), Error);
   EXPECT_THROW(progress_from_json("{\"update\": \"7\"}"), Error);
   EXPECT_THROW(progress_from_json("nonsense"), Error);
@@ -65,10 +65,10 @@ TEST(ProgressRecord, AMissingMemberHasItsDefault) {
   const ProgressRecord progress = progress_from_json("{\"update\": 7}");
   EXPECT_EQ(progress.update, 7);
   EXPECT_EQ(progress.rate_factor, 1);
-  EXPECT_FALSE(progress.best.is_there());
+  EXPECT_FALSE(progress.best.exists());
   for (const double value : {progress.keep_value, progress.initial_value, progress.best.keep_value})
     EXPECT_LT(value, 0) << "not measured";
-  EXPECT_TRUE(progress_from_json("{\"update\": 7, \"best_update\": 5}").best.is_there());
+  EXPECT_TRUE(progress_from_json("{\"update\": 7, \"best_update\": 5}").best.exists());
   EXPECT_EQ(progress_from_json(to_json(progress)), progress);
 }
 

@@ -103,8 +103,8 @@ TEST(Decision, TheKernelDecidesAsTheOperationsDo) {
     }
 }
 
-TEST(Decision, OnAGpuItIsOneLaunch) {
-  if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
+TEST(Decision, OnAGpuADecisionIsOneLaunch) {
+  if (!StandInCounts::is_loaded()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
   SpikeLimits limits({}, 10, test_device());
   Steps steps;
   const auto norm = on_device({1}, torch::kFloat32)[0], losses = on_device({1, 1}, torch::kFloat64);

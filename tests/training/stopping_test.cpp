@@ -18,7 +18,7 @@ TrainConfig without_limits() {
   return config;
 }
 
-ProgressRecord far_on() {
+ProgressRecord late_progress() {
   ProgressRecord progress;
   progress.update = 1000;
   progress.epoch = 10;
@@ -27,7 +27,7 @@ ProgressRecord far_on() {
 }
 
 TEST(StopReason, WithoutALimitNothingEndsTheRun) {
-  EXPECT_EQ(reached_limit(without_limits(), far_on(), 1e9), std::nullopt);
+  EXPECT_EQ(reached_limit(without_limits(), late_progress(), 1e9), std::nullopt);
 }
 
 TEST(StopReason, EachLimitEndsTheRunWhenItIsReached) {
@@ -36,15 +36,15 @@ TEST(StopReason, EachLimitEndsTheRunWhenItIsReached) {
   config.max_epochs = 11;
   config.max_time = "101s";
   config.patience = 6;
-  EXPECT_EQ(reached_limit(config, far_on(), 100), std::nullopt);
+  EXPECT_EQ(reached_limit(config, late_progress(), 100), std::nullopt);
   config.patience = 5;
-  EXPECT_EQ(reached_limit(config, far_on(), 100), StopReason::Patience);
+  EXPECT_EQ(reached_limit(config, late_progress(), 100), StopReason::Patience);
   config.max_time = "100s";
-  EXPECT_EQ(reached_limit(config, far_on(), 100), StopReason::MaxTime);
+  EXPECT_EQ(reached_limit(config, late_progress(), 100), StopReason::MaxTime);
   config.max_epochs = 10;
-  EXPECT_EQ(reached_limit(config, far_on(), 100), StopReason::MaxEpochs);
+  EXPECT_EQ(reached_limit(config, late_progress(), 100), StopReason::MaxEpochs);
   config.max_updates = 1000;
-  EXPECT_EQ(reached_limit(config, far_on(), 100), StopReason::MaxUpdates);
+  EXPECT_EQ(reached_limit(config, late_progress(), 100), StopReason::MaxUpdates);
 }
 
 TEST(StopReason, TimeAloneDoesNotEndARunBeforeItsFirstUpdate) {
@@ -57,7 +57,7 @@ TEST(StopReason, WithWsdPatienceEndsTheRunByACooldown) {
   TrainConfig config = without_limits();
   config.scheduler = LrScheduler::Wsd;
   config.patience = 5;
-  ProgressRecord progress = far_on();
+  ProgressRecord progress = late_progress();
   EXPECT_EQ(reached_limit(config, progress, 0), std::nullopt);
   progress.cooldown.end = 1001;
   progress.cooldown.limit = StopReason::Patience;
@@ -88,7 +88,7 @@ TEST(Patience, ASlowRiseThatAddsUpIsAGain) {
 TEST(Patience, OneLuckyScoreNeitherHidesARiseNorMakesOne) {
   // The best single score comes second; the mean of three still rises.
   EXPECT_EQ(after({30, 32, 30.5, 31, 31.5, 31.8}, 0.7).without_gain, 0);
-  // A small lucky score among equal ones is no gain.
+  // A small lucky score among equal ones is not a gain.
   EXPECT_EQ(after({30, 30, 30, 30.15, 30, 30, 30}, 0.7).without_gain, 6);
 }
 
@@ -100,7 +100,7 @@ TEST(Patience, TheLossDecidesIfTheScoreSaysNothing) {
   EXPECT_EQ(state.without_gain, 1);
 }
 
-TEST(Patience, AScoreThatDoesNotCountIsNoGain) {
+TEST(Patience, AScoreThatDoesNotCountIsNotAGain) {
   PatienceState state;
   note_validation(state, {.score = 10});
   note_validation(state, {.score = 20, .counts = false});

@@ -32,7 +32,7 @@ TEST(TrainConfig, ARunNeedsAFolderAndAPlanDoesNot) {
   }
 }
 
-TEST(TrainConfig, TheRateEndsWithTheRunUnlessItIsSaid) {
+TEST(TrainConfig, TheRateEndsWithTheRunUnlessItsEndIsGiven) {
   TrainConfig config;
   config.settle_lr_end();
   EXPECT_EQ(config.lr_end, 0);  // the inverse square root never ends

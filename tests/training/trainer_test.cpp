@@ -88,7 +88,7 @@ TEST(CommonState, RanksHavePartedIfOnlyOneLeavesAnUpdateOut) {
                   else
                     stop_and_clock_of_all(ranks, false, 0);
                 }),
-                Each(HasSubstr("computations have parted")));
+                Each(HasSubstr("computations have diverged")));
 }
 
 TEST(CommonState, LossesAreSummedOverAllRanks) {

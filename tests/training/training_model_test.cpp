@@ -218,7 +218,7 @@ TEST(TrainingModel, ABatchFilledUpToItsCapacityLearnsAsTheBatchItself) {
     const DeviceLoss loss = accumulate(model, batch, {.label_smoothing = 0.1}, 1);
     return std::tuple(
         loss.read(), model.gradient().clone(),
-        StandInCounts::is_there() ? counts.report()["bytes_written"].get<double>() : 0);
+        StandInCounts::is_loaded() ? counts.report()["bytes_written"].get<double>() : 0);
   };
   const PackedBatch batch = batch_of({1, 2, 3, 4, 5});
   const SideShape side{.rows = 256, .longest = 128};
@@ -231,7 +231,7 @@ TEST(TrainingModel, ABatchFilledUpToItsCapacityLearnsAsTheBatchItself) {
   EXPECT_NEAR(same.negative_log_likelihood, loss.negative_log_likelihood, 2e-3 * loss.smoothed);
   EXPECT_LT((gradient - same_gradient).norm().item<double>(),
             1e-2 * gradient.norm().item<double>());
-  if (StandInCounts::is_there()) {
+  if (StandInCounts::is_loaded()) {
     EXPECT_GT(more_bytes, bytes) << "not filled up";
   }
 }
@@ -244,7 +244,7 @@ void make_update(TrainingModel& model, SpikeLimits& limits, const PackedBatch& b
 }
 
 TEST(TrainingModel, AnUpdateWaitsForNothingFromItsDevice) {
-  if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts what waits";
+  if (!StandInCounts::is_loaded()) GTEST_SKIP() << "only the stand-in for CUDA counts what waits";
   for (const Precision precision : {Precision::Fp32, Precision::Bf16})
     for (const AttentionPath& path : kPaths) {
       const LossConfig& loss = path.loss;
@@ -309,7 +309,7 @@ TEST(TrainingModel, UpdatesAsAGraphLeaveTheSameBits) {
 }
 
 TEST(TrainingModel, AnUpdateOfBaseHasFewLaunches) {
-  if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
+  if (!StandInCounts::is_loaded()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
   ModelConfig config = ModelConfig::from_preset(Preset::Base);  // its layers, with small matrices
   config.d_model = config.d_ff = 64;
   config.source_vocabulary = config.target_vocabulary = 50;

@@ -146,7 +146,7 @@ TEST(Scores, ForPatienceGreaterIsBetter) {
   EXPECT_EQ(with_bleu(0.9, 5).for_patience(BestMetric::Bleu).score, 0) << "it comes by chance";
 }
 
-TEST(Scores, OfModelsWithNextToNoChrfTheLossDecides) {
+TEST(Scores, TheLossDecidesBetweenModelsWithNextToNoChrf) {
   const auto with_chrf = [](double chrf, double loss) {
     Scores scores;
     scores.valid.chrf = chrf;

@@ -81,7 +81,7 @@ struct Communicator::Group {
     for (std::size_t rank = 0; rank < texts.size(); ++rank) {
       if (!texts[rank].starts_with(head))
         throw Error(
-            "the ranks' computations have parted: ", rendezvous->name(static_cast<int>(rank)),
+            "the ranks' computations have diverged: ", rendezvous->name(static_cast<int>(rank)),
             " is at another step than this one; use hosts of one kind, or "
             "--spike-factor 0");
       texts[rank].erase(0, head.size());

@@ -35,7 +35,7 @@ double seconds(Milliseconds time) { return static_cast<double>(time.count()) / 1
 
 std::string silent_for(Milliseconds time) {
   return join_text(" has sent no heartbeat for ", seconds(time),
-                   " s: it is stopped, or its machine or the network is");
+                   " s: it is stopped, or its machine or the network is down");
 }
 
 // The keys of a rank's texts.
@@ -185,8 +185,8 @@ bool Rendezvous::meet(c10d::Store& store) {
               join_text(own.name, " counts ", counted(static_cast<std::int64_t>(size_), "rank"),
                         ", rank 0 counts ", size, "; start all with the same WORLD_SIZE"));
   else if (first != to_text(own))
-    tell_loss(store, join_text("two processes are one rank: ", introduction_from_text(first).name,
-                               " and ", own.name));
+    tell_loss(store, join_text("two processes have the same rank: ",
+                               introduction_from_text(first).name, " and ", own.name));
   else if (!wait_for_introductions(store))
     tell_loss(store, missing_ranks(store));
   return loss().empty() && connect(store);
@@ -206,7 +206,7 @@ std::string Rendezvous::missing_ranks(c10d::Store& store) const {
   for (std::size_t rank = 0; rank < size_; ++rank)
     if (!get(store, {key(kIntroduction, rank)}, kAtOnce))
       missing += join_text(missing.empty() ? "" : ", ", rank);
-  return join_text("of ", size_, " ranks these have not come within ", seconds(joining_),
+  return join_text("of ", size_, " ranks, these have not come within ", seconds(joining_),
                    " s: ", missing,
                    "; start all ranks, with the same WORLD_SIZE, MASTER_ADDR and MASTER_PORT");
 }

@@ -205,7 +205,7 @@ void doubt_times(const TrainConfig& config, const RunPace& pace, Doubts& doubts)
     doubts.push_back(
         join_text("the warm-up (--warmup-updates ", config.warmup_updates,
                   ") is as long as the run (", counted(std::llround(updates), "update"),
-                  "), so the rate never comes to its peak; give a tenth of the updates"));
+                  "), so the rate never reaches its peak; give a tenth of the updates"));
 }
 
 void doubt_sizes(const ModelConfig& model, const ModelSize& size, const CorpusSize& corpus,
@@ -214,7 +214,7 @@ void doubt_sizes(const ModelConfig& model, const ModelSize& size, const CorpusSi
   if (corpus.pairs < kFewPairs)
     doubts.push_back(
         join_text("only ", counted(corpus.pairs, "pair"),
-                  ": the model will translate sentences like these and hardly others; tens of "
+                  ": the model will translate sentences like these and hardly any others; tens of "
                   "thousands are usual"));
   if (size.parameters > corpus.target_tokens && size.parameters > 2 * size.fitting)
     doubts.push_back(join_text("the model has ", with_separators(size.parameters),

@@ -58,7 +58,7 @@ std::int64_t vocabulary_for(const TextSize& text);
 /// batch, rate, dropout, subword sampling, joined pairs.
 FieldTexts text_settings(Preset preset, const TextSize& text);
 
-/// The shares of --noise usual. The kinds of noise are those of OpusTrainer, with which the
+/// The probabilities of --noise usual. The kinds of noise are those of OpusTrainer, with which the
 /// translators of Firefox are trained.
 FieldTexts noise_settings();
 

@@ -42,7 +42,7 @@ namespace {
 bool is_same_file(const std::string& before, const std::string& now) {
   try {
     return std::filesystem::equivalent(resolve_model_path(before), resolve_model_path(now));
-  } catch (const std::exception&) {  // one of them is not there
+  } catch (const std::exception&) {  // one of them does not exist
     return false;
   }
 }
@@ -50,7 +50,7 @@ bool is_same_file(const std::string& before, const std::string& now) {
 bool has_checksum(const std::string& model, const std::string& checksum) {
   try {
     return ModelFileReader(resolve_model_path(model)).checksum() == checksum;
-  } catch (const std::exception&) {  // it is not there, or no model
+  } catch (const std::exception&) {  // it does not exist, or is not a model
     return false;
   }
 }

@@ -26,7 +26,8 @@ void require_same(const Tokenizer& given, const std::string& file, const Tokeniz
   const std::string advice =
       "; give no tokenizer (on a resume: --tokenizer \"\") to have the model's";
   if (given.size() != wanted.size())
-    throw Error(file, ": has ", given.size(), " pieces, but ", model, " ", wanted.size(), advice);
+    throw Error(file, ": has ", given.size(), " pieces, but ", model, " has ", wanted.size(),
+                advice);
   for (TokenId id = 0; id < given.size(); ++id)
     if (given.piece(id) != wanted.piece(id))
       throw Error(file, ": piece ", id, " is '", given.piece(id), "', but '", wanted.piece(id),
@@ -91,8 +92,8 @@ void refuse_ignored_tokenizer_flags(const RunSettings& settings, const Tokenizer
   }
 }
 
-/// The model of --init-from has its own size, which may be another than the preset's.
-void tell_of_unused_size(SettledRun& run) {
+/// The model of --init-from has its own size, which may differ from the preset's.
+void inform_of_unused_size(SettledRun& run) {
   const Preset preset = run.settings.train.preset;
   const std::int64_t width = run.settings.model.d_model;
   if (width == ModelConfig::from_preset(preset).d_model) return;
@@ -109,7 +110,7 @@ void choose_by_models(SettledRun& run, const StartFacts& known) {
   if (known.model && has_initial_model) {
     take_architecture(*known.model, settings);
     refuse_ignored_tokenizer_flags(settings, known.model->tokenizers, "--init-from");
-    if (!known.begun && settings.asks_value("preset")) tell_of_unused_size(run);
+    if (!known.begun && settings.asks_value("preset")) inform_of_unused_size(run);
   }
   if (known.model)
     take_tokenizers(*known.model, known.tokenizer_files, settings.tokenizer);
@@ -146,7 +147,7 @@ void choose_by_text(SettledRun& run, const StartFacts& known) {
   const Preset preset = settings.train.preset;
   if (preset == Preset::Tiny && settings.model.norm == NormPosition::After)
     settings.choose("lr", "0.002", "--norm after");
-  // If one of the two was asked for, the other one is not for it.
+  // If one of the two was asked for, the other one would not suit it.
   if (known.on_gpu && !settings.asks_value("max-tokens") && !settings.asks_value("update-freq") &&
       !settings.asks_auto("max-tokens"))
     for (const auto& [name, value] : gpu_batch_settings(text, known.ranks))
@@ -194,7 +195,8 @@ void choose_by_tokenizers(SettledRun& run, const TokenizerPair& tokenizers,
     throw UsageError("--tying three-way needs one vocabulary for both sides (--joint-vocab)");
   model.tying = Tying::TwoWay;
   settings.keep("tying", "two vocabularies");
-  run.inform("two vocabularies: the embeddings of target and output are tied, the source's not");
+  run.inform(
+      "two vocabularies: the embeddings of target and output are tied, the source's are not");
 }
 
 /// Chooses length, warm-up, validations, patience and moving average.

@@ -209,7 +209,7 @@ std::pair<std::string, std::size_t> AlignedText::line(std::size_t pair, const Al
   return {std::move(text), links.size()};
 }
 
-/// Returns the number of links; nothing if a stop has come, and part of the lines are missing.
+/// Returns the number of links; nothing after a stop, when some of the lines are missing.
 std::optional<std::int64_t> write_links(const AlignedText& text, const Aligner& aligner,
                                         const AlignConfig& config, int threads) {
   constexpr std::int64_t kWindow = 16'384, kBlock = 64;  // pairs that are written, aligned together

@@ -81,7 +81,7 @@ struct CorpusOptions {
           {.placeholder = "COLUMN"});
     const auto result = fields_under("Output", visit);
     result("quick", quick,
-           "do not look for pairs that are no translations of each other, which takes a word "
+           "do not look for pairs that are not translations of each other, which takes a word "
            "aligner that learns from the text");
     result("examples", examples, "examples of each fault in --json and --html");
     result("json", json, "file for the counts and examples as JSON; - for standard output", file);
@@ -206,8 +206,8 @@ CorpusFilters filters_of(const std::string& clean) {
   return filters;
 }
 
-/// The paths of the clean text in a folder. Throws UsageError if two would be one, or one is a file
-/// that is read.
+/// The paths of the clean text in a folder. Throws UsageError if two of them are the same, or one
+/// is an input.
 CleanFiles clean_files(const CorpusOptions& options, const ReadText& read, const fs::path& folder) {
   create_folders(folder);
   CleanFiles files{.sides = {}, .cuts = (folder / "cut.tsv").string()};

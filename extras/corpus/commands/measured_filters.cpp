@@ -26,7 +26,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-/// Runs this program with these words, and its messages in the log. Returns false after a stop.
+/// Runs this program with these arguments; its messages go to the log. Returns false after a stop.
 bool run_program(const Lines& words, const std::string& log) {
   Lines all = {"dragoman"};
   all.insert(all.end(), words.begin(), words.end());

@@ -1,4 +1,4 @@
-// dragoman explain: the attention, the search and the sizes of a model, on sentences of its own.
+// dragoman explain: the attention, the search and the sizes of a model, shown on given sentences.
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -107,7 +107,7 @@ ExplanationFormat format_of(const ExplainFlags& flags, const GivenValues& given)
     if (ending == join_text('.', name_of(format))) return format;
   if (!ending.empty() && ending != ".html" && ending != ".htm")
     throw UsageError("--output: the name ends in ", ending,
-                     ", where explain writes .html, .json or .svg; give --format to say which");
+                     "; explain writes .html, .json or .svg; give --format to say which");
   return flags.format;
 }
 
@@ -150,7 +150,7 @@ std::vector<GivenSentence> sentences_of_lines(const std::string& file,
     sentence.line = static_cast<std::int64_t>(i) + 1;
     if (!targets.empty()) sentence.target = targets[i];
   }
-  if (sentences.empty()) throw Error(file, ": no line has a text");
+  if (sentences.empty()) throw Error(file, ": no line has text");
   return sentences;
 }
 

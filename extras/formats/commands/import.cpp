@@ -1,4 +1,4 @@
-// dragoman import: makes a model file of another system's model. Also registers the commands of
+// dragoman import: makes a model file from another system's model. Also registers the commands of
 // this extra.
 
 #include <filesystem>
@@ -34,8 +34,8 @@ struct ImportConfig {
   }
 };
 
-/// In the folder that is read, only a model of ours may be replaced, which an earlier import wrote.
-/// Any other file could be one that the importer reads.
+/// In the folder that is read, only a model that an earlier import wrote may be replaced. Any other
+/// file could be one that the importer reads.
 void check_beside_model(const std::string& model, const std::string& output) {
   std::error_code none;
   const fs::path folder = fs::is_directory(model, none) ? fs::path(model) : folder_of(model);
@@ -44,7 +44,7 @@ void check_beside_model(const std::string& model, const std::string& output) {
     const ModelFileReader ours(output, Verify::Header);
   } catch (const Error&) {
     throw UsageError("--output: ", output,
-                     " is a file of the folder that is read, and no model of ",
+                     " is a file of the folder that is read, and not a model of ",
                      "dragoman; name another file");
   }
 }
@@ -77,7 +77,7 @@ Command import_command() {
   const auto config = std::make_shared<ImportConfig>();
   const auto invocation = std::make_shared<Invocation>();
   return {.name = "import",
-          .summary = "make a model file of another system's model",
+          .summary = "make a model file from another system's model",
           .fields = fields_of(*config),
           .positionals = {"model"},
           .short_flags = {{"m", "model"}, {"o", "output"}},

@@ -11,7 +11,7 @@
 
 namespace dragoman {
 
-/// The largest difference of two log-probabilities in float32 if the models are the same.
+/// The largest difference between two log-probabilities in float32 if the models are the same.
 inline constexpr double kParityTolerance = 5e-3;
 
 struct Parity {
@@ -20,7 +20,7 @@ struct Parity {
   std::int64_t lines_of_text = 0;
   std::int64_t tokens = 0;       ///< of all greedy translations together
   std::int64_t same_tokens = 0;  ///< tokens that the other system's model finds best, too
-  double largest = 0;            ///< difference of two log-probabilities
+  double largest = 0;            ///< difference between two log-probabilities
 
   bool is_same(double tolerance) const {
     return lines_of_pieces == lines_of_text && same_tokens == tokens && largest <= tolerance;

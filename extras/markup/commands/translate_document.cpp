@@ -57,7 +57,7 @@ std::vector<DocumentText> texts_of(const MarkupDocument& document,
   return texts;
 }
 
-/// Texts are submitted some hundreds at a time: attention takes memory, and the queue is bounded.
+/// Texts are submitted a few hundred at a time: attention takes memory, and the queue is bounded.
 class DocumentTranslations {
  public:
   DocumentTranslations(const MarkupDocument& document, TranslationService& service,
@@ -166,7 +166,7 @@ MarkupFormat chosen_format(MarkupChoice choice, const TranslateConfig& config) {
   return flag.empty() ? format : MarkupFormat::None;
 }
 
-/// Whether the input is a document; its format stands in `markup` then. Throws UsageError if other
+/// Whether the input is a document; its format is then in `markup`. Throws UsageError if other
 /// flags do not go with it.
 bool is_asked_for(MarkupFiles& markup, const TranslateConfig& config) {
   markup.markup = chosen_format(markup.choice, config);

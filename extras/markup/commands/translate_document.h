@@ -17,14 +17,14 @@ constexpr std::array<std::string_view, 8> names_of(MarkupChoice) {
   return {"by-name", "none", "html", "xml", "srt", "vtt", "po", "markdown"};
 }
 
-/// The format of a file whose name never is that of a plain text: page.html. Others: None; .md,
-/// too, as it may be lines.
+/// The format of a file whose name is never that of plain text: page.html. None for other names,
+/// also for .md: its text may be lines.
 MarkupFormat format_of_name(std::string_view name);
 
 /// The flags of documents with markup.
 struct MarkupFiles {
   MarkupChoice choice = MarkupChoice::ByName;
-  MarkupFormat markup = MarkupFormat::None;  ///< that is chosen
+  MarkupFormat markup = MarkupFormat::None;  ///< the chosen one
   std::vector<std::string> ignore_tags = {}, splitting_tags = {}, non_splitting_tags = {};
   std::vector<std::string> translate_attributes = {};
 

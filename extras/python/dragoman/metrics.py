@@ -1,6 +1,6 @@
-"""BLEU, chrF, chrF++ and TER, and tests of significance: the scores and signatures of sacreBLEU.
+"""BLEU, chrF, chrF++ and TER, and significance tests: the scores and signatures of sacreBLEU.
 
-`hypotheses` has a str for each line. `references` has a str for each line, or several such lists where a line has
+`hypotheses` has a str for each line. `references` has a str for each line, or several such lists if a line has
 several references (an empty str or None: missing).
 """
 
@@ -27,9 +27,9 @@ class MetricScore:
     score: float
     signature: str  #: sacreBLEU's, with this program's version
     details: str = ""  #: BLEU's precisions and lengths
-    mean: float | None = None  #: of resampled corpora, where asked for
+    mean: float | None = None  #: of resampled corpora, if asked for
     interval: float | None = None  #: half of the 95 % interval
-    p_value: float | None = None  #: of the difference to the first system; None if its output is the same
+    p_value: float | None = None  #: of the difference from the first system; None if its output is the same
 
     def __float__(self) -> float:
         return self.score
@@ -41,7 +41,7 @@ Comparison: TypeAlias = dict[str, dict[str, MetricScore]]
 
 def _rows(lines: Iterable[object], name: str) -> Iterator[object]:
     if isinstance(lines, Mapping):
-        raise TypeError(f"{name}: must be a list of str, not a {type(lines).__name__}, whose keys are no lines")
+        raise TypeError(f"{name}: must be a list of str, not a {type(lines).__name__}, whose keys are not lines")
     return rows_of(lines, name)
 
 
@@ -124,7 +124,7 @@ def sentence_scores(hypotheses: Lines, references: References, *, metric: str = 
 def compare(systems: Mapping[str, Lines], references: References, *,
             metrics: Sequence[str] = ("bleu", "chrf"), test: Literal["bootstrap", "randomization"] | None = "bootstrap",
             samples: int | None = None, **options: Any) -> Comparison:
-    """Scores several systems, with p-values of the differences to the first one.
+    """Scores several systems, with p-values of the differences from the first one.
 
     `test`: paired bootstrap resampling (1,000 samples by default), or paired approximate randomization (10,000).
     The numbers are sacreBLEU's. `options` are those of `dragoman evaluate`, with "_" for "-".

@@ -20,7 +20,7 @@ class ModelFacts:
 
 
 def inspect(model: str | os.PathLike[str]) -> ModelFacts:
-    """Reads the facts of a run folder or a model file. Raises dragoman.Error where it is missing or damaged."""
+    """Reads the facts of a run folder or a model file. Raises dragoman.Error if it is missing or damaged."""
     path, size, architecture, provenance, defaults = _native.model_facts(os.fspath(model))
     return ModelFacts(path, size, json.loads(architecture), json.loads(provenance), defaults)
 
@@ -29,6 +29,6 @@ def load_file(model: str | os.PathLike[str]) -> "dict[str, memoryview[float]]":
     """Reads the parameters of a run folder or a model file, by name, as safetensors' load_file does.
 
     Each is a memoryview of its shape, of float32 whatever the file stores; numpy.asarray makes an array of it without
-    a copy. Raises dragoman.Error where the file is missing or damaged."""
+    a copy. Raises dragoman.Error if the file is missing or damaged."""
     return {name: memoryview(elements).cast("f", shape)
             for name, shape, elements in _native.parameters(os.fspath(model))}

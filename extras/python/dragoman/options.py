@@ -40,7 +40,7 @@ class TranslateOptions(SearchOptions, total=False):
     """All options of a translation."""
 
     terms: Mapping[str, str] | str | os.PathLike[str]  # source terms and their target terms, or a glossary's file
-    terms_force: bool  # write every required text, even where it spoils the sentence
+    terms_force: bool  # write every required text, even if it spoils the sentence
     protect: bool  # copy numbers, URLs, e-mail addresses and placeholders
     number_format: str  # "en-de": rewrite the numbers that are copied
     avoid: Iterable[str]  # texts that no translation may have
@@ -48,7 +48,7 @@ class TranslateOptions(SearchOptions, total=False):
     alignment: bool  # report each word's attention to the words of the source
 
 
-#: Options that are numbers or switches, for which "5" and "no" are no values.
+#: Options that are numbers or switches, for which "5" and "no" are not values.
 NUMBERS = {name for options in (SearchOptions, TranslateOptions) for name, kind in get_type_hints(options).items()
            if kind in (int, float, bool)} | {
     "threads", "batch_size", "confidence", "confidence_n", "smooth_value", "lowercase", "effective_order",

@@ -35,12 +35,12 @@ def translate(dataset: ray.data.Dataset, model: Path | Iterable[Path], *, column
     `model` is a run folder or a model file of this machine, which Ray copies to the others (its object store), or
     "local:/path" of a file that every machine has there. `workers` are actors, or the fewest and the most of them;
     each opens the model once and takes `threads` cores. `rows` are handed to a worker at once. `score_column` names a
-    column of scores to add. A row whose text is null or no str ends the job with an error that shows the row;
+    column of scores to add. A row whose text is null or not a str ends the job with an error that shows the row;
     `bad_rows="null"` gives it null as its translation.
 
     The other options are those of Translator and Translator.translate; `terms` must be a dict. Ray computes a dataset
     again whenever it is used: write or materialize the result. Raises dragoman.Error, ValueError and TypeError
-    before any work begins where the model, an option or a column that Ray knows is wrong.
+    before any work begins if the model, an option or a column that Ray knows is wrong.
     """
     for name, value in (("threads", threads), ("rows", rows)):
         if value < 1:

@@ -39,7 +39,7 @@ def translate(frame: DataFrame, model: Path | Iterable[Path], *, column: str = "
 
     The other options are those of Translator and Translator.translate; `terms` must be a dict. Spark computes a
     frame again whenever it is used: write or cache the result. Raises dragoman.Error, ValueError and TypeError
-    before any task begins where the model, an option or a column is wrong.
+    before any task begins if the model, an option or a column is wrong.
     """
     columns = Columns(column, translation_column, score_column, bad_rows)
     columns.check(frame.columns)
@@ -72,7 +72,7 @@ class _ShippedFiles:
         self._added: set[tuple[str, str]] = set()
 
     def name_of(self, context: pyspark.SparkContext, file: str) -> str:
-        """Ships a file once for each application, and again where it has been replaced."""
+        """Ships a file once for each application, and again if it has been replaced."""
         facts = os.stat(file)
         key = f"{os.path.realpath(file)}:{facts.st_ino}:{facts.st_size}:{facts.st_mtime_ns}"
         name = f"dragoman-{hashlib.sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}.safetensors"

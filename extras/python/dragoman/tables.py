@@ -23,7 +23,7 @@ WITHOUT_COLUMN = ("n_best", "alignment", "word_scores")  # options whose results
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns that are read and added, and the fate of a row whose text is null or no str."""
+    """The columns that are read and added, and the fate of a row whose text is null or not a str."""
 
     text: str = "text"
     translation: str = "translation"
@@ -39,7 +39,7 @@ class Columns:
         return [self.translation, *([] if self.score is None else [self.score])]
 
     def check(self, given: Iterable[str]) -> None:
-        """Raises ValueError where a table with these columns has no text, or has a column that is to be added."""
+        """Raises ValueError if a table with these columns has no text, or has a column that is to be added."""
         names = list(given)
         if self.text not in names:
             raise ValueError(f"column: no '{self.text}' among the columns {', '.join(names)}")
@@ -96,7 +96,7 @@ class TableTranslator:
                 "bad_rows='null' gives such rows null as their translation")
 
     def _options_for(self, texts: list[str]) -> TranslateOptions:
-        """The options; where tokens are drawn, with a seed of these texts, so that no two batches draw alike."""
+        """The options; if tokens are drawn, with a seed from these texts, so that no two batches draw alike."""
         options = cast(TranslateOptions, dict(self.options))
         if options.get("sampling"):
             text = "\n".join([str(options.get("seed", 0)), *texts]).encode("utf-8", "replace")

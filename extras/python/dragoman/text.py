@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 
 
 def rows_of(lines: Iterable[object], name: str) -> Iterator[object]:
-    """The lines, one by one. Raises TypeError for a str, whose characters are no lines, and for a table, whose columns
-    are none either."""
+    """The lines, one by one. Raises TypeError for a str, whose characters are not lines, and for a table, whose
+    columns are not lines either."""
     if isinstance(lines, str):
         raise TypeError(f"{name}: must be a list of str, not a str")
     if hasattr(lines, "columns"):
@@ -15,7 +15,7 @@ def rows_of(lines: Iterable[object], name: str) -> Iterator[object]:
 
 
 def text_of(text: object, what: str) -> str:
-    """The text itself. Half of a surrogate pair, which is no text, becomes U+FFFD."""
+    """The text itself. Half of a surrogate pair, which is not text, becomes U+FFFD."""
     if not isinstance(text, str):
         raise TypeError(f"{what} must be str, not {type(text).__name__}")
     try:

@@ -14,7 +14,7 @@ class Word:
 
     text: str
     log_probability: float  #: the sum over its pieces
-    attention: list[float]  #: to each word of the source line; empty where no alignment was asked for
+    attention: list[float]  #: to each word of the source line; empty if no alignment was asked for
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ class Translator:
     of the weights in the file; "int8" and "bfloat16" round the weights and are faster. `batch_size`: hypotheses that
     are computed together; it changes speed and memory, not the result.
 
-    Raises dragoman.Error where a file is missing or damaged, and ValueError for a wrong argument. As a context manager
+    Raises dragoman.Error if a file is missing or damaged, and ValueError for a wrong argument. As a context manager
     it closes itself at the end of the block.
     """
 
@@ -51,7 +51,7 @@ class Translator:
         return self._opened
 
     def close(self) -> None:
-        """Gives the memory of the model back, when the translations that are under way have been taken."""
+        """Frees the model's memory once the translations that are under way have been taken."""
         self._opened = None
 
     def __enter__(self) -> "Translator":
@@ -64,7 +64,7 @@ class Translator:
         return f"dragoman.Translator({', '.join(map(repr, self._models))})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled it is the names of its files: another process opens them again."""
+        """A pickle has only the names of its files: another process opens them again."""
         return (_open, (self._models, self._options))
 
     # A str is an iterable of str, too: the first signature that fits counts.
@@ -79,8 +79,8 @@ class Translator:
                   **options: Unpack[TranslateOptions]) -> Translation | list[Translation]:
         """Translates lines: a str gives one Translation, any other iterable of str a list in the same order.
 
-        A translation begins with its prefix, where `prefixes` has one: as many as lines, "" for none. The other
-        options are those of TranslateOptions.
+        `prefixes` has a str for each line, with which its translation begins; "" for none. The other options are those
+        of TranslateOptions.
         """
         if not isinstance(lines, str):
             if isinstance(prefixes, str):
@@ -95,8 +95,8 @@ class Translator:
         """Translates a stream, in order. It reads no more than twice `read_ahead` lines beyond those it has given.
 
         Lines are read `read_ahead` at a time (by default as many as keep all threads busy), and the first
-        translations come when so many are read. Lines of like length are translated together, so a larger number
-        is faster.
+        translations come once that many are read. Lines of similar length are translated together, so a larger
+        number is faster.
         """
         settings = Settings(options)
         request = self._model.prepare(settings.options, settings.terms)
@@ -143,7 +143,7 @@ class Translator:
         """The probability that the model gives to translations that are already there, as `dragoman score` gives it.
 
         Two str give one Score, two iterables a list. `split_sentences`: sentences of a line are scored one by one,
-        where both sides have the same number; "auto": if the model was trained on single sentences.
+        if both sides have the same number; "auto": if the model was trained on single sentences.
         """
         if isinstance(sources, str) and isinstance(targets, str):
             return self._score([sources], [targets], split_sentences)[0]

@@ -81,7 +81,7 @@ void ExplanationPages::remove_others() const {
     if (!is_page_name(name) || names_.contains(name)) continue;
     std::error_code removal;
     if (!fs::remove(file.path(), removal))
-      log_warning(file.path().string() + ": is of an earlier call and cannot be removed");
+      log_warning(file.path().string() + ": is from an earlier call and cannot be removed");
   }
 }
 

@@ -14,7 +14,7 @@ const kDigitValues = new Uint8Array(128);
   (digit, value) => (kDigitValues[digit.charCodeAt(0)] = value),
 );
 
-// Whole numbers of so many digits each. The middle one of those that the digits can write is 0.
+// Whole numbers of `digits` digits each. The middle one of those that the digits can write is 0.
 const numbersOf = (text, digits) => {
   const middle = 64 ** digits / 2;
   const numbers = new Int32Array(text.length / digits);

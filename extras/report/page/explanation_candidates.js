@@ -21,7 +21,7 @@ const toldGreedy = (step, token) => {
       ? ' Greedy search takes the same piece.'
       : ` Greedy search takes ${quoted(piece)}, and goes another way from here.`;
   return (
-    ` Greedy search has left this way at step ${left + 1}, where it took ${quoted(search.greedy.pieces[left])}; ` +
+    ` Greedy search left this path at step ${left + 1}, where it took ${quoted(search.greedy.pieces[left])}; ` +
     `after this beginning it would take ${isSame ? 'the same piece' : quoted(piece)}.`
   );
 };

@@ -90,7 +90,7 @@ const showPositions = () => {
       `On the left the waves are short, on the right ${longest} positions long.`;
   byId('positions-note').replaceChildren(...formula(note));
   byId('near-note').textContent =
-    'How alike two positions are: the product of their vectors. It depends on their distance alone where positions are sines and cosines, ' +
+    'How alike two positions are: the product of their vectors. It depends on their distance alone if positions are sines and cosines, ' +
     'so that a head can learn to look “one to the left” (section 3.5).';
 };
 

@@ -1,7 +1,7 @@
 // The source and the translation: how sure each word is, where it comes from, and the words that
 // may have been left out or made up.
 
-// Below these a word is spoken of. Attention and probability are hints, no proofs.
+// Below these a word is spoken of. Attention and probability are hints, not proofs.
 const kUnsure = 0.5;
 const kLittleAttention = 0.3; // of what one output word gives
 const kNoWord = 0.25; // the most that any source word gets

@@ -193,7 +193,7 @@ const showTree = () => {
   const tree = treeOf(search);
   byId('tree-facts').textContent =
     `A beam of ${search.beam_size}: at each step the ${search.beam_size} most probable hypotheses stay (section 6.1). ` +
-    'The thick way is the translation; ✕ was dropped, ■ ended. The bar in a box is the probability of its piece. ' +
+    'The thick path is the translation; ✕ was dropped, ■ ended. The bar in a box is the probability of its piece. ' +
     'Of the hypotheses that ended, the one with the highest score is the translation. ' +
     (search.length_penalty
       ? `The score is the log-probability divided by a power of the length, so that a short one has no advantage (the length penalty α is ${search.length_penalty}).`

@@ -212,7 +212,7 @@ const sentenceElement = line => {
 
 const statusText = (found, first, shown) => {
   if (view.query.trim() && !queryPattern())
-    return `${view.query} is no pattern; all sentences are shown.`;
+    return `${view.query} is not a pattern; all sentences are shown.`;
   if (!found) return 'No sentence is like that.';
   const of = found === lineCount ? count(found) : `${count(found)} (${count(lineCount)} in all)`;
   return `${count(first + 1)}–${count(first + shown)} of ${of} sentences, with ${metric().name} of each.`;

@@ -72,7 +72,7 @@ const showScores = () => {
     notes.push('±: half of the 95 % interval over resampled corpora.');
   if (data.paired)
     notes.push(
-      'p: how often chance alone would make such a difference to the baseline; * at 0.05 or below.',
+      'p: how often chance alone would make such a difference from the baseline; * at 0.05 or below.',
     );
   if (data.metrics.some(({ lower }) => lower)) notes.push('↓ lower is better.');
   byId('scores-note').textContent = notes.join(' ');

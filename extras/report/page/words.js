@@ -92,8 +92,8 @@ const ngramPattern = (ngram, anyCase) => {
   const word = '[\\p{L}\\p{N}]',
     spaceless = new RegExp(`^${kUnspaced}`, 'u').test(ngram);
   const before = !spaceless && /^[\p{L}\p{N}]/u.test(ngram) ? `(?<!${word})` : '';
-  const behind = !spaceless && /[\p{L}\p{N}]$/u.test(ngram) ? `(?!${word})` : '';
-  return new RegExp(before + tokens + behind, anyCase ? 'giu' : 'gu');
+  const after = !spaceless && /[\p{L}\p{N}]$/u.test(ngram) ? `(?!${word})` : '';
+  return new RegExp(before + tokens + after, anyCase ? 'giu' : 'gu');
 };
 
 const placesOf = (pattern, text) =>

@@ -46,7 +46,7 @@ struct RerankConfig {
   }
 };
 
-/// Reads the translations of a file line after line.
+/// Reads the translations of a file line by line.
 class ListReader {
  public:
   explicit ListReader(const std::string& path)
@@ -76,7 +76,7 @@ class ListReader {
     std::optional<ListedTranslation> translation = read_listed(*line);
     if (!translation)
       throw Error(name_, ":", reader_.lines(),
-                  ": is no line of an n-best list; translate --n-best "
+                  ": is not a line of an n-best list; translate --n-best "
                   "writes \"line ||| translation ||| F0= log-probability ||| score\"");
     if (before_ && translation->line != *before_ && translation->line != *before_ + 1)
       throw Error(name_, ":", reader_.lines(), ": the translations of line ", *before_,

@@ -121,7 +121,7 @@ class ModelFiles {
                        milliseconds_since(begin)));
   }
 
-  /// A GPU's engine tells nothing about itself: then the same weights explain on the CPU.
+  /// A GPU's engine does not report its activations: then the same weights explain on the CPU.
   ExplainText explanations_of(const NamedModel& model, const std::filesystem::path& file,
                               const OpenedTranslator& opened, const DecodeConfig& search) const {
     if (config_.limits.explain_limit == 0) return nullptr;
@@ -216,7 +216,7 @@ class Hangups {
   Hangups() {
     on_hangup([state = state_] {
       const MutexLock lock(state->mutex);
-      state->has_come = true;
+      state->has_arrived = true;
       state->changed.notify_all();
     });
   }
@@ -224,15 +224,16 @@ class Hangups {
   /// Waits for the next one; false when a stop is requested.
   bool wait(const std::stop_token& stop) {
     MutexLock lock(state_->mutex);
-    state_->changed.wait(lock, stop, [this]() REQUIRES(state_->mutex) { return state_->has_come; });
-    return std::exchange(state_->has_come, false) && !stop.stop_requested();
+    state_->changed.wait(lock, stop,
+                         [this]() REQUIRES(state_->mutex) { return state_->has_arrived; });
+    return std::exchange(state_->has_arrived, false) && !stop.stop_requested();
   }
 
  private:
   struct State {
     Mutex mutex;
     std::condition_variable_any changed;
-    bool has_come GUARDED_BY(mutex) = false;
+    bool has_arrived GUARDED_BY(mutex) = false;
   };
   const std::shared_ptr<State> state_ = std::make_shared<State>();
 };

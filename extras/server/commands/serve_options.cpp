@@ -64,15 +64,15 @@ std::optional<NamedModel> named_by_its_file(const std::string& path) {
                      "SOURCE-TARGET=PATH, as en-de=", value,
                      ", or --source-lang and --target-lang beside a single model");
   const std::string path = value.substr(equals);
-  throw UsageError("--model: '", value.substr(0, equals), "' is no pair of languages; write two ",
-                   "codes with a hyphen between them, languages in lower case and regions in ",
+  throw UsageError("--model: '", value.substr(0, equals), "' is not a pair of languages; write ",
+                   "two codes with a hyphen between them, languages in lower case and regions in ",
                    "upper case, as en-de", path, " or en-pt-BR", path);
 }
 
 void check_origin(const std::string& origin) {
   if (origin != "*" && !is_web_origin(origin))
-    throw UsageError("--cors-origins: '", origin, "' is no origin as browsers send it: scheme and ",
-                     "host in lower case, the port if it is not the scheme's own, and nothing ",
+    throw UsageError("--cors-origins: '", origin, "' is not an origin as browsers send it: scheme ",
+                     "and host in lower case, the port if it is not the scheme's own, and nothing ",
                      "after it, as https://example.org or https://example.org:8443; * lets all ",
                      "pages ask");
 }
@@ -83,14 +83,14 @@ void check_public_url(const std::string& url) {
   const bool is_http = url.starts_with("http://") || url.starts_with("https://");
   const bool is_plain = url.find_first_of("?#\"\\ ") == url.npos && !has_control_character(url);
   if (!is_http || !is_plain || !is_web_origin(origin) || url.ends_with('/'))
-    throw UsageError("--public-url: '", url, "' is no address as https://mt.example.org or ",
+    throw UsageError("--public-url: '", url, "' is not an address like https://mt.example.org or ",
                      "https://example.org/translate: scheme and host in lower case, the port ",
-                     "where it is not the scheme's own, and no slash at the end");
+                     "if it is not the scheme's own, and no slash at the end");
 }
 
 void check_host(const std::string& name) {
   if (name != "*" && (name.empty() || host_name_of(name) != name))
-    throw UsageError("--allowed-hosts: '", name, "' is no name of a host, in lower case and ",
+    throw UsageError("--allowed-hosts: '", name, "' is not the name of a host, in lower case and ",
                      "without a port, as mt.example.org; * takes any");
 }
 

@@ -35,7 +35,7 @@ struct ServeFlags {
   void for_each_field(const auto& visit) {
     const auto field = fields_under("Models", visit);
     field("model", models,
-          "LANGUAGES=PATH, as en-de=run/: run folder or model file, and the languages that it "
+          "LANGUAGES=PATH, like en-de=run/: run folder or model file, and the languages that it "
           "translates; several for several languages",
           {.aliases = "models"});
     field("source-lang", source_lang,
@@ -48,15 +48,15 @@ struct ServeFlags {
     network("port", port, "port to listen at; 0: one that is free");
     network("cors-origins", cors_origins, "web pages that may ask, as https://example.org; *: all");
     network("public-url", public_url,
-            "address that clients know, as https://mt.example.org: for a proxy in front that "
+            "address that clients know, like https://mt.example.org: for a proxy in front that "
             "passes the name on, and for the addresses of translated files",
             {.placeholder = "URL"});
     network("allowed-hosts", allowed_hosts,
-            "names by which the server may be asked; *: any. Without it any, but at a loopback "
-            "address only localhost and the name of --public-url",
+            "host names that requests may use; *: any. Without it any, but at a loopback address "
+            "only localhost and the name of --public-url",
             {.placeholder = "NAME"});
     network("behind-proxy", behind_proxy,
-            "a client is the last address in X-Forwarded-For, which the proxy in front writes");
+            "a client's address is the last in X-Forwarded-For, which the proxy in front writes");
   }
 };
 
@@ -66,7 +66,7 @@ struct ServeFiles {
   void for_each_field(const auto& visit) {
     const auto field = fields_under("Access", visit);
     field("api-keys", api_keys,
-          "file of keys, one a line, each with the characters that it may have translated in a "
+          "file of keys, one a line, each with the characters that it may have translated per "
           "month; without it everybody may ask",
           {.placeholder = "FILE"});
     field("suggestions", suggestions,
@@ -92,7 +92,7 @@ struct ServeLimits {
     field("explain-limit", explain_limit,
           "characters of a text to be explained (POST /explain), 2000 at most; 0: nothing is "
           "explained");
-    field("req-limit", req_limit, "requests of a client in a minute; -1: no limit");
+    field("req-limit", req_limit, "requests of a client per minute; -1: no limit");
     field("body-limit", body_limit, "bytes of a request's body");
     field("waiting-limit", waiting_limit,
           "sentences that wait for a model; while there are more, requests are refused (503)");

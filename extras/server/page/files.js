@@ -33,7 +33,7 @@ const decoded = async file => {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await file.arrayBuffer());
   } catch {
-    throw new Error('It is no text in UTF-8. Save it as UTF-8 and open it again.');
+    throw new Error('It is not text in UTF-8. Save it as UTF-8 and open it again.');
   }
 };
 

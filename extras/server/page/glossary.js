@@ -1,6 +1,6 @@
 // The glossary's field: a term a line, as "source=target" or with a tab between the two.
 
-// Empty where a side is missing. A tab counts before a sign of equality, as for the server.
+// Empty where a side is missing. A tab counts before an equals sign, as for the server.
 const sidesOf = line => {
   const at = line.indexOf(line.includes('\t') ? '\t' : '=');
   return at < 0 ? [line.trim(), ''] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];

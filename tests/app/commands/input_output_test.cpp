@@ -36,7 +36,7 @@ class OutputFile : public OutputFolder {
   OutputFile() { fs::create_directories(folder_ / "run" / "checkpoints"); }
 };
 
-TEST_F(OutputFile, AFileThatIsReadIsNoOutput) {
+TEST_F(OutputFile, AFileThatIsReadCannotBeTheOutput) {
   const std::string input = file("in", "a\n");
   fs::create_symlink(input, path("link"));
   EXPECT_TRUE(same_file(input, path("link")));
@@ -50,13 +50,13 @@ TEST_F(OutputFile, AFileThatIsReadIsNoOutput) {
   check_output("--output", "/dev/null", {"/dev/null"});
 }
 
-TEST_F(OutputFile, StandardOutputIsNoOutputFile) {
+TEST_F(OutputFile, StandardOutputIsNotAnOutputFile) {
   EXPECT_THAT(refusal([] { check_output("--output", "-", {}); }),
               Names("--output ... - ... standard output"));
   EXPECT_THAT(refusal([] { check_text_output("--output", "-", {}); }), HasSubstr("--output: - "));
 }
 
-TEST_F(OutputFile, AnOutputNeedsAnExistingFolderAndIsNoFolderItself) {
+TEST_F(OutputFile, AnOutputNeedsAnExistingFolderAndIsNotAFolderItself) {
   EXPECT_THAT(refusal([&] { check_output("-o", folder_.string(), {}); }),
               HasSubstr(folder_.string() + " is a folder"));
   try {
@@ -161,7 +161,7 @@ TEST_F(PartFileTest, OtherWorkIsRefusedAndTheUnfinishedLinesStay) {
   EXPECT_EQ(open_part(part(1))->done(), 1);
 }
 
-TEST_F(PartFileTest, AnEmptyPartFileOfOtherWorkIsNoHindrance) {
+TEST_F(PartFileTest, AnEmptyPartFileOfOtherWorkDoesNotHinder) {
   write_file(path_.string() + ".0123456789abcdef.part", "");
   open_part(part(2))->finish();
   EXPECT_TRUE(fs::exists(path_));

@@ -38,7 +38,7 @@ TEST(JsonMembers, MembersKeepTheTextOfTheLine) {
   EXPECT_EQ(members_of("{}").fault, std::string_view::npos);
 }
 
-TEST(JsonMembers, OfMembersWithTheSameKeyTheLastOneCounts) {
+TEST(JsonMembers, TheLastOfMembersWithTheSameKeyCounts) {
   const JsonMembers object = members_of(R"({"a":1,"b":2,"a":3})");
   EXPECT_EQ(find_member(object.members, "a")->value, "3");
   EXPECT_EQ(find_member(object.members, "c"), nullptr);
@@ -98,7 +98,7 @@ class JsonRequestsTest : public testing::Test {
   JsonRequests requests_{[](const TranslationRequest&) { return nullptr; }, {}, {}};
 };
 
-TEST_F(JsonRequestsTest, ALineWithANulIsNoRequest) {
+TEST_F(JsonRequestsTest, ALineWithANulIsNotARequest) {
   for (const std::string& line :
        {"{\"text\":\"a\"}\0{\"x\":1}"s, "{\"text\":\"a\",\"x\":1}\0}"s, "{\"text\":\"a\"}\0"s,
         "\0{\"text\":\"a\"}"s, "{\"text\":\"a\0b\"}"s}) {

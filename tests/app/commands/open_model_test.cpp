@@ -14,7 +14,7 @@ namespace {
 
 using testing::ThrowsMessage;
 
-/// Stands for the engine on a GPU.
+/// Stands in for the engine on a GPU.
 std::unique_ptr<Engine> gpu_engine(const EngineChoice& choice,
                                    std::span<const ModelFileReader> files,
                                    const std::vector<TokenId>&) {

@@ -30,7 +30,7 @@ TEST(TranslateConfig, OneFlagAloneReadsStandardInput) {
   }
 }
 
-TEST(TranslateConfig, AnEmptyNameIsNoFileAndForceNeedsTerms) {
+TEST(TranslateConfig, AnEmptyNameIsNotAFileAndForceNeedsTerms) {
   TranslateConfig config;
   config.files.models = {""};
   EXPECT_THAT(fault(config), testing::StartsWith("--model: "));
@@ -47,7 +47,7 @@ TEST(TranslateConfig, AnEmptyNameIsNoFileAndForceNeedsTerms) {
   EXPECT_EQ(fault(config), "") << "each line may have terms";
 }
 
-TEST(TranslateConfig, StandardInputIsNoneOfTheFilesThatAreRead) {
+TEST(TranslateConfig, StandardInputIsNotAmongTheFilesThatAreRead) {
   TranslateConfig config;
   config.demands = {.terms = "terms.tsv", .avoid = "-", .number_format = {}};
   EXPECT_THAT(config.read_besides(), testing::ElementsAre("terms.tsv"));

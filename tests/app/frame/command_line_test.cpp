@@ -141,7 +141,7 @@ TEST_F(CommandLine, ListsRepeatAndTheLastOfOtherFlagsCounts) {
   EXPECT_EQ(options.max_tokens, 2);
 }
 
-TEST_F(CommandLine, AValueThatReplacesAnotherIsWarnedOf) {
+TEST_F(CommandLine, AValueThatReplacesAnotherIsWarnedAbout) {
   EXPECT_THAT(configured({"--model", "a", "-m", "b"}).warnings,
               ElementsAre(Names("--model ... twice ... b ... a")));
   EXPECT_THAT(configured({"-w", "1", "--max-tokens=2", "--max_tokens", "3"}).warnings,

@@ -1,4 +1,4 @@
-// The scripts of completion and the manual pages, for a program of one command. tests/system reads
+// The completion scripts and the manual pages, for a program with one command. tests/system reads
 // those of the programs with the shells and with man.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

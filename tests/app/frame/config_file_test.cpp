@@ -128,7 +128,7 @@ TEST_F(ConfigFile, AYamlFileIsNamed) {
   std::filesystem::remove(path);
 }
 
-TEST_F(ConfigFile, AnErrorNamesTheLineThatIsNoToml) {
+TEST_F(ConfigFile, AnErrorNamesTheLineThatIsNotToml) {
   EXPECT_THAT(refusal("lr = 1\nlr 2\n"), StartsWith(":2: "));
   EXPECT_THAT(refusal("lr = 1\nlr = 2\n"), StartsWith(":2: "));
   EXPECT_THAT(refusal("out = \"\xff\"\n"), StartsWith(":1: "));

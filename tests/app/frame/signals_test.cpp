@@ -108,7 +108,7 @@ TEST(Signals, AHangupThatIsIgnoredStopsNothing) {
       << "nobody listens";
 }
 
-TEST(Signals, AHangupThatIsIgnoredIsHeardByItsAction) {
+TEST(Signals, AHangupThatIsIgnoredStillRunsItsAction) {
   EXPECT_EQ(exit_code_under_nohup_of([] {
               static std::atomic<int> hangups = 0;
               kill(getpid(), SIGHUP);

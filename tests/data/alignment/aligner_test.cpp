@@ -198,7 +198,7 @@ TEST(Aligner, ATextWithoutPairsTeachesNothing) {
   EXPECT_FALSE(text.links(Aligner(text.pairs, {}), "a b", "c d").empty());
 }
 
-/// Pairs beside the wrong lines are among those that were learned from.
+/// Some of the pairs that the aligner learned from have the wrong lines.
 TEST(Aligner, EvidenceTellsTranslationsFromOtherSentences) {
   Text text = made_up_text(2000);
   NumberedPairs shifted;
@@ -218,7 +218,7 @@ TEST(Aligner, EvidenceTellsTranslationsFromOtherSentences) {
   EXPECT_LE(wrong, 20u);  // some sentences share words
 }
 
-TEST(Aligner, ProgressIsToldAndAStopIsHeeded) {
+TEST(Aligner, ProgressIsReportedAndAStopIsHeeded) {
   const Text text = made_up_text(5000);
   std::vector<std::int64_t> seen;
   std::stop_source stop;

@@ -133,7 +133,7 @@ TEST(HiddenMarkov, AWordIsInOneStateOrInNone) {
 }
 
 /// P(state i | word j) of IBM model 1 depends on the word alone.
-TEST(HiddenMarkov, WithEqualWeightsItIsIbmModel1) {
+TEST(HiddenMarkov, WithEqualWeightsTheModelIsIbmModel1) {
   Example example = random_example(9, 4, 3);
   example.weights = JumpWeights::uniform();
   HmmPosteriors posteriors;

@@ -57,7 +57,7 @@ TEST(Links, ANeighbourWhoseWordsBothHaveLinksIsNotAdded) {
   EXPECT_EQ(symmetrised("0-0 1-1 0-1", "0-0 1-1", Symmetrization::GrowDiagFinalAnd), "0-0 1-1");
 }
 
-TEST(Links, LinksOfNoDirectionAreNone) {
+TEST(Links, WithoutLinksInEitherDirectionThereAreNone) {
   for (std::size_t how = 0; how < names_of(Symmetrization{}).size(); ++how)
     EXPECT_EQ(symmetrised("", "", static_cast<Symmetrization>(how)), "") << how;
 }

@@ -18,7 +18,7 @@ std::string random_text(RandomStream& random) {
   return text;
 }
 
-TEST(Likeness, OfEqualLettersIsOneWhateverSignsDigitsAndCase) {
+TEST(Likeness, TheLikenessOfEqualLettersIsOneWhateverSignsDigitsAndCase) {
   const LetterGroups one = letter_groups("It's 12 o'clock: sleep!"),
                      other = letter_groups("ITS 3 OCLOCK, Sléep");
   EXPECT_EQ(one.text, other.text);
@@ -28,7 +28,7 @@ TEST(Likeness, OfEqualLettersIsOneWhateverSignsDigitsAndCase) {
   EXPECT_NE(letter_groups("1").text, letter_groups("2").text);
 }
 
-TEST(Likeness, IsEstimatedWithoutBiasWithinTheStandardError) {
+TEST(Likeness, TheLikenessIsEstimatedWithoutBiasWithinTheStandardError) {
   RandomStream random(1);
   double sum = 0, squares = 0;
   constexpr int kPairs = 300;
@@ -46,7 +46,7 @@ TEST(Likeness, IsEstimatedWithoutBiasWithinTheStandardError) {
   EXPECT_LT(squares / kPairs, 0.08 * 0.08);
 }
 
-TEST(LikeTexts, FindsNearlyAllThatTheComparisonOfAllWithAllFinds) {
+TEST(SimilarTexts, TheSearchFindsNearlyAllThatTheComparisonOfAllWithAllFinds) {
   RandomStream random(2);
   constexpr double kLeast = 0.75;
   std::vector<LetterGroups> groups;
@@ -60,29 +60,29 @@ TEST(LikeTexts, FindsNearlyAllThatTheComparisonOfAllWithAllFinds) {
       text[random.below(text.size())] = 'n';
     }
   }
-  const LikeTexts index(sketches, 2);
+  const SimilarTexts index(sketches, 2);
   int all = 0, found = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    bool has_like = false;
+    bool has_similar = false;
     for (std::size_t j = 0; j < i; ++j)
-      has_like = has_like || likeness(groups[i], groups[j]) >= kLeast;
+      has_similar = has_similar || likeness(groups[i], groups[j]) >= kLeast;
     const auto like =
-        index.find_like(sketches[i], static_cast<std::int64_t>(i), kLeast, [&](std::int64_t j) {
+        index.find_similar(sketches[i], static_cast<std::int64_t>(i), kLeast, [&](std::int64_t j) {
           return likeness(groups[i], groups[static_cast<std::size_t>(j)]) >= kLeast;
         });
-    EXPECT_TRUE(has_like || !like);
-    all += has_like ? 1 : 0;
+    EXPECT_TRUE(has_similar || !like);
+    all += has_similar ? 1 : 0;
     found += like ? 1 : 0;
   }
   EXPECT_GT(all, 300);
   EXPECT_GE(found, 0.95 * all);
 }
 
-TEST(LikeTexts, OfEqualTextsTheFirstIsFound) {
+TEST(SimilarTexts, TheFirstOfEqualTextsIsFound) {
   std::vector<LikenessSketch> sketches;
   for (const char* text : {"one", "two", "One!", "three"})
     sketches.push_back(sketch_of(letter_groups(text)));
-  const LikeTexts index(sketches, 1);
+  const SimilarTexts index(sketches, 1);
   EXPECT_EQ(index.find_equal(sketches[2]), 0);
   EXPECT_EQ(index.find_equal(sketches[1]), 1);
   EXPECT_EQ(index.find_equal(sketch_of(letter_groups("four"))), std::nullopt);

@@ -57,14 +57,14 @@ TEST(LineFacts, LinksAreComparedByTheirHosts) {
   EXPECT_THAT(facts_of_line("meet @ noon").links, IsEmpty());
 }
 
-TEST(LineFacts, AWordOfTwoAlphabetsIsFoundButNoFormula) {
+TEST(LineFacts, AWordOfTwoAlphabetsIsFoundButAFormulaIsNot) {
   EXPECT_TRUE(facts_of_line("the p\u0430per").has_mixed_word);
   EXPECT_TRUE(facts_of_line("gro\u03B2es Haus").has_mixed_word);  // Greek beta
   for (const std::string_view line : {"Größe", "µm", "Δt", "Windows для всех", "日本のTシャツ"})
     EXPECT_FALSE(facts_of_line(line).has_mixed_word) << line;
 }
 
-TEST(LineFacts, ATabIsNoControlCharacter) {
+TEST(LineFacts, ATabIsNotAControlCharacter) {
   EXPECT_FALSE(facts_of_line("a\tb").has_control);
   for (const std::string_view line : {"a\x02", "\u0085 a", "a\uE000"})
     EXPECT_TRUE(facts_of_line(line).has_control) << line;

@@ -26,7 +26,7 @@ TEST(PairChecks, NumbersThatAreWordsOnTheOtherSideDoNotDiffer) {
   EXPECT_FALSE(has(PairFault::Numbers, "At 12:30.", "Um 12.30 Uhr."));
 }
 
-TEST(PairChecks, NamesAreNoUntranslatedText) {
+TEST(PairChecks, NamesAreNotUntranslatedText) {
   EXPECT_TRUE(has(PairFault::Untranslated, "The dog sleeps.", "The dog sleeps."));
   EXPECT_TRUE(has(PairFault::Untranslated, "The old dog sleeps here now.",
                   "the old dog sleeps here today."));
@@ -35,14 +35,14 @@ TEST(PairChecks, NamesAreNoUntranslatedText) {
   EXPECT_TRUE(has(PairFault::NothingToTranslate, "42", "42"));
 }
 
-TEST(PairChecks, AnAcronymIsNoShouting) {
+TEST(PairChecks, AnAcronymIsNotShouting) {
   EXPECT_TRUE(has(PairFault::Casing, "THE HOUSE IS OLD.", "Das Haus ist alt."));
   EXPECT_FALSE(has(PairFault::Casing, "THE HOUSE IS OLD.", "DAS HAUS IST ALT."));
   EXPECT_FALSE(has(PairFault::Casing, "The NATO said so.", "Die NATO hat es gesagt."));
   EXPECT_FALSE(has(PairFault::Casing, "NATO", "Nato"));
 }
 
-TEST(PairChecks, AFewWordsOfAnotherScriptAreNoOtherScript) {
+TEST(PairChecks, AFewWordsOfAnotherScriptAreNotAnotherScript) {
   const UsualPair usual{.languages = {"ja", "en"},
                         .scripts = {script_of(U'面'), kLatinScript},
                         .length_ratio = 3.4,

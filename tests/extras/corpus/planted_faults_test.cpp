@@ -217,7 +217,7 @@ struct PlantedText {
   std::set<std::int64_t> changed;
 };
 
-/// Plants each fault of kLinePlants in so many lines, after a part that stays clean.
+/// Plants each fault of kLinePlants in this many lines, after a part that stays clean.
 PlantedText planted_text(Lines clean, const Lines& held_out, const Lines& unused,
                          std::int64_t of_each) {
   PlantedText text{std::move(clean), {}, {}};
@@ -272,7 +272,7 @@ class PlantedFaults : public testing::Test {
 
 constexpr double kLeastFound = 0.95, kMostFalse = 0.01;
 
-TEST_F(PlantedFaults, AreFoundAndCleanLinesAreLeftAlone) {
+TEST_F(PlantedFaults, FaultsAreFoundAndCleanLinesAreLeftAlone) {
   const Lines all = clean_lines(5400, 3);
   const Lines held_out(all.begin(), all.begin() + 200), unused(all.end() - 200, all.end());
   const PlantedText planted =
@@ -385,7 +385,7 @@ TEST_F(PlantedFaults, PairsAreNotJudgedByWordsWithoutSpacesBetweenWords) {
   for (const FaultSet faults : survey.faults) EXPECT_FALSE(faults.has(PairFault::Misaligned));
 }
 
-TEST_F(PlantedFaults, CopiesOfAPairAreNoBoilerplate) {
+TEST_F(PlantedFaults, CopiesOfAPairAreNotBoilerplate) {
   Lines lines = clean_lines(200, 17);
   for (std::size_t i = 100; i < 130; ++i) lines[i] = lines[0];
   const ParallelText text = read({write_sides(lines, folder_.path(), "train")});
@@ -394,7 +394,7 @@ TEST_F(PlantedFaults, CopiesOfAPairAreNoBoilerplate) {
   for (const FaultSet faults : survey.faults) EXPECT_FALSE(faults.has(PairFault::Boilerplate));
 }
 
-TEST_F(PlantedFaults, AreTheSameForEachNumberOfThreads) {
+TEST_F(PlantedFaults, FaultsAreTheSameForEachNumberOfThreads) {
   const Lines all = clean_lines(2000, 9);
   const PlantedText planted = planted_text(all, all, all, 10);
   const ParallelText text = read({write_sides(planted.lines, folder_.path(), "train")});

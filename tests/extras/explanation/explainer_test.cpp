@@ -268,7 +268,7 @@ TEST(Explainer, TextThatCannotBeShownIsRefused) {
   EXPECT_THAT(message("one", many), ThrowsMessage<Error>(Names("translation ... 2001")));
   EXPECT_THAT(message(" ", std::nullopt), ThrowsMessage<Error>(Names("sentence ... no text")));
   EXPECT_THAT(message("one", ""), ThrowsMessage<Error>(Names("translation ... no text")));
-  EXPECT_THAT(message("\xff", std::nullopt), ThrowsMessage<Error>(HasSubstr("no valid UTF-8")));
+  EXPECT_THAT(message("\xff", std::nullopt), ThrowsMessage<Error>(HasSubstr("not valid UTF-8")));
   DecodeConfig search = kSearch;
   search.attention_layer = 2;
   EXPECT_THROW(Explainer(weights_of_small_model(), tokenizer_pair(), search), UsageError);

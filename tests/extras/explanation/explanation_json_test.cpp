@@ -82,7 +82,7 @@ TEST(VectorsBlock, NoHalfIsBeyondTheLargest) {
 
 const std::string kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The whole numbers of a block's text, in so many digits each.
+/// The whole numbers of a block's text, each written with this many digits.
 std::vector<std::int64_t> numbers_of(const Json& block, std::size_t digits) {
   const std::string text = block["data"];
   std::vector<std::int64_t> numbers;
@@ -193,7 +193,7 @@ TEST(ExplanationJson, NumbersAreListsThatAnyProgramReads) {
   EXPECT_NEAR(sum, 1, 1e-4);
 }
 
-TEST(ExplanationJson, SentencesAreExplainedOnSeveralThreadsInTheirOrder) {
+TEST(ExplanationJson, SentencesAreExplainedOnSeveralThreadsInOrder) {
   const auto weights = weights_of_small_model(Positions::Sinusoidal);
   const ExplainedModel model{.program_version = "1",
                              .name = "run/",
@@ -244,7 +244,7 @@ TEST(ExplanationJson, ATagIsNotUnseen) {
   EXPECT_EQ(pieces, "<0xD0><0x9C>");
 }
 
-TEST(ExplanationJson, TheWayThroughTheStacksIsThere) {
+TEST(ExplanationJson, TheActivationsOfTheStacksAreThere) {
   const Json json = json_of("Four five. six,");
   const Json& sentence = json["sentences"][0];
   const std::size_t sources = sentence["source_tokens"].size();

@@ -193,7 +193,7 @@ class StateDict {
     items_.push_back(tensor(shape, values).opcodes());
     return *this;
   }
-  /// A tensor whose storage is here, but which is no item of the dict.
+  /// A tensor whose storage is here, but which is not an item of the dict.
   TensorOp tensor(const std::vector<int>& shape, const std::vector<float>& values) {
     std::vector<int> strides(shape.size(), 1);
     for (std::size_t axis = shape.size(); axis-- > 1;)

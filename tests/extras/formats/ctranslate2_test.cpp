@@ -105,7 +105,7 @@ TEST(CTranslate2Model, DamagedFilesAreRefused) {
           .bytes(),
       "too large");
   expect_refused(File{.variables = {variable(std::string("a\0b", 3), {}, 1, "1")}}.bytes(),
-                 "no text");
+                 "not a text");
   expect_refused(File{.aliases = {text("b") + text("c")}}.bytes(), "variable c");
   expect_refused(File{.aliases = {text("a") + text("n")}}.bytes(), "occurs twice");
   expect_refused(File{.aliases = {text("b") + text("n"), text("b") + text("a")}}.bytes(),
@@ -228,7 +228,7 @@ TEST_F(ReadCtranslate2, AWrittenModelIsReadBack) {
 
 /// In the file the sides' numbers of heads are 16-bit scalars: rank 0, type 2, size 2. A scalar of
 /// float32 has type 0 and size 4.
-TEST_F(ReadCtranslate2, ANumberOfHeadsThatIsNoneIsRefused) {
+TEST_F(ReadCtranslate2, AnImpossibleNumberOfHeadsIsRefused) {
   using std::string_literals::operator""s;
   for (const std::string& number :
        {"\0\0\xC0\x7F"s, "\0\0\x80\x7F"s, "\0\0\0\x40"s, "\0\0\x20\x40"s, "\0\0\x80\xBF"s,
@@ -240,7 +240,7 @@ TEST_F(ReadCtranslate2, ANumberOfHeadsThatIsNoneIsRefused) {
     if (number == "\0\0\0\x40"s)
       EXPECT_EQ(error(), "no error") << "2.0";
     else
-      EXPECT_THAT(error(), HasSubstr("coder/num_heads: is no"));
+      EXPECT_THAT(error(), HasSubstr("coder/num_heads: is not a"));
   }
 }
 

@@ -317,7 +317,7 @@ TEST_F(Fairseq, AnUnfitFileIsNamed) {
   expect("dict.de.txt",
          join_text("line ", model_.source.pieces.size() - 3, " ... piece ... count"));
   write_file(file("dict.de.txt"), dictionary_ + "piece 1\n");
-  expect("checkpoint_best.pt", "two unlike vocabularies");
+  expect("checkpoint_best.pt", "two different vocabularies");
   for (const char* name : {"dict.en.txt", "dict.de.txt"})
     write_file(file(name), dictionary_ + "piece 1\n");
   expect("checkpoint_best.pt", "encoder.embed_tokens.weight ... shape");

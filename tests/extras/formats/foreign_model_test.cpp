@@ -60,7 +60,7 @@ TEST(ForeignModel, NormalisedEmbeddingsAreOfTheSumWithThePosition) {
             plain_log_probabilities(other, source, target));
 }
 
-TEST(ForeignModel, FactorsThatOurModelHasNotAreFoldedIntoTheWeights) {
+TEST(ForeignModel, FactorsThatOurModelLacksAreFoldedIntoTheWeights) {
   for (const Tying tying : {Tying::ThreeWay, Tying::TwoWay, Tying::None})
     for (const bool is_learned : {false, true}) {
       ForeignModel model = random_model(tying);

@@ -266,7 +266,7 @@ TEST_F(Marian, DamageIsNamed) {
   write_model(kOptions, "encoder_l1_ffn_W1", true);
   EXPECT_THAT(error(), Names("encoder_l1_ffn_W1 ... [24, 16] ... [16, 24]"));
   write_model(kOptions, "special:model.yml");
-  EXPECT_THAT(error(), Names("no model ... Marian"));
+  EXPECT_THAT(error(), Names("not a model ... Marian"));
   write_model("type: [");
   EXPECT_THAT(error(), HasSubstr("line 1"));
   write_model(kOptions);
@@ -307,7 +307,7 @@ TEST_F(Marian, MissingFilesAndOtherModelsAreNamed) {
   fs::remove(folder_.path() / "decoder.yml");
   fs::remove(folder_.path() / "model.bin");
   EXPECT_THAT(import_error(folder_.path() / "model.npz"), Names("model.npz ... decoder.yml"));
-  const std::string without = "has model.npz, but no one decoder.yml of Marian";
+  const std::string without = "has model.npz, but not exactly one decoder.yml of Marian";
   EXPECT_THAT(error(), HasSubstr(without));
   // Names both the checkpoint beside it and the model.
   for (const std::string& bytes :

@@ -289,7 +289,7 @@ TEST_F(OpenNmt, AnUnfitFileIsNamed) {
   expect({.has_weights = false}, "save_format safetensors");
   expect({.vocabulary = {{"src", "}"}}}, "pieces ... src");
   expect({.vocabulary = {{"tgt", list_op({"<unk>", "<s>", "</s>", "\u2581the"})}}},
-         "two unlike vocabularies");
+         "two different vocabularies");
   write({});
   fs::remove(folder_.path() / "joint.model");
   EXPECT_THAT(error(), Names("SentencePiece model ... source"));

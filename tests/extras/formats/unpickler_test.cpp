@@ -131,11 +131,11 @@ TEST(Unpickler, DamagedPicklesAreRefused) {
   expect_refused("h\1", "memo ... 1");
   expect_refused("q\1", "takes a value");
   expect_refused("Na", "takes a value");
-  expect_refused("NNa", "no list");
-  expect_refused(")Na", "no list");
-  expect_refused("NNNs", "no dict");
+  expect_refused("NNa", "not a list");
+  expect_refused(")Na", "not a list");
+  expect_refused("NNNs", "not a dict");
   expect_refused("}(Nu", "no value");
-  expect_refused("NNR", "no tuple");
+  expect_refused("NNR", "not a tuple");
   expect_refused("NN\x93", "global ... text");
   expect_refused("cos\nsystem", "ends within ... global");
   expect_refused(global_op(std::string(1000, 'm'), "n"), "512 bytes");

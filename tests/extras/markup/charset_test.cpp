@@ -19,7 +19,7 @@ std::string xml(const std::string& charset, const std::string& text) {
   return "<?xml version='1.0' encoding='" + charset + "'?><p>" + text + "</p>";
 }
 
-/// A file, read and written with its words in the other order.
+/// A file, read and written with its words in reverse order.
 std::string reversed_file(MarkupFormat format, const std::string& bytes) {
   const FileText file = file_text(format, bytes);
   return translated(parse_document(format, file.text, {.charset = file.charset}), reversed);
@@ -47,7 +47,7 @@ TEST(Charset, AFileIsWrittenInTheCharsetThatItDeclares) {
             "<meta http-equiv='Content-Type' content='text/html; charset=koi8-r'>\xC2 \xC1");
 }
 
-TEST(Charset, ItsTextIsUtf8) {
+TEST(Charset, TheTextOfAFileIsUtf8) {
   EXPECT_EQ(file_text(MarkupFormat::Html, html("iso-8859-1", "\x93one\x94")).text,
             html("iso-8859-1", "\u201Cone\u201D"))
       << "what browsers take it for";
@@ -67,7 +67,7 @@ TEST(Charset, UnicodesLongerFormsAreKnownByTheirMark) {
   EXPECT_EQ(reversed_file(MarkupFormat::Html, utf16("<p>a b")), utf16("<p>b a"));
 }
 
-TEST(Charset, CharactersThatItDoesNotHaveAreWrittenAsReferences) {
+TEST(Charset, CharactersThatTheCharsetLacksAreWrittenAsReferences) {
   const auto to_polish = [](std::string_view) {
     return AlignedText{.text = "\u017B\u00F3\u0142\u0107"};
   };
@@ -76,7 +76,7 @@ TEST(Charset, CharactersThatItDoesNotHaveAreWrittenAsReferences) {
             xml("iso-8859-1", "&#379;\xF3&#322;&#263;"));
 }
 
-TEST(Charset, AFileInUtf8IsThatWhateverItDeclares) {
+TEST(Charset, AFileInUtf8IsReadAsUtf8WhateverItDeclares) {
   EXPECT_EQ(reversed_file(MarkupFormat::Html, html("iso-8859-1", "caf\u00E9 one")),
             html("utf-8", "one caf\u00E9"));
   EXPECT_EQ(file_text(MarkupFormat::Html, html("utf-8", "\xE9")).charset, "");

@@ -177,7 +177,7 @@ void expect_whole(const MarkupDocument& document, RandomStream& random) {
   }
 }
 
-TEST(RandomDocuments, BytesThatAreNoMarkupDoNoHarm) {
+TEST(RandomDocuments, BytesThatAreNotMarkupDoNoHarm) {
   static const std::vector<std::string> kBits = {"<",         ">",
                                                  "/",         "b",
                                                  "p",         "i>",
@@ -234,7 +234,7 @@ std::string with_own_texts(const MarkupDocument& document, const std::string& te
   return translated_document(document, translations, elements).bytes;
 }
 
-TEST(LostElements, TheyGetTheirOwnTranslation) {
+TEST(LostElements, LostElementsGetTheirOwnTranslations) {
   EXPECT_EQ(with_own_texts(parse_html("<p>one <b>two</b> three</p>"), "a & b"),
             "<p>eins <b>a &amp; b</b> drei</p>");
   EXPECT_EQ(with_own_texts(parse_xml("<p>one<x id='1'> two </x>three</p>"), "zwei"),

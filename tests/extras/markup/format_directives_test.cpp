@@ -81,7 +81,7 @@ const Examples kNamed = {
     {"php-format", {"%1$05.2f"}},
 };
 
-TEST(FormatDirectives, EachSyntaxHasItsOwn) {
+TEST(FormatDirectives, EachSyntaxHasItsOwnDirectives) {
   expect_directives(kNext, Argument::Next);
   expect_directives(kNamed, Argument::Named);
   expect_directives({{"c-format", {"%%"}},
@@ -92,7 +92,7 @@ TEST(FormatDirectives, EachSyntaxHasItsOwn) {
                     Argument::None);
 }
 
-TEST(FormatDirectives, OtherTextIsNone) {
+TEST(FormatDirectives, OtherTextIsNotADirective) {
   for (const auto& [flag, text] :
        std::vector<std::pair<std::string, std::string>>{{"c-format", "%y"},
                                                         {"c-format", "%1"},
@@ -166,7 +166,7 @@ TEST(FormatDirectives, PlaceholdersOfTextsWithoutAFormatAreThoseOfPrintfPythonAn
       EXPECT_EQ(placeholder_length(text, i), 0u) << text;
 }
 
-TEST(FormatDirectives, LettersBehindAPlaceholderBelongToIt) {
+TEST(FormatDirectives, LettersAfterAPlaceholderBelongToIt) {
   EXPECT_EQ(placeholder_length("%(day)sth x", 0), 9u);
   EXPECT_EQ(placeholder_length("100%s", 3), 2u);
 }

@@ -174,7 +174,7 @@ TEST(Html, TextWithoutTagsIsTranslatedLineByLine) {
   EXPECT_EQ(reversed_html("\xEF\xBB\xBFone two\nthree four"), "\xEF\xBB\xBFtwo one\nfour three");
 }
 
-TEST(Html, SinglesStandWhereTheyStood) {
+TEST(Html, SingleTagsStandWhereTheyStood) {
   EXPECT_EQ(reversed_html("one <img src=x> two three"), "three <img src=x> two one");
   EXPECT_EQ(reversed_html("one<sup><!-- note --></sup> two"), "two one<sup><!-- note --></sup>");
   EXPECT_EQ(reversed_html("one <img src=x>two"), "<img src=x>two one");
@@ -285,7 +285,7 @@ std::string fault_of(const std::string& html) {
   return "";
 }
 
-/// Elements with so many attributes each, which differ in the last one.
+/// Elements with this many attributes each, which differ in the last one.
 std::string elements_with_attributes(int elements, int attributes) {
   std::string html;
   for (int e = 0; e < elements; ++e) {

@@ -260,7 +260,7 @@ TEST(Markdown, EscapesAndEntitiesAreRead) {
             (Texts{"*one* & two \u00E9 [x]", "a \" <"}));
 }
 
-TEST(Markdown, ATranslationIsNoMarkup) {
+TEST(Markdown, ATranslationIsNotReadAsMarkup) {
   for (const std::string text : {"- a",
                                  "1. a",
                                  "12) a",
@@ -333,7 +333,7 @@ TEST(Markdown, MarksAreReadAsMarks) {
   EXPECT_EQ(with_marks("*one* two", "einszwei drei", {4, 8}), "eins*zwei* drei");
   EXPECT_EQ(with_marks("*one* two", "eins zwei", {4, 5}), "eins zwei");
   for (const char* blank : {"", " "})
-    EXPECT_EQ(with_text("**x** yy", blank), "**x** yy") << "no words are no translation";
+    EXPECT_EQ(with_text("**x** yy", blank), "**x** yy") << "without words it is not a translation";
 }
 
 TEST(Markdown, ATagThatStoodAloneStandsAlone) {
@@ -341,7 +341,7 @@ TEST(Markdown, ATagThatStoodAloneStandsAlone) {
   EXPECT_EQ(turned("*one two :tada:* three"), "three *:tada: two one*");
 }
 
-TEST(Markdown, SignsOfATitleOrALineAreNoMarkup) {
+TEST(Markdown, SignsOfATitleOrALineAreNotReadAsMarkup) {
   EXPECT_EQ(with_text("![x](u 'x') `a`", "b` <i> $c$"),
             "![b\\` \\<i> \\$c\\$](u 'b\\` \\<i> \\$c\\$') `a`");
 }

@@ -34,7 +34,7 @@ TEST(FragmentSearch, ATextIsFoundWhereFragmentsBegin) {
   }
 }
 
-/// The HTML with the words of its text in the other order and no alignment.
+/// The HTML with the words of its text in reverse order and no alignment.
 std::string reversed_without_alignment(const std::string& html) {
   return translated(parse_html(html),
                     [](std::string_view text) { return AlignedText{.text = reversed(text).text}; });

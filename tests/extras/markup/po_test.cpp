@@ -80,7 +80,7 @@ TEST(Po, EscapesWithDigitsAreDecodedAndControlCharactersAreWrittenInDigits) {
   EXPECT_EQ(reversed_po("msgid \"one \\a\\b\\f\\v\"\nmsgstr \"\"\n"),
             "msgid \"one \\a\\b\\f\\v\"\nmsgstr \"one \\007\\010\\014\\013\"\n");
   const std::string latin1 = "msgid \"\\344 one\"\nmsgstr \"\"\n";
-  EXPECT_EQ(reversed_po(latin1), latin1) << "bytes that are no UTF-8 stay";
+  EXPECT_EQ(reversed_po(latin1), latin1) << "bytes that are not UTF-8 stay";
 }
 
 TEST(Po, APercentSignThatPrintfWritesIsKept) {
@@ -263,7 +263,7 @@ TEST(Po, AModelSeesAShortPlaceholder) {
   EXPECT_THAT(translated(document, reversed), testing::HasSubstr("\"man {0,number,integer} a\""));
 }
 
-TEST(Po, ATranslationWithItsOwnTagsOrPlaceholdersIsNone) {
+TEST(Po, ATranslationWithItsOwnTagsOrPlaceholdersIsNotTaken) {
   const auto filled = [](const std::string& message, const std::string& translation) {
     const MarkupDocument document = parse_po("msgid \"" + message + "\"\nmsgstr \"\"\n");
     const std::string po =
@@ -278,18 +278,18 @@ TEST(Po, ATranslationWithItsOwnTagsOrPlaceholdersIsNone) {
   EXPECT_EQ(filled("one < two", "eins zwei"), "msgstr \"eins zwei\"\n");
 }
 
-TEST(Po, LettersBehindAPlaceholderBelongToIt) {
+TEST(Po, LettersAfterAPlaceholderBelongToIt) {
   EXPECT_EQ(reversed_po("msgid \"read %dMB in %ds\"\nmsgstr \"\"\n"),
             "msgid \"read %dMB in %ds\"\nmsgstr \"%dMB in %ds read\"\n");
 }
 
-/// The translation of a message with these flags, whose words are in the other order.
+/// The translation of a message with these flags, whose words are in reverse order.
 std::string reversed_message(const std::string& flags, const std::string& message) {
   const std::string po = reversed_po(flags + "msgid \"" + message + "\"\nmsgstr \"\"\n");
   return po.substr(po.find("msgstr"));
 }
 
-TEST(Po, PlaceholdersThatCountTheirArgumentsGetNumbersWhereTheirOrderChanges) {
+TEST(Po, PlaceholdersThatCountTheirArgumentsGetNumbersIfTheirOrderChanges) {
   EXPECT_EQ(reversed_message("#, c-format\n", "%d of %s"), "msgstr \"%2$s of %1$d\"\n");
   EXPECT_EQ(reversed_message("#, fuzzy, php-format\n", "%5.2f, %% and %s"),
             "msgstr \"%2$s and %% %1$5.2f,\"\n");
@@ -337,7 +337,7 @@ TEST(Po, PlaceholdersAreThoseOfTheFormatOfAMessage) {
   EXPECT_EQ(reversed_message("#, fuzzy\n#, kde-format\n", "one %1"), "msgstr \"%1 one\"\n");
 }
 
-TEST(Po, AMessageStaysUntranslatedWhereItsTranslationHasOtherPlaceholders) {
+TEST(Po, AMessageStaysUntranslatedIfItsTranslationHasOtherPlaceholders) {
   const std::string message = "msgid \"one %d\"\nmsgstr \"\"\n\nmsgid \"two\"\nmsgstr \"\"\n";
   const TranslatedDocument flagged = translated_as("#, c-format\n" + message, "zwei 100 % drei");
   EXPECT_EQ(flagged.bytes,
@@ -349,7 +349,7 @@ TEST(Po, AMessageStaysUntranslatedWhereItsTranslationHasOtherPlaceholders) {
   EXPECT_EQ(unflagged.bytes.find("\"\"\n"), std::string::npos) << unflagged.bytes;
 }
 
-TEST(Po, AnEmptyTranslationIsNone) {
+TEST(Po, AnEmptyTranslationIsNotTaken) {
   const std::string po = "msgid \"one\"\nmsgstr \"\"\n\nmsgid \"one %d <b>x</b>\"\nmsgstr \"\"\n";
   for (const char* text : {"", "\u2026"}) {
     EXPECT_EQ(translated_as(po, text).untranslated, 2u) << text;
@@ -448,7 +448,7 @@ TEST(Po, AllFormsOfAMessageStayUntranslatedTogether) {
   EXPECT_EQ(translated_as(po, "x").untranslated, 0u);
 }
 
-TEST(Po, TheHeaderDeclaresUtf8WhereATranslationIsFilledIn) {
+TEST(Po, TheHeaderDeclaresUtf8IfATranslationIsFilledIn) {
   const auto po = [](const std::string& charset, const std::string& translation) {
     return "msgid \"\"\nmsgstr \"\"\n\"Content-Type: text/plain; charset=" + charset +
            "\\n\"\n\"Language: de\\n\"\n\nmsgid \"one\"\nmsgstr \"" + translation + "\"\n";
@@ -476,7 +476,7 @@ TEST(Po, FlagsAreThoseOfOneMessage) {
   EXPECT_NE(po.find("msgstr \"%d of %s\""), std::string::npos) << po;
 }
 
-TEST(Po, TheFormOfOneServesOtherNumbersWhereThereAreNotTwoForms) {
+TEST(Po, TheFormOfOneServesOtherNumbersIfThereAreNotTwoForms) {
   const std::string message = "msgid \"one cat\"\nmsgid_plural \"%d cats\"\n";
   EXPECT_EQ(reversed_plurals(1, message + "msgstr[0] \"\"\n"), message + "msgstr[0] \"cats %d\"\n");
   EXPECT_EQ(reversed_plurals(2, message + "msgstr[0] \"\"\nmsgstr[1] \"\"\n"),

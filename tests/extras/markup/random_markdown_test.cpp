@@ -142,7 +142,7 @@ TEST(RandomMarkdownDocuments, AnyTranslationKeepsBlocksAndCells) {
     const std::string markdown = RandomMarkdown(random).document();
     const std::string result = translated(parse_markdown(markdown), [&](std::string_view text) {
       AlignedText any = adversarial_translation(text, random);
-      any.text = "eins" + any.text + "eins";  // a paragraph without text is none
+      any.text = "eins" + any.text + "eins";  // a paragraph without text is not one
       for (AlignedWord& word : any.words) word.place.begin += 4, word.place.end += 4;
       return any;
     });
@@ -185,7 +185,7 @@ TEST(RandomMarkdownDocuments, WithoutItsMarksATextIsItsTranslation) {
   }
 }
 
-TEST(RandomMarkdownDocuments, BytesThatAreNoMarkdownDoNoHarm) {
+TEST(RandomMarkdownDocuments, BytesThatAreNotMarkdownDoNoHarm) {
   static const std::vector<std::string> kBits = {
       "*",       "**",     "_",        "`",           "``",
       "[",       "]",      "(",        ")",           "!",

@@ -73,7 +73,7 @@ TEST(Srt, SignsOfSpeakersAndOfSongsStay) {
   }
 }
 
-TEST(Srt, SignsAreFoundBehindBlanksAndTags) {
+TEST(Srt, SignsAreFoundAfterBlanksAndTags) {
   for (const std::string lead : {" - ", " -", "<i>- ", "<i>-", " <i> - ", "- <i>", "<i>- \u266A ",
                                  "{\\an8}- ", "{\\an8}<i>\u266B ", ">> ", "\u2010"}) {
     const std::string end = lead.find("<i>") == lead.npos ? "" : "</i>";
@@ -130,7 +130,7 @@ TEST(Srt, AWordOfOtherScriptsIsNotDivided) {
             kFirst + "\u00E9\u00E9\u00E9" + kSecond);
 }
 
-TEST(Srt, ANumberInFrontOfATimeIsNoText) {
+TEST(Srt, ANumberInFrontOfATimeIsNotText) {
   const std::string srt =
       "1\n00:00:01,000 --> 00:00:02,500\nOne two.\n2\n00:00:03,000 --> "
       "00:00:04,000\nThree four.\n";
@@ -139,7 +139,7 @@ TEST(Srt, ANumberInFrontOfATimeIsNoText) {
             (std::vector<std::string>{"The year 1984 ends."}));
 }
 
-TEST(Srt, TextBehindABlankLineBelongsToItsCaption) {
+TEST(Srt, TextAfterABlankLineBelongsToItsCaption) {
   EXPECT_EQ(texts_of(kFirst + "One two.\n\nThree --> four."),
             (std::vector<std::string>{"One two.", "Three --> four."}));
 }

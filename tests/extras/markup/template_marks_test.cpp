@@ -29,14 +29,14 @@ TEST(TemplateMarks, TheMarksOfSeveralEnginesAreFound) {
     EXPECT_EQ(marks_of("one " + mark + " two"), (std::vector<std::string>{mark}));
 }
 
-TEST(TemplateMarks, ABeginWithoutAnEndIsText) {
+TEST(TemplateMarks, ABeginningWithoutAnEndIsText) {
   for (const std::string text : {"one {{ two", "{% one", "<% one", "{ {one} }", "}} one {{",
                                  "<p>{{ one</p>two }}", "<!-- {{ --> one }}"})
     EXPECT_TRUE(marks_of(text).empty()) << text;
   EXPECT_EQ(marks_of("{{ one {{ two }}"), (std::vector<std::string>{"{{ two }}"}));
 }
 
-TEST(TemplateMarks, TheyStandWithinSentencesAndAreKept) {
+TEST(TemplateMarks, MarksStandWithinSentencesAndAreKept) {
   const auto texts = [](const std::string& html) { return parse_html(html).passages.at(0).text; };
   EXPECT_EQ(texts("<p>one {{ x y }} two</p>"), "one two") << "the model does not see them";
   EXPECT_EQ(reversed_html("<p>one {{ a > b }} two</p>"), "<p>{{ a > b }} two one</p>");
@@ -56,7 +56,7 @@ TEST(TemplateMarks, AStatementAndItsEndStayAroundTheirWords) {
   EXPECT_LT(order.find("else"), order.find("end")) << order;
 }
 
-TEST(TemplateMarks, TheyMayStandWithinTags) {
+TEST(TemplateMarks, MarksMayStandWithinTags) {
   for (const std::string tag :
        {"p {% if a > b %}class='x'{% endif %}", "p class=\"{{ a > b }}\"", "p {{ attributes }}",
         "p data-x=<%= a > b ? 1 : 2 %>", "p <?php if ($a->b) echo 'id=x' ?>", "h{{ level }}"})
@@ -65,7 +65,7 @@ TEST(TemplateMarks, TheyMayStandWithinTags) {
             "<td {% if a > b %}class='x'{% endif %}>two one</td>");
 }
 
-TEST(TemplateMarks, TheyAreKeptInAttributesThatAreTranslated) {
+TEST(TemplateMarks, MarksAreKeptInAttributesThatAreTranslated) {
   EXPECT_EQ(reversed_html("<img alt=\"one {{ x y }} two\">"), "<img alt=\"{{ x y }} two one\">");
   EXPECT_EQ(reversed_html("<img alt='{{ a }} it&apos;s &amp; one'>"),
             "<img alt='{{ a }} one &amp; it&#39;s'>");
@@ -82,7 +82,7 @@ TEST(TemplateMarks, ATextWithMarksAndWithoutTagsIsTranslatedLineByLine) {
   EXPECT_EQ(reversed_html("one {{ x }}two\nthree four"), "{{ x }}two one\nfour three");
 }
 
-TEST(TemplateMarks, TheyAreKeptInXml) {
+TEST(TemplateMarks, MarksAreKeptInXml) {
   EXPECT_EQ(translated(parse_xml("<p a='{{ x }}'>one {{ x y }} two &amp; {% z %}</p>"), reversed),
             "<p a='{{ x }}'>&amp; {{ x y }} two one {% z %}</p>");
 }

@@ -12,7 +12,7 @@
 
 namespace dragoman {
 
-/// The words in the other order.
+/// The words in reverse order.
 inline AlignedText reversed(std::string_view text) {
   const std::vector<ByteRange> words = words_between_spaces(text);
   AlignedText translation;

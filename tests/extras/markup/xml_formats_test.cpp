@@ -65,7 +65,7 @@ TEST(Rss, ATranslationDoesNotEndItsSection) {
   }
 }
 
-TEST(Rss, ATextThatIsNoHtmlStaysSo) {
+TEST(Rss, ATextThatIsNotHtmlStaysPlain) {
   for (const std::string title : {"one &amp; two", "<![CDATA[one & two]]>"}) {
     const std::string feed = rss("<title>" + title + "</title>");
     for (const char* text : {"a <b> c", "a &amp; b", "</p>"}) {

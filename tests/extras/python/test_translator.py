@@ -179,7 +179,7 @@ def test_results_are_plain_data(translator):
     assert len(translation.words[0].attention) == 2
 
 
-def test_a_pickled_translator_opens_its_files_anew(translator):
+def test_a_pickled_translator_opens_its_files_again(translator):
     again = pickle.loads(pickle.dumps(translator))
     assert again.translate("some words", **SHORT) == translator.translate("some words", **SHORT)
 
@@ -243,7 +243,7 @@ def test_wrong_options_are_named(translator, options, message):
 
 
 @pytest.mark.parametrize("lines", [None, 5, [5], [b"bytes"], [None]])
-def test_what_is_no_text_is_refused(translator, lines):
+def test_what_is_not_text_is_refused(translator, lines):
     with pytest.raises(TypeError):
         translator.translate(lines)
 
@@ -258,7 +258,7 @@ def test_an_error_names_the_row(translator):
         translator.score(["a", "b"], ["c", 5])
 
 
-def test_a_table_is_no_list_of_texts(translator):
+def test_a_table_is_not_a_list_of_texts(translator):
     class Table:
         columns = ("source",)
 
@@ -289,7 +289,7 @@ def test_a_translator_is_a_context_manager(model):
     translator.close()
 
 
-def test_lists_of_texts_are_no_text(translator):
+def test_lists_of_texts_are_not_text(translator):
     for name in ("suppress", "avoid"):
         with pytest.raises(TypeError, match=name):
             translator.translate("a", **{name: "abc"})

@@ -178,7 +178,7 @@ TEST(TrainingPage, TheBestOfEqualScoresIsTheOneThatTheRunHasChosen) {
     return page.substr(at + 7, page.find('<', at + 7) - at - 7);
   };
   EXPECT_EQ(best("Best BLEU"), "update 40");  // it is not known by what the run chose
-  EXPECT_EQ(best("Best chrF"), "update 40");  // the lowest loss of like ones
+  EXPECT_EQ(best("Best chrF"), "update 40");  // the lowest loss among equal scores
   run.history.settings["best-metric"] = "bleu";
   EXPECT_EQ(best("Best BLEU"), "update 20");  // as update 40 lost text that was to be kept
   EXPECT_EQ(best("Best chrF"), "update 40");

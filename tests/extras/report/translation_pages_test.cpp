@@ -31,7 +31,7 @@ TEST(EvaluationPage, TextsAreOneBlockOfJsonThatNoTextEnds) {
   EXPECT_THAT(html, HasSubstr("<title>A &lt; B</title>"));
 }
 
-TEST(EvaluationPage, ATextThatIsNoUtf8IsShownAllTheSame) {
+TEST(EvaluationPage, ATextThatIsNotUtf8IsStillShown) {
   EXPECT_THAT(data_of(evaluation_page("", {}, {{"systems", {"a\xff"}}})),
               HasSubstr("a\xEF\xBF\xBD"));
 }

@@ -21,20 +21,20 @@ TEST(ReadListed, AColumnOfScoresIsFoundFromTheEnd) {
   EXPECT_EQ(words->score, -1.5);
 }
 
-TEST(ReadListed, WithoutItTheLastColumnCounts) {
+TEST(ReadListed, WithoutF0TheLastColumnCounts) {
   const auto moses = read_listed("3 ||| das Haus ||| LM0= -20.1 TM0= -3 ||| -7.25");
   ASSERT_TRUE(moses);
   EXPECT_EQ(moses->text, "das Haus");
   EXPECT_EQ(moses->score, -7.25);
 }
 
-TEST(ReadListed, AnEmptyTranslationIsOne) {
+TEST(ReadListed, AnEmptyTranslationIsRead) {
   const auto empty = read_listed("0 |||  ||| F0= -0.1 ||| -0.1");
   ASSERT_TRUE(empty);
   EXPECT_EQ(empty->text, "");
 }
 
-TEST(ReadListed, OtherLinesAreNone) {
+TEST(ReadListed, OtherLinesAreNotRead) {
   for (const std::string line :
        {"", "Ein Mann.", "1 ||| ein", "x ||| ein ||| F0= -1 ||| -1", "1 ||| ein ||| F0= -1 ||| x",
         "1 ||| ein ||| F0= -1 ||| -inf", "1 ||| ein ||| F0= -1", "1 ||| ein ||| ||| "})
@@ -63,7 +63,7 @@ TEST(LeastRisks, AtALowTemperatureTheBestIsTaken) {
   EXPECT_EQ(least_risks(lines, 100), std::vector<std::size_t>{0});
 }
 
-TEST(LeastRisks, OfEqualsTheFirstIsTaken) {
+TEST(LeastRisks, TheFirstOfEqualsIsTaken) {
   const std::vector<TranslationList> lines = {list_of({{"ja", -1}, {"ja", -1}, {"", -1}})};
   EXPECT_EQ(least_risks(lines, 2), std::vector<std::size_t>{0});
   const std::vector<TranslationList> empty = {list_of({{"", -1}, {"", -2}})};

@@ -163,7 +163,7 @@ TEST(RequestRate, ManyClientsTakeBoundedMemory) {
   for (int i = 0; i < 250'000; ++i) EXPECT_EQ(rate.count(std::to_string(i), {}), 0);
 }
 
-TEST(HostName, ItIsWithoutPortAndInLowerCase) {
+TEST(HostName, AHostNameIsWithoutPortAndInLowerCase) {
   for (const auto& [host, name] :
        {std::pair("Example.ORG:8443", "example.org"), std::pair("example.org.", "example.org"),
         std::pair("127.0.0.1:5000", "127.0.0.1"), std::pair("[::1]:5000", "[::1]"),
@@ -181,7 +181,7 @@ TEST(HostName, TheMachinesOwnNamesAreKnown) {
     EXPECT_FALSE(is_loopback_name(name)) << name;
 }
 
-TEST(HostName, AnAddressOfTheWebHasOne) {
+TEST(HostName, AWebAddressHasAHostName) {
   EXPECT_EQ(host_of_url("https://example.org:8443/a?b"), "example.org:8443");
   EXPECT_EQ(host_of_url("http://example.org?b"), "example.org");
   EXPECT_EQ(host_of_url("null"), "");

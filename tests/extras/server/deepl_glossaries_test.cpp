@@ -74,7 +74,7 @@ TEST_F(MultilingualGlossaries, EachDictionaryIsForItsLanguages) {
             400);
 }
 
-TEST_F(MultilingualGlossaries, TheyAreChangedInParts) {
+TEST_F(MultilingualGlossaries, GlossariesAreChangedInParts) {
   const std::string id =
       made(json::array({dictionary("en", "de", "one\tsix\ntwo\tfive")}))["glossary_id"];
   const json renamed = json_of(send("PATCH", "/" + id, {{"name", "other"}}));

@@ -46,7 +46,7 @@ TEST(DeepL, FormsRepeatTheText) {
                             {"detected_source_language": "EN", "text": "two"}])"));
 }
 
-TEST(DeepL, CodesMayHaveRegionsThatModelsHaveNot) {
+TEST(DeepL, CodesMayHaveRegionsThatModelsLack) {
   TableServer table({"de-en", "en-pt-BR"});
   for (const char* target : {"EN", "EN-US", "en-gb"})
     EXPECT_EQ(table
@@ -125,7 +125,7 @@ TEST(DeepL, AMissingOrWrongFieldIs400AndNamed) {
   const std::vector<std::pair<json, std::string>> bad = {
       {{{"text", nullptr}}, "'text' not specified"},
       {{{"text", json::array()}}, "'text' not specified"},
-      {{{"text", {3}}}, "text parameter has an item that is no text"},
+      {{{"text", {3}}}, "text parameter has an item that is not a text"},
       {{{"target_lang", nullptr}}, "'target_lang' not specified"},
       {{{"target_lang", "XX"}}, "'target_lang' not supported"},
       {{{"source_lang", "XX"}}, "'source_lang' not supported"},

@@ -1,5 +1,4 @@
-// Requests that web pages of other origins make browsers send, and names by which a server is
-// asked.
+// Requests that web pages of other origins make browsers send, and host names in requests.
 #include <unistd.h>
 
 #include <filesystem>
@@ -106,7 +105,7 @@ TEST_F(ForeignRequests, AServerAnswersToItsOwnNamesOnly) {
     EXPECT_EQ(get(wrong).status, 400) << wrong;
 }
 
-TEST_F(ForeignRequests, WithoutARuleAnyHostIsAnsweredThatIsOne) {
+TEST_F(ForeignRequests, WithoutARuleAnyValidHostIsAnswered) {
   TableServer table({"en-de"});
   const auto status = [&table](const std::string& host) {
     return table.ask({.method = "GET", .path = "/health", .headers = {{"host", host}}}).status;

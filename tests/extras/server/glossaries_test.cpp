@@ -89,7 +89,7 @@ TEST_F(KeptGlossaries, ATranslationHasTheTermsOfItsGlossary) {
   EXPECT_EQ(table.post("/v2/translate", body).status, 404);
 }
 
-TEST_F(KeptGlossaries, LanguagesAreSaidWithoutRegionsAsDeepLSaysThem) {
+TEST_F(KeptGlossaries, LanguagesAreNamedWithoutRegionsAsInDeepL) {
   const auto kept = std::make_shared<Glossaries>(folder_.path());
   const std::string old = kept->keep(glossary({"fr", "pt-BR"}, "six")).value().id;
   TableServer table({"fr-pt-BR", "fr-pt", "en-de"}, {.glossaries = kept});
@@ -148,7 +148,7 @@ TEST_F(KeptGlossaries, ALanguageMayHaveLibreTranslatesCode) {
   }
 }
 
-TEST_F(KeptGlossaries, ALineThatIsNoEntryIsRefusedByItsNumber) {
+TEST_F(KeptGlossaries, ALineThatIsNotAnEntryIsRefusedByItsNumber) {
   TableServer table({"en-de"}, config());
   const auto fault = [&](const std::string& entries, const std::string& format = "tsv") {
     const HttpResponse response = table.post("/v2/glossaries", terms(entries, format));
@@ -202,7 +202,7 @@ TEST_F(KeptGlossaries, QuotesOfCsvStandAroundWholeFields) {
   EXPECT_EQ(get("application/json").status, 415);
 }
 
-TEST_F(KeptGlossaries, AByteOrderMarkIsNoPartOfTheFirstTerm) {
+TEST_F(KeptGlossaries, AByteOrderMarkIsNotPartOfTheFirstTerm) {
   TableServer table({"en-de"}, config());
   for (const auto& [format, entries] :
        {std::pair("tsv", "\uFEFFone\ttwo\n"), std::pair("csv", "\uFEFF\"one\",two\n")}) {
@@ -235,7 +235,7 @@ TEST_F(KeptGlossaries, AKeySeesItsOwnGlossaries) {
   EXPECT_EQ(status("gamma"), 403);
 }
 
-TEST_F(KeptGlossaries, AFileThatIsNoGlossaryIsNamedAtTheStart) {
+TEST_F(KeptGlossaries, AFileThatIsNotAGlossaryIsNamedAtTheStart) {
   const auto file = folder_.path() / "00000000-0000-4000-8000-000000000000.json";
   for (
       const char* text :

@@ -152,7 +152,7 @@ TEST(HttpServer, AClientThatWaitsForLeaveToSendTooMuchGets413AtOnce) {
   EXPECT_EQ(HttpClient(server.port()).ask(head + "Expect: 100-continue\r\n\r\n").status, 413);
 }
 
-TEST(HttpServer, BytesThatAreNoHttpAreRefused) {
+TEST(HttpServer, BytesThatAreNotHttpAreRefused) {
   Echoes echoes(1);
   HttpServer server({.port = 0, .timeout = milliseconds(200)}, echoes.handler());
   const std::string too_long(100'000, 'a'), host = " HTTP/1.1\r\nHost: x\r\n";
@@ -256,7 +256,7 @@ TEST(HttpServer, ChunksAreReadStrictly) {
     EXPECT_EQ(ask(broken), "400 ") << broken.substr(0, 40);
 }
 
-TEST(HttpServer, BlanksAroundAHeadersValueAreNoFold) {
+TEST(HttpServer, BlanksAroundAHeadersValueAreNotAFold) {
   HttpServer server({.port = 0}, [](HttpRequest request, const std::stop_token&, HttpReply reply) {
     reply({.body = std::string(request.header("x-name")) + request.body});
   });
@@ -356,7 +356,7 @@ TEST(HttpServer, ARequestThatItsHandlerDoesNotGetIsAnsweredByTheRefusal) {
   }
 }
 
-TEST(HttpServer, LinesOfAHeaderAreOneValueInTheirOrder) {
+TEST(HttpServer, LinesOfAHeaderAreOneValueInOrder) {
   HttpServer server({.port = 0}, [](HttpRequest request, const std::stop_token&, HttpReply reply) {
     reply({.body = std::string(request.header("x-forwarded-for"))});
   });
@@ -478,7 +478,7 @@ TEST(HttpServer, AnAnswerOf1_0AndOneToHeadAreAsTheirClientsReadThem) {
                                          "\r\n\r\nHTTP/1.1 200 OK\r\n.*\r\n\r\n/last"));
 }
 
-/// Asks while memory runs out after so many allocations. False if there was enough.
+/// Asks while memory runs out after this many allocations. False if there was enough.
 bool runs_out(HttpServer& server, std::int64_t allocations, FailingMemory::Fails fails) {
   const std::string request = HttpClient::post("/a", std::string(40'000, 'x'));
   const FailingMemory memory(allocations, fails);
@@ -491,7 +491,7 @@ bool runs_out(HttpServer& server, std::int64_t allocations, FailingMemory::Fails
   return memory.has_failed();
 }
 
-TEST(HttpServer, ItLivesOnWhereverMemoryRunsOut) {
+TEST(HttpServer, TheServerSurvivesWhereverMemoryRunsOut) {
   for (const auto fails : {FailingMemory::Fails::Once, FailingMemory::Fails::FromThenOn})
     for (const bool is_late : {false, true}) {
       Echoes echoes(1);

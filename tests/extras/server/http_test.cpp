@@ -17,7 +17,7 @@ int status_of(std::string_view body, std::string_view type) {
   return 200;
 }
 
-TEST(HttpMessages, LimitsAreSaidInUnitsOfPeople) {
+TEST(HttpMessages, LimitsAreWrittenInUnitsForPeople) {
   EXPECT_EQ(size_text(2 << 20), "2 MiB");
   EXPECT_EQ(size_text(1000), "1000 bytes");
   EXPECT_EQ(size_text(1536), "1.5 KiB");
@@ -223,7 +223,7 @@ TEST(RequestFields, AParameterThatIsGivenTwiceIsRefusedByName) {
   EXPECT_EQ(RequestFields(in_both).text("a"), "1");
   for (const HttpRequest& list : {json(R"({"a": ["1", "1"]})"), form("a[]=1&a[]=1")})
     EXPECT_EQ(fault_of(list, [](Fields fields) { fields.text("a"); }),
-              "Invalid request: a parameter is no text");
+              "Invalid request: a parameter is not a text");
 }
 
 TEST(RequestFields, TheQueryFillsInWhatTheBodyLacks) {
@@ -234,7 +234,7 @@ TEST(RequestFields, TheQueryFillsInWhatTheBodyLacks) {
   EXPECT_EQ(fields.text("type"), "target");
 }
 
-TEST(RequestFields, ABodyThatIsNoJsonIsRefused) {
+TEST(RequestFields, ABodyThatIsNotJsonIsRefused) {
   for (const char* body :
        {"", "{", "[1]", "3", "{\"a\": 1e999}", "{\"a\": \"\\ud800\"}", "{\"a\":1} x", "nonsense"})
     EXPECT_NE(fault_of(json(body), kNothing).find("Invalid JSON format"), std::string::npos)
@@ -242,11 +242,11 @@ TEST(RequestFields, ABodyThatIsNoJsonIsRefused) {
   EXPECT_NE(fault_of(json(std::string(100'000, '[')), kNothing), "");
 }
 
-TEST(RequestFields, ABodyThatIsNoUtf8IsRefused) {
+TEST(RequestFields, ABodyThatIsNotUtf8IsRefused) {
   EXPECT_EQ(fault_of(json("{\"a\": \"\xff\"}"), kNothing),
-            "Invalid request: the body is no UTF-8 at byte 8");
+            "Invalid request: the body is not UTF-8 at byte 8");
   EXPECT_EQ(fault_of(form("q=a%FF"), kNothing),
-            "Invalid request: the q parameter is no UTF-8 at byte 2");
+            "Invalid request: the q parameter is not UTF-8 at byte 2");
 }
 
 TEST(RequestFields, JsonThatIsSentAsAFormIsNamed) {
@@ -283,9 +283,9 @@ TEST(RequestFields, ValuesOfTheWrongKindAreRefusedByName) {
   const auto fault = [&](auto read) { return fault_of(request, read); };
   using Fields = const RequestFields&;
   EXPECT_EQ(fault([](Fields fields) { fields.text("t"); }),
-            "Invalid request: t parameter is no text");
+            "Invalid request: t parameter is not a text");
   EXPECT_EQ(fault([](Fields fields) { fields.texts("l"); }),
-            "Invalid request: l parameter has an item that is no text");
+            "Invalid request: l parameter has an item that is not a text");
   EXPECT_NE(fault([](Fields fields) { fields.text("l"); }), "");
   EXPECT_NE(fault([](Fields fields) { fields.scalar("l"); }), "");
   for (const char* name : {"n", "r", "big", "l"})

@@ -143,7 +143,7 @@ TEST(LibreTranslate, AMissingOrWrongFieldIs400AndNamed) {
       {{{"q", nullptr}}, "missing q parameter"},
       {{{"q", ""}}, "missing q parameter"},
       {{{"q", json::array()}}, "missing q parameter"},
-      {{{"q", 7}}, "q parameter is no text"},
+      {{{"q", 7}}, "q parameter is not a text"},
       {{{"q", {"a", 7}}}, "q parameter has an item"},
       {{{"source", nullptr}}, "missing source parameter"},
       {{{"target", ""}}, "missing target parameter"},
@@ -232,7 +232,7 @@ TEST(LibreTranslate, TheFirstTargetIsThatOfTheModelThatWasAddedFirst) {
   EXPECT_THAT(table.get("/").body, testing::HasSubstr("<option value=\"fr\" selected>"));
 }
 
-TEST(LibreTranslate, SuggestionsAreKeptWhereTheServerTakesThem) {
+TEST(LibreTranslate, SuggestionsAreKeptIfTheServerTakesThem) {
   const json good = {{"q", "one"}, {"s", "eins"}, {"source", "en"}, {"target", "de"}};
   TableServer closed({"en-de"});
   EXPECT_EQ(closed.post("/suggest", good).status, 403);

@@ -89,7 +89,7 @@ TEST(WebPage, WithoutJavaScriptTheFormIsTranslated) {
   EXPECT_EQ(table.answered().front().languages, "en-de");
 }
 
-TEST(WebPage, ALanguageBetweenTwoIsSaidWithoutJavaScriptToo) {
+TEST(WebPage, ALanguageBetweenTwoIsNamedWithoutJavaScriptToo) {
   TableServer table({"fr-en", "en-de"});
   EXPECT_THAT(table.ask(form("q=one&source=fr&target=de")).body,
               HasSubstr("role=\"status\">by way of English</span>"));
@@ -132,7 +132,7 @@ TEST(WebPage, TermsOfARequestAreInItsTranslation) {
   EXPECT_THAT(refused("\t\n\n", "en"), HasSubstr("\"one\"")) << "no terms";
 }
 
-TEST(WebPage, ThePageAsksForAKeyWhereThereAreKeys) {
+TEST(WebPage, ThePageAsksForAKeyIfThereAreKeys) {
   const std::string path = testing::TempDir() + "web_page_keys";
   write_file(path, "alpha\n");
   TableServer table({"en-de"}, {.api_keys = std::make_shared<ApiKeys>(path)});
@@ -221,7 +221,7 @@ TEST(ExplainEndpoint, CodesMayBeInUpperCase) {
   EXPECT_EQ(server.explain({{"source", "EN"}, {"target", "De"}}).status, 200);
 }
 
-TEST(ExplainEndpoint, TheHeaderAcceptChoosesWhereNoFormatDoes) {
+TEST(ExplainEndpoint, TheHeaderAcceptChoosesIfNoFormatDoes) {
   ExplainingServer server(quoted);
   HttpRequest request = ExplainingServer::request({{"format", nullptr}});
   EXPECT_EQ(server.ask(request).type, "text/html; charset=utf-8");
@@ -312,7 +312,7 @@ TEST(ExplainEndpoint, TheEndpointCanBeTurnedOff) {
   EXPECT_THAT(with.get("/").body, HasSubstr("data-most=\"500\">Explain"));
 }
 
-TEST(ExplainEndpoint, OneExplanationIsMadeAtATimeAndTranslationsGoOn) {
+TEST(ExplainEndpoint, OneExplanationIsMadeAtATimeAndTranslationsContinue) {
   HeldServer held;
   ExplainingServer& server = held.server;
   std::vector<std::future<HttpResponse>> admitted;

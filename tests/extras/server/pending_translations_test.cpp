@@ -12,7 +12,7 @@
 namespace dragoman {
 namespace {
 
-/// The processor's time that this thread has had.
+/// The processor time that this thread has used, in seconds.
 double thread_seconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -122,7 +122,7 @@ TEST(PendingTranslations, ALongTextThatNobodyWaitsForAnyMoreEndsAtOnce) {
   EXPECT_EQ(stopped.get_future().get(), kClientGone);
 }
 
-TEST(PendingTranslations, TheEndOfATextIsToldOnceEvenWhereThatThrows) {
+TEST(PendingTranslations, TheEndOfATextIsReportedOnceEvenIfThatThrows) {
   std::promise<void> passed;
   std::atomic<int> calls = 0;
   bool has_thrown = false;
@@ -147,7 +147,7 @@ TEST(PendingTranslations, TheEndOfATextIsToldOnceEvenWhereThatThrows) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST(PendingTranslations, TheEndOfATextIsToldOnce) {
+TEST(PendingTranslations, TheEndOfATextIsReportedOnce) {
   TableServer table({"en-de"});
   const Route route = table.models.route({"en", "de"}).value();
   std::promise<std::string> translated;

@@ -40,7 +40,7 @@ TEST(TextLayout, WithItsOwnLinesATextIsItself) {
   }
 }
 
-TEST(TextLayout, AByteOrderMarkAtTheBeginIsNoPartOfALine) {
+TEST(TextLayout, AByteOrderMarkAtTheBeginningIsNotPartOfALine) {
   for (const LineBreaks breaks : {LineBreaks::Kept, LineBreaks::Blanks}) {
     const TextLayout layout = take_apart("\uFEFF One.", breaks);
     EXPECT_EQ(layout.lines, std::vector<std::string>{"One."});
@@ -120,7 +120,7 @@ TEST(WordReport, VeryLongLinesHaveScoresWithoutAlignment) {
     }
 }
 
-TEST(WordReport, AnAnswerHasAReportWhereItIsAskedFor) {
+TEST(WordReport, AnAnswerHasAReportIfItIsAskedFor) {
   TableServer table({"fr-en", "en-de"});
   json body = {{"q", "\n one two\n\u00e9 Four"}, {"source", "en"}, {"target", "de"}};
   EXPECT_FALSE(json_of(table.post("/translate", body)).contains("alignment"));

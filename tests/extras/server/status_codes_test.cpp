@@ -137,7 +137,7 @@ struct Refusal {
 
 const std::string kLong(40, 'x'), kTooLong(kCharacters + 1, 'x'), kTooLarge(kBodyLimit + 1, 'x');
 
-/// So many entries of about 1,000 bytes.
+/// This many entries of about 1,000 bytes.
 std::string many_entries(int count) {
   std::string entries;
   for (int i = 0; i < count; ++i)

@@ -96,7 +96,7 @@ HttpRequest upload(const std::string& name, const std::string& text,
               target + "\r\n--b--\r\n"};
 }
 
-TEST(TranslateFile, ItsAddressBeginsAsThePublicOneDoes) {
+TEST(TranslateFile, TheAddressOfAFileBeginsAsThePublicOneDoes) {
   ServerConfig config;
   config.public_url = "https://mt.example.org/translate";
   TableServer table({"en-de"}, config);
@@ -151,7 +151,7 @@ TEST(TranslateFile, ATranslatedFileIsFetchedByItsAddress) {
   EXPECT_EQ(settings["supportedFilesFormat"][0], ".txt");
 }
 
-TEST(TranslateFile, TheAnswerSaysTheLanguageBetweenTwo) {
+TEST(TranslateFile, TheAnswerNamesTheLanguageBetweenTwo) {
   TableServer table({"en-fr", "fr-de"});
   EXPECT_EQ(json_of(table.ask(upload("a.txt", "one")))["pivotLanguage"], "fr");
   EXPECT_FALSE(json_of(table.ask(upload("a.txt", "one", "fr"))).contains("pivotLanguage"));

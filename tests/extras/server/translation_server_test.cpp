@@ -47,7 +47,7 @@ TEST(TranslationServer, UnknownPathsAre404InTheFormOfTheirInterface) {
   }
 }
 
-TEST(TranslationServer, AWrongMethodIs405AndSaysTheRightOne) {
+TEST(TranslationServer, AWrongMethodIs405AndNamesTheRightOne) {
   TableServer table({"en-de"});
   const HttpResponse response = table.get("/translate");
   EXPECT_EQ(response.status, 405);
@@ -62,7 +62,7 @@ TEST(TranslationServer, AWrongMethodIsNamedBesideTheRightOnes) {
   EXPECT_EQ(json_of(response)["message"], "/v2/usage takes GET, POST, not DELETE");
 }
 
-TEST(TranslationServer, ALanguageBetweenTwoIsSaid) {
+TEST(TranslationServer, ALanguageBetweenTwoIsNamed) {
   TableServer table({"fr-en", "en-de", "fr-cs", "cs-de"});
   const json answer = json_of(table.post(
       "/translate", {{"q", "one\ntwo"}, {"source", "fr"}, {"target", "de"}, {"alternatives", 1}}));
@@ -210,7 +210,7 @@ TEST(TranslationServer, AModelIsLoadedWhenARequestNeedsIt) {
        second = table.send(TableServer::request_of("/translate", question));
   EXPECT_EQ(table.post("/translate", {{"q", "six"}, {"source", "de"}, {"target", "en"}}).status,
             200)
-      << "others go on";
+      << "others continue";
   EXPECT_EQ(first.wait_for(milliseconds(20)), std::future_status::timeout);
   gate.open(true);
   for (auto* response : {&first, &second}) {
@@ -344,7 +344,7 @@ TEST(TranslationServer, AddressesMayBeginWithSeveralSlashes) {
   EXPECT_EQ(table.get("/v2//usage").status, 404);
 }
 
-TEST(TranslationServer, PagesOfOtherOriginsAskOnlyWhereTheyMay) {
+TEST(TranslationServer, PagesOfOtherOriginsAskOnlyIfTheyMay) {
   TableServer closed({"en-de"});
   EXPECT_EQ(header_of(closed.post("/translate", kOne), "Access-Control-Allow-Origin"), "");
   EXPECT_EQ(closed.ask({.method = "OPTIONS", .path = "/translate"}).status, 405);
@@ -480,8 +480,8 @@ HttpRequest text_to_explain() {
       "/explain", {{"q", "one two"}, {"source", "en"}, {"target", "de"}, {"api_key", "alpha"}});
 }
 
-/// Sends the request while memory runs out after so many allocations. Whatever becomes of it, it is
-/// answered, or its connection closed, and what was counted for it is right. False if there was
+/// Sends the request while memory runs out after this many allocations. Whatever becomes of it, it
+/// is answered, or its connection closed, and what was counted for it is right. False if there was
 /// enough memory.
 bool runs_out(const HttpRequest& request, std::int64_t allocations, FailingMemory::Fails fails) {
   const ScratchFile file("keys.txt", "alpha 1000\n");

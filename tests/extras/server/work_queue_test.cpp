@@ -34,7 +34,7 @@ struct HeldQueue {
   WorkQueue queue;
 };
 
-TEST(WorkQueue, JobsAreDoneInTheirOrder) {
+TEST(WorkQueue, JobsAreDoneInOrder) {
   HeldQueue held(2);
   held.queue.post(held.noting("first"));
   std::promise<void> done;
@@ -59,7 +59,7 @@ TEST(WorkQueue, AFullQueueRefusesJobsUntilClientsAreGone) {
   EXPECT_EQ(held.noted, std::vector<std::string>{"second"}) << "while another job is done";
 }
 
-TEST(WorkQueue, AStopIsToldToTheJobsThatWaitAndToLaterOnes) {
+TEST(WorkQueue, AStopReachesTheJobsThatWaitAndLaterOnes) {
   HeldQueue held(2);
   held.queue.post(held.noting("first"));
   held.queue.stop();

@@ -151,7 +151,7 @@ TEST(TokenChoice, TokensAreAdjustedAfterTheyAreNormalised) {
   expect_plain(e, request);
 }
 
-TEST(TokenChoice, ToldLogProbabilitiesAreThoseBeforeAdjustments) {
+TEST(TokenChoice, ReportedLogProbabilitiesAreThoseBeforeAdjustments) {
   const Example e;
   const auto best = best_tokens(e, 0);
   expect_plain(e, {.never_emitted = {5},

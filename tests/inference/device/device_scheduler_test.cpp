@@ -312,7 +312,7 @@ TEST(DeviceScheduler, AttentionIsAddedUpForTheCoveragePenalty) {
   EXPECT_FALSE(device.front().hypotheses.front().attention.empty());
 }
 
-TEST(DeviceScheduler, OfEqualProbabilitiesTheSmallerTokenIsTaken) {
+TEST(DeviceScheduler, TheSmallerOfEquallyProbableTokensIsTaken) {
   const auto coarse = [](const std::vector<TokenId>& source, const std::vector<TokenId>& prefix) {
     std::vector<double> logits(kVocabulary, 0);
     if (prefix.size() >= source.size()) logits[kEos] = 1;
@@ -333,7 +333,7 @@ TEST(DeviceScheduler, AHostThatAsksRarelyGetsTheSameResults) {
   }
 }
 
-TEST(DeviceScheduler, SearchesThatEndBetweenTwoQuestionsComeInTheOrderOfTheirEnds) {
+TEST(DeviceScheduler, SearchesThatEndBetweenTwoPollsComeInTheOrderOfTheirEnds) {
   Search search{.config = {.beam_size = 3, .max_length = 20, .batch_size = 120}};
   const auto sentences = random_sentences(40, kVocabulary);
   expect_same(on_device(search, sentences, 1000, 7), on_host(search, sentences));
@@ -492,7 +492,7 @@ class LargeModel : public TableModel {
   std::int64_t most_;
 };
 
-TEST(DeviceEngine, SearchesInFewerRowsIfTheMemoryOfAModelRunsOut) {
+TEST(DeviceEngine, TheEngineSearchesInFewerRowsIfTheMemoryOfAModelRunsOut) {
   const Search search{.config = {.beam_size = 3, .max_length = 15}};
   const auto translations = [&search](std::int64_t most, std::vector<std::int64_t>& fewer) {
     std::vector<std::unique_ptr<DeviceModel>> models;

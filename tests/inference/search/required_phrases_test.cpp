@@ -78,7 +78,7 @@ TEST(Phrases, EveryTranslationHasItsPhrases) {
         }
 }
 
-TEST(Phrases, ASentenceWithoutPhrasesIsTranslatedAsEver) {
+TEST(Phrases, ASentenceWithoutPhrasesIsTranslatedAsUsual) {
   const DecodeConfig config{.beam_size = 2, .n_best = 2};
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     const Distribution distribution = random_distribution(kMany, seed);

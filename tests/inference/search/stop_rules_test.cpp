@@ -128,8 +128,7 @@ std::vector<Sequence> marian_search(const Distribution& distribution, const Deco
 }
 
 /// fairseq 0.12, sequence_generator.py and search.py, for one sentence. Its `longest` does not
-/// count
-/// </s>, which is the only choice after that many tokens.
+/// count </s>, which is the only choice after that many tokens.
 std::vector<Sequence> fairseq_search(const Distribution& distribution, const DecodeConfig& config) {
   const auto beams = static_cast<std::size_t>(config.beam_size);
   const std::int64_t longest = config.max_length - 1;
@@ -228,7 +227,7 @@ TEST(StopRules, HfIsTheBeamSearchOfTransformers) {
 }
 
 TEST(StopRules, MarianLetsTheBeamBecomeNarrower) {
-  int unlike_full = 0;
+  int different = 0;
   for_many_searches([&](const Distribution& distribution, DecodeConfig config) {
     for (const double word_penalty : {0.0, 0.4, -0.4}) {
       config.stop = Stop::Marian;
@@ -236,14 +235,14 @@ TEST(StopRules, MarianLetsTheBeamBecomeNarrower) {
       const auto found = search(distribution, config);
       expect_same(found, marian_search(distribution, config));
       config.stop = Stop::Full;
-      unlike_full += search(distribution, config).at(0).tokens != found[0].tokens;
+      different += search(distribution, config).at(0).tokens != found[0].tokens;
     }
   });
-  EXPECT_GT(unlike_full, 20);
+  EXPECT_GT(different, 20);
 }
 
 TEST(StopRules, FairseqEndsTheLongestTranslations) {
-  int unlike_full = 0;
+  int different = 0;
   for_many_searches([&](const Distribution& distribution, DecodeConfig config) {
     config.stop = Stop::Fairseq;
     config.n_best = 1;  // others differ: fairseq takes no more than its list holds
@@ -252,21 +251,21 @@ TEST(StopRules, FairseqEndsTheLongestTranslations) {
     expect_same(found, expected);
     EXPECT_FALSE(found[0].cut);
     config.stop = Stop::Full;
-    unlike_full += search(distribution, config).at(0).tokens != found[0].tokens;
+    different += search(distribution, config).at(0).tokens != found[0].tokens;
   });
-  EXPECT_GT(unlike_full, 20);
+  EXPECT_GT(different, 20);
 }
 
 TEST(StopRules, OpennmtEndsWhenTheBestOfAStepIsFinished) {
-  int unlike_full = 0;
+  int different = 0;
   for_many_searches([&](const Distribution& distribution, DecodeConfig config) {
     config.stop = Stop::Opennmt;
     const auto found = search(distribution, config);
     expect_same(found, opennmt_search(distribution, config));
     config.stop = Stop::Full;
-    unlike_full += search(distribution, config).at(0).tokens != found[0].tokens;
+    different += search(distribution, config).at(0).tokens != found[0].tokens;
   });
-  EXPECT_GT(unlike_full, 20);
+  EXPECT_GT(different, 20);
 }
 
 }  // namespace

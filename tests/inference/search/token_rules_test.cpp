@@ -55,7 +55,7 @@ TEST(TokenRules, AvoidedSequencesAreNotCompleted) {
               ElementsAre(std::pair(4, kExclude), std::pair(6, kExclude), std::pair(7, kExclude)));
 }
 
-TEST(TokenRules, AnExcludedTokenIsNotPenalisedBesides) {
+TEST(TokenRules, AnExcludedTokenIsNotAlsoPenalised) {
   EXPECT_THAT(adjustments({3, 3, 4}, {.repetition_penalty = 2, .no_repeat_ngram_size = 1}),
               ElementsAre(std::pair(3, kExclude), std::pair(4, kExclude)));
   EXPECT_THAT(adjustments({4, 3, 3}, {.repetition_penalty = 1.5}, {kEos}, true),

@@ -59,12 +59,12 @@ void expect_same_by_graphs(
     const Prepare& prepare = [](SourceSentence&) {}) {
   const StandInCounts counts;
   const auto host_launches = [&counts] {
-    return StandInCounts::is_there() ? counts.host_launches() : 0;
+    return StandInCounts::is_loaded() ? counts.host_launches() : 0;
   };
   const auto expected = translated(models, config, StepLaunch::Operations, prepare);
   const std::int64_t one_by_one = host_launches();
   const auto found = translated(models, config, StepLaunch::Graph, prepare);
-  if (StandInCounts::is_there()) {
+  if (StandInCounts::is_loaded()) {
     EXPECT_LT(2 * (host_launches() - one_by_one), one_by_one);
   }
   ASSERT_EQ(found.size(), expected.size());
@@ -92,7 +92,7 @@ TEST_F(RecordedStepsTest, TranslationsAreThoseOfStepsOneByOne) {
       expect_same_by_graphs(one_model(model), config);
 }
 
-TEST_F(RecordedStepsTest, SoAreThoseInHalfPrecisionAndOfAnEnsemble) {
+TEST_F(RecordedStepsTest, TranslationsInHalfPrecisionAndOfAnEnsembleAreTheSame) {
   const DecodeConfig config{.beam_size = 3, .min_length = 33, .max_length = 50};
   for (const torch::ScalarType type : {torch::kBFloat16, torch::kFloat16}) {
     auto models = one_model();
@@ -102,12 +102,12 @@ TEST_F(RecordedStepsTest, SoAreThoseInHalfPrecisionAndOfAnEnsemble) {
   expect_same_by_graphs({one_model(0).front(), one_model(2).front()}, config);
 }
 
-TEST_F(RecordedStepsTest, SoAreSamples) {
+TEST_F(RecordedStepsTest, SamplesAreTheSame) {
   expect_same_by_graphs(one_model(), {.n_best = 2, .max_length = 50, .sampling = true, .seed = 5});
   expect_same_by_graphs(one_model(), {.max_length = 50, .sampling = true, .sampling_topp = 0.8});
 }
 
-TEST_F(RecordedStepsTest, SoAreThoseByRulesForTokensAndWithAttention) {
+TEST_F(RecordedStepsTest, TranslationsByRulesForTokensAndWithAttentionAreTheSame) {
   expect_same_by_graphs(one_model(), {.beam_size = 3,
                                       .coverage_penalty = 0.3,
                                       .repetition_penalty = 1.2,
@@ -117,7 +117,7 @@ TEST_F(RecordedStepsTest, SoAreThoseByRulesForTokensAndWithAttention) {
                                       .max_length = 50});
 }
 
-TEST_F(RecordedStepsTest, SoAreThoseWithARequiredPrefixThatComesLate) {
+TEST_F(RecordedStepsTest, TranslationsWithARequiredPrefixThatComesLateAreTheSame) {
   expect_same_by_graphs(one_model(), {.beam_size = 4, .max_length = 40},
                         [](SourceSentence& sentence) {
                           if (sentence.line < 100) return;
@@ -125,7 +125,7 @@ TEST_F(RecordedStepsTest, SoAreThoseWithARequiredPrefixThatComesLate) {
                         });
 }
 
-TEST_F(RecordedStepsTest, SoAreThoseWithRequiredPhrases) {
+TEST_F(RecordedStepsTest, TranslationsWithRequiredPhrasesAreTheSame) {
   expect_same_by_graphs(one_model(), {.beam_size = 2, .max_length = 40},
                         [](SourceSentence& sentence) {
                           std::vector<RequiredPhrase> phrases = {{.spellings = {{{3, 5}}}}};
@@ -174,7 +174,7 @@ class LoneSearch {
 };
 
 TEST_F(RecordedStepsTest, AStepIsOneLaunchByTheHostIfNoTensorHasMovedSinceTheSecondOfItsColumns) {
-  if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
+  if (!StandInCounts::is_loaded()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
   LoneSearch search;
   search.begin(9);
   EXPECT_THAT(search.not_launched_of(66), ElementsAre(1, 2, 32, 33, 64, 65))
@@ -190,7 +190,7 @@ TEST_F(RecordedStepsTest, AStepIsOneLaunchByTheHostIfNoTensorHasMovedSinceTheSec
 }
 
 TEST_F(RecordedStepsTest, GraphsThatAreDroppedLeaveNoMemory) {
-  if (!StandInCounts::is_there()) GTEST_SKIP() << "LibTorch keeps freed memory of a GPU";
+  if (!StandInCounts::is_loaded()) GTEST_SKIP() << "LibTorch keeps freed memory of a GPU";
   const auto engine = device_engine(one_model(), {}, {}, StepLaunch::Graph);
   const auto scheduler = engine->own_scheduler(0);
   const auto bytes_after = [&](std::size_t sentences) {

@@ -100,7 +100,7 @@ TEST(TorchDeviceModel, TranslationsAreThoseOfTheSearchOnTheHost) {
       expect_same_translations(model_config, config);
 }
 
-TEST(TorchDeviceModel, SoAreTheyByEachRuleForTheEndAndForTokens) {
+TEST(TorchDeviceModel, TranslationsByEachRuleForTheEndAndForTokensAreTheSame) {
   for (const Stop stop :
        {Stop::Full, Stop::Exact, Stop::Hf, Stop::Marian, Stop::Fairseq, Stop::Opennmt})
     expect_same_translations(configs()[0],
@@ -155,7 +155,7 @@ TEST(TorchDeviceModel, ASentenceWithoutNumbersLeavesNoneToTheNextOne) {
 }
 
 TEST(TorchDeviceModel, NoStepWaitsForItsDevice) {
-  if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts what waits";
+  if (!StandInCounts::is_loaded()) GTEST_SKIP() << "only the stand-in for CUDA counts what waits";
   Transformer model = make_model(configs()[0], test_device());
   for (const DecodeConfig& config :
        {DecodeConfig{.beam_size = 4,
@@ -190,7 +190,7 @@ TEST(TorchDeviceModel, NoStepWaitsForItsDevice) {
 }
 
 TEST(TorchDeviceModel, AStepOfSixLayersHasAtMostAHundredLaunches) {
-  if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
+  if (!StandInCounts::is_loaded()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
   ModelConfig layers = configs()[0];
   layers.decoder_layers = 6;
   Transformer model = make_model(layers, test_device());
@@ -215,7 +215,7 @@ TEST(TorchDeviceModel, AStepOfSixLayersHasAtMostAHundredLaunches) {
 }
 
 TEST(TorchDeviceModel, EightSentencesNeedNoMoreLaunchesThanInEightRows) {
-  if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
+  if (!StandInCounts::is_loaded()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
   Transformer model = make_model(configs()[0], test_device());
   const auto launches_of = [&model](std::int64_t beam, std::int64_t rows) {
     const auto engine = device_engine({model}, {});

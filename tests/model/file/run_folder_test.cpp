@@ -15,7 +15,7 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-TEST(RunFolder, OnlyFilesThatARunNamesSoAreItsCheckpoints) {
+TEST(RunFolder, OnlyFilesWithTheNamesThatARunGivesAreItsCheckpoints) {
   const RunFolder run{std::filesystem::path(testing::TempDir()) /
                       ("run_folder_" + std::to_string(getpid()))};
   std::filesystem::create_directories(run.checkpoints());

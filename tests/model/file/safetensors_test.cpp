@@ -17,7 +17,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-/// A file of the given header and so many bytes of data.
+/// A file with the given header and this many bytes of data.
 std::string file_of(const std::string& header, std::size_t data) {
   const std::uint64_t length = header.size();
   return std::string(reinterpret_cast<const char*>(&length), 8) + header + std::string(data, 'x');

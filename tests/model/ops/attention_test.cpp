@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kHeads = 2;
 
-/// Queries and keys of unlike lengths, with dropout keys.
+/// Queries and keys of different lengths, with dropout keys.
 struct AttentionExample {
   PackedLayout queries, keys;
   torch::Tensor scores;

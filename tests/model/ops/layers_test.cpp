@@ -84,8 +84,8 @@ TEST(EmbedAtPositions, TheInputOfTheFirstLayerEqualsItsReferenceInValueAndGradie
   }
 }
 
-TEST(EmbedAtPositions, OnADeviceItIsOneLaunchAndItsGradientTwo) {
-  if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
+TEST(EmbedAtPositions, OnADeviceTheInputIsOneLaunchAndItsGradientTwo) {
+  if (!StandInCounts::is_loaded()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
   TokenInputExample example;
   example.encodings = example.encodings.to(torch::kBFloat16);
   const auto weight = closed_form({7, kColumns}).to(torch::kBFloat16).requires_grad_();
@@ -261,7 +261,7 @@ TEST(ColumnSums, TheBiasBeforeAddAndNormHasTheSumOfItsGradientWithoutAnotherPass
             [](auto&&... in) { return add_norm_reference(in...); });
       },
       closed_form({kColumns}, 0.8));
-  if (!StandInCounts::is_there()) return;
+  if (!StandInCounts::is_loaded()) return;
   const auto bias = closed_form({kColumns}, 0.8).requires_grad_();
   const auto y = ours(bias);
   const StandInCounts counts;
@@ -270,7 +270,7 @@ TEST(ColumnSums, TheBiasBeforeAddAndNormHasTheSumOfItsGradientWithoutAnotherPass
 }
 
 TEST(AddNorm, OnADeviceAddAndNormIsOneLaunchAndItsGradientTwo) {
-  if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
+  if (!StandInCounts::is_loaded()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
   const auto matrix = [](std::int64_t rows) {
     return closed_form({rows, kColumns}).to(torch::kBFloat16).requires_grad_();
   };

@@ -71,7 +71,7 @@ TEST_P(LossInChunks, TheLossEqualsCrossEntropyOfAllLogitsInValueAndGradients) {
 INSTANTIATE_TEST_SUITE_P(Chunks, LossInChunks, testing::Values(0, 1, 5, 36, 37, 512));
 
 TEST(Loss, AChunkIsLargerOnADeviceThanInTheCacheOfAProcessor) {
-  if (!StandInCounts::is_there()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
+  if (!StandInCounts::is_loaded()) GTEST_SKIP() << "only the stand-in for CUDA counts launches";
   constexpr std::int64_t kTokens = 600, kVocabulary = 60'000;  // above 2^25 logits
   ASSERT_EQ(chunk_size({}, kTokens, kVocabulary), 300);
   const Example e = example(torch::kBFloat16, kTokens, kVocabulary);

@@ -116,7 +116,7 @@ TEST(Communicator, ARankMayEndWithItsSumsUnfinished) {
   EXPECT_EQ(errors, (std::vector<std::string>{"a fault in the backward pass", "another"}));
 }
 
-TEST(Communicator, RanksThatMakeUnlikeCallsHaveParted) {
+TEST(Communicator, RanksThatMakeDifferentCallsHaveParted) {
   using Call = std::function<void(Communicator & ranks)>;
   const auto sum_of = [](std::size_t count) {
     return [count](Communicator& ranks) {
@@ -135,7 +135,7 @@ TEST(Communicator, RanksThatMakeUnlikeCallsHaveParted) {
   for (const auto& [first, second] : pairs)
     EXPECT_THAT(
         run_communicators(2, [&](Communicator& ranks) { (ranks.leads() ? first : second)(ranks); }),
-        Each(HasSubstr("computations have parted")));
+        Each(HasSubstr("computations have diverged")));
 }
 
 TEST(Communicator, ARankThatGivesUpIsNamedWhateverTheOthersWaitFor) {

@@ -35,7 +35,7 @@ std::vector<std::string> run_at_rendezvous(
 
 constexpr Milliseconds kSilence(2000);
 
-TEST(Rendezvous, AllRanksGetTextsInTheirOrder) {
+TEST(Rendezvous, AllRanksGetTextsInTheOrderOfRanks) {
   const auto errors = run_at_rendezvous(3, kSilence, [&](Rendezvous& rendezvous, int rank) {
     EXPECT_THAT(rendezvous.name(2), HasSubstr("rank 2 (host "));
     for (int round = 0; round < 50; ++round) {
@@ -97,7 +97,7 @@ TEST(Rendezvous, RanksThatHaveNotComeAreNamed) {
   EXPECT_THAT(errors, Each(Names("4 ranks ... 1 s ... 2, 3")));
 }
 
-TEST(Rendezvous, RanksThatCountOtherwiseAreRefused) {
+TEST(Rendezvous, RanksThatCountDifferentlyAreRefused) {
   const int port = free_port();
   const auto errors = run_ranks(2, [&](int rank) {
     std::make_shared<Rendezvous>(info_on_loopback(rank, 2 + rank, port), kSilence)->join();
@@ -110,7 +110,7 @@ RankIntroduction introduction(const std::string& address, const std::string& ran
       .name = "name", .machine = "machine", .process = "1", .address = address, .rank_0 = rank_0};
 }
 
-TEST(RankIntroduction, ItsTextSaysAllOfIt) {
+TEST(RankIntroduction, TheTextOfAnIntroductionHasAllOfIt) {
   const auto known = introduction_from_text(to_text(introduction("10.0.0.2", "10.0.0.1")));
   EXPECT_EQ(known.name, "name");
   EXPECT_EQ(known.machine, "machine");

@@ -10,7 +10,7 @@ enum class Fault {
   None,
   Error,    ///< the call fails with EIO
   Crash,    ///< the process ends before the call
-  FullDisk  ///< writes take so many bytes in all, then fail with ENOSPC
+  FullDisk  ///< writes take this many bytes in all, then fail with ENOSPC
 };
 
 /// Counts calls from now on; the one with number `at` (from 0), or the byte for FullDisk, is hit.

@@ -205,7 +205,7 @@ TEST(DoubtfulChoices, NoChoiceIsDoubtfulIfEverythingFits) {
   EXPECT_THAT(Choice().doubts(), IsEmpty());
 }
 
-TEST(DoubtfulChoices, ALateFirstValidationIsWarnedOf) {
+TEST(DoubtfulChoices, ALateFirstValidationIsWarnedAbout) {
   Choice late;
   late.train.valid_every = 1000;
   EXPECT_THAT(late.doubts(), Contains(HasSubstr("after 11 % of the run")));
@@ -228,31 +228,31 @@ TEST(DoubtfulChoices, TheTimeOfAValidationCounts) {
                        "them; --valid-every 130 makes 6 of them"));
 }
 
-TEST(DoubtfulChoices, AWarmUpLongerThanTheRunIsWarnedOf) {
+TEST(DoubtfulChoices, AWarmUpLongerThanTheRunIsWarnedAbout) {
   Choice choice;
   choice.train.warmup_updates = 9000;
-  EXPECT_THAT(choice.doubts(), Contains(HasSubstr("never comes to its peak")));
+  EXPECT_THAT(choice.doubts(), Contains(HasSubstr("never reaches its peak")));
 }
 
-TEST(DoubtfulChoices, OfARunOfOneUpdateNothingElseIsSaid) {
+TEST(DoubtfulChoices, ARunOfOneUpdateHasNoOtherDoubt) {
   Choice choice;
   choice.train.max_updates = 1;
   EXPECT_THAT(choice.doubts(), testing::ElementsAre(HasSubstr("ends after about one update")));
 }
 
-TEST(DoubtfulChoices, AModelTooLargeForTheTextIsWarnedOf) {
+TEST(DoubtfulChoices, AModelTooLargeForTheTextIsWarnedAbout) {
   Choice choice;
   choice.size.parameters = 63'000'000;
   EXPECT_THAT(choice.doubts(), Contains(HasSubstr("63,000,000 parameters for 430,000")));
 }
 
-TEST(DoubtfulChoices, AVocabularyTooLargeForTheTextIsWarnedOf) {
+TEST(DoubtfulChoices, AVocabularyTooLargeForTheTextIsWarnedAbout) {
   Choice choice;
   choice.model.target_vocabulary = 64'000;
   EXPECT_THAT(choice.doubts(), Contains(HasSubstr("lower --vocab-size")));
 }
 
-TEST(DoubtfulChoices, TheVocabularyThatWasChosenForTheTextIsNotWarnedOf) {
+TEST(DoubtfulChoices, TheVocabularyThatWasChosenForTheTextIsNotWarnedAbout) {
   for (std::int64_t pairs = 50; pairs < 1'000'000; pairs *= 2) {
     Choice choice;
     choice.corpus = {.pairs = pairs, .target_tokens = pairs * 430 / 29};
@@ -262,7 +262,7 @@ TEST(DoubtfulChoices, TheVocabularyThatWasChosenForTheTextIsNotWarnedOf) {
   }
 }
 
-TEST(DoubtfulChoices, NoDropoutAndTooFewPairsAreWarnedOf) {
+TEST(DoubtfulChoices, NoDropoutAndTooFewPairsAreWarnedAbout) {
   Choice choice;
   choice.model.dropout = 0;
   EXPECT_THAT(choice.doubts(), Contains(HasSubstr("learn them by heart")));

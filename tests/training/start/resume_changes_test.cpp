@@ -23,7 +23,7 @@ std::vector<std::string> changes(TrainConfig& config,
   return texts;
 }
 
-TEST(Resume, AnotherNameOfTheSameModelIsNoChange) {
+TEST(Resume, AnotherNameOfTheSameModelIsNotAChange) {
   const ScratchFile model("model"), other("other");
   model.write("a");
   other.write("a");

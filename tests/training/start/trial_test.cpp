@@ -51,7 +51,7 @@ TEST(MeasuredSpeed, ALargerModelIsSlower) {
   EXPECT_GT(best_speed_of(model_of_width(16)), 2 * best_speed_of(model_of_width(512)));
 }
 
-TEST(MeasuredSpeed, TheSpeedIsZeroOnlyIfMemoryDoesNotSuffice) {
+TEST(MeasuredSpeed, TheSpeedIsZeroOnlyIfMemoryRunsOut) {
   FailingAllocator allocator;
   allocator.fails_at = 5;
   EXPECT_EQ(speed_of(model_of_width(16)), 0);
@@ -117,7 +117,7 @@ TEST_F(TrialTest, MoreTokensTakeMoreMemoryOfAGpu) {
 
 constexpr std::int64_t kMany = 1'000'000;
 
-TEST(LargestBudget, ItComesNearToTheMemoryOnALine) {
+TEST(LargestBudget, TheBudgetComesNearToTheMemoryOnALine) {
   const auto chosen = largest_budget([](std::int64_t n) { return 1000 + 7 * n; }, 500'000, kMany);
   EXPECT_LE(1000 + 7 * chosen.max_tokens, 500'000);
   EXPECT_GT(1000 + 7 * chosen.max_tokens, 470'000);
@@ -126,7 +126,7 @@ TEST(LargestBudget, ItComesNearToTheMemoryOnALine) {
   EXPECT_EQ(chosen.trials[1].max_tokens, 2048);
 }
 
-TEST(LargestBudget, ItIsOneThatWasTriedAndFits) {
+TEST(LargestBudget, TheBudgetIsOneThatWasTriedAndFits) {
   // The memory of the loss stops growing, that of attention begins to, and some does not fit.
   for (const std::int64_t memory : {20'000, 60'000, 90'000, 400'000, 3'000'000}) {
     const MemoryOfBudget memory_of = [&](std::int64_t n) -> std::optional<std::int64_t> {
@@ -147,7 +147,7 @@ TEST(LargestBudget, ItIsOneThatWasTriedAndFits) {
   }
 }
 
-TEST(LargestBudget, TheEpochBoundsIt) {
+TEST(LargestBudget, TheEpochBoundsTheBudget) {
   const auto memory_of = [](std::int64_t n) { return n; };
   EXPECT_EQ(largest_budget(memory_of, kMany, 400).max_tokens, 400);
   EXPECT_EQ(largest_budget(memory_of, kMany, 1500).max_tokens, 1500);

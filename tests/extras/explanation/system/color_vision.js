@@ -1,4 +1,4 @@
-// How unlike two colours are to the eye, with normal sight and if one kind of cone does not work.
+// How different two colours look, to normal sight and if one kind of cone does not work.
 // Colours are [red, green, blue], 0 to 255.
 
 // The matrices of Machado, Oliveira and Fernandes (2009), table 1, severity 1.0, for linear RGB.

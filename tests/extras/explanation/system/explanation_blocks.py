@@ -39,7 +39,7 @@ def documented_code(page, folder):
 
 
 def expect_same(plain, packed):
-    """Every list of numbers is, within the exactness of 16 bits, what the block in its place has."""
+    """Every list of numbers is, to the precision of 16 bits, what the block in its place has."""
     def compare(numbers, block):
         if isinstance(block, dict) and set(block) == {"shape", "data"}:
             read = packed["weights" if len(block["shape"]) == 3 else "vectors"](block)
@@ -106,7 +106,7 @@ class Figures:
         self.keys.append("attention")
         return self.names["weights"](self.sentence["attention"][kind][layer])
 
-    def matrix(self, stack):  # has cells alone
+    def matrix(self, stack):  # has only cells
         self.weights(-1, stack)
         return []
 
@@ -144,7 +144,7 @@ class Figures:
 
 
 def notes_of(svg):
-    """The numbers that the figure says, in its order."""
+    """The numbers that the figure shows, in order."""
     found = re.findall(r">length ([\d.]+)<|>(\d+) of \d+ are above 0<|>([\d.]+) bits<", svg)
     return [float("".join(alternatives)) for alternatives in found]
 

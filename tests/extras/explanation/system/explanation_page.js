@@ -237,7 +237,7 @@ const checks = {
     assert.match(await page.locator('#output-tokens button').nth(2).textContent(), /not greedy/);
     const later = await greedyAt(5);
     assert.equal(later.piece, await page.evaluate(() => sentence().target_tokens[5].top[0].piece));
-    assert.match(later.note, /has left this way at step 3/);
+    assert.match(later.note, /left this path at step 3/);
   },
 
   async 'the search says what it compares hypotheses by'(page) {

@@ -15,7 +15,7 @@ ARABIC = "المعلم القديم لا يعرف"
 
 
 def text_of(rows, digits):
-    """The rows in so many digits a number, and the scale of each row."""
+    """The rows, each number with this many digits, and the scale of each row."""
     middle = 64**digits // 2
     scales = [max(map(abs, row)) / (middle - 1) or 1 for row in rows]
     numbers = [middle + round(value / scale) for row, scale in zip(rows, scales) for value in row]
@@ -74,7 +74,7 @@ def output_tokens(text, draw):
 
 
 def greedy_pieces(output):
-    """Greedy search goes another way at the third step, if there is one."""
+    """Greedy search takes another token at the third step, if there is one."""
     return [*(token["piece"] for token in output[:2]), "▁other0", "</s>"]
 
 

@@ -63,11 +63,11 @@ def same_translations(program, model, model_file, sources, beam):
     ours = [plain(line) for line in ours]
     theirs = [plain(model.translate(source, LONGEST, beam)) for source in sources]
     equal = sum(a == b for a, b in zip(ours, theirs))
-    print(f"  beam {beam}: {equal} of {len(sources)} translations equal, {len(set(theirs))} of them unlike", flush=True)
+    print(f"  beam {beam}: {equal} of {len(sources)} translations equal, {len(set(theirs))} of them different", flush=True)
     for a, b in zip(ours, theirs):
         if a != b:
             print("   ours  ", a, "\n   theirs", b)
-    # The last digits may decide one of a beam's: in fairseq's "learned" the fifth and sixth hypothesis are once 8e-6 apart.
+    # The last digits may decide one translation of a beam: in fairseq's "learned" the fifth and sixth hypothesis are once 8e-6 apart.
     assert len(ours) == len(theirs) and equal >= len(sources) - (beam > 1) and len(set(theirs)) > len(sources) / 8
 
 

@@ -59,7 +59,7 @@ def theirs(folder, export, lines, beam):
     results = translator.translate_batch(sources, beam_size=beam, length_penalty=1, return_scores=True,
                                          max_decoding_length=LONGEST)
     pieces = [result.hypotheses[0] for result in results]
-    # Its search may report a score 1e-3 beside that which it gives to the same pieces.
+    # Its search may report a score that differs by 1e-3 from the one that it gives to the same pieces.
     scores = [statistics.mean(scored.log_probs) if len(translation) < LONGEST else result.scores[0]
               for scored, translation, result in zip(translator.score_batch(sources, pieces), pieces, results)]
     return list(zip(map(target.decode, pieces), scores))

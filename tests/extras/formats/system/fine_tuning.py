@@ -1,5 +1,5 @@
 """An imported model does what one of ours does, for hf_marian.py, marian.py, ctranslate2.py and checkpoints.py: it is
-trained on by a few updates, rounded, averaged, evaluated and explained."""
+trained for a few more updates, rounded, averaged, evaluated and explained."""
 
 import json
 import subprocess

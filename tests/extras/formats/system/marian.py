@@ -1,8 +1,8 @@
 """Models of Marian in both directions, beside the pymarian package, which is Marian itself: models of several kinds that
 Marian has trained on the sample corpus for a moment become ours, and a model of ours, trained with its positions, becomes
 Marian's. Greedy translations and those with beam 6 and length normalisation must be equal in 99 of 100 lines. The last
-validation of each training gives the text the cross-entropy that our scores add up to; a model that is normalised before
-the sub-layers has that alone, as Marian 1.12 translates with it otherwise than it trains. Exits with 77 (skipped) if pip
+validation of each training gives the text the cross-entropy that our scores add up to. That alone is checked for a model
+that is normalised before the sub-layers: Marian 1.12 does not translate with it as it trains it. Exits with 77 (skipped) if pip
 cannot install the package.
 
 Usage: marian.py PROGRAM PACKAGES
@@ -82,7 +82,7 @@ def compare(program, packages_folder, folder, settings, model_file, lines):
                    text="\n".join(lines) + "\n").stdout.split("\n")[:-1]
         other = theirs(packages_folder, folder, settings, lines, beam)
         assert len(mine) == len(other) == len(lines)
-        # A translation that is cut was cut at another length, as Marian counts </s> of the source.
+        # A translation that is cut was cut at another length, because Marian counts </s> of the source.
         pairs = [(a, b) for a, b in zip(mine, other) if len(a) < 400 and len(b) < 400]
         equal = sum(a == b for a, b in pairs)
         print(f"{folder.name}, beam {beam}: {equal} of {len(pairs)} translations equal", flush=True)

@@ -1,5 +1,5 @@
-"""Documents of each format, translated by a model that writes what the formats read as their own (**, </p>, |, %d), have the
-structure that they had, as bench/check_documents finds it with the parsers of others. Trains the model for a moment first.
+"""Documents of each format, translated by a model that writes what the formats read as their own (**, </p>, |, %d), keep
+their structure, as bench/check_documents finds it with the parsers of others. Trains the model for a moment first.
 Exits with 77 (skipped) if pip, gettext or cmark-gfm is missing.
 
 Usage: documents.py PROGRAM SOURCES PACKAGES

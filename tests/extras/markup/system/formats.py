@@ -1,4 +1,4 @@
-"""What independent parsers read of documents that dragoman translates: html5lib of pages, lxml of feeds, and Translate Toolkit of
+"""What independent parsers read in documents that dragoman translates: html5lib in pages, lxml in feeds, and Translate Toolkit in
 strings for Android, XLIFF and TMX. A server has to give the same bytes. Exits with 77 (skipped) if pip cannot install the
 packages.
 

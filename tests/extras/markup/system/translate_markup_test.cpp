@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// The tags of a page, in their order.
+/// The tags of a page, in order.
 std::vector<std::string> tags_of(const std::string& html) {
   std::vector<std::string> tags;
   for (std::size_t at = html.find('<'); at != std::string::npos; at = html.find('<', at + 1))

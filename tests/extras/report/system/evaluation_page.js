@@ -76,7 +76,7 @@ const checkSearch = async () => {
   choose('#where', 'a');
   expect('a pattern, in A', shownLines(), [12]);
   await search('/(/');
-  expect('no pattern', status(), '/(/ is no pattern; all sentences are shown.');
+  expect('no pattern', status(), '/(/ is not a pattern; all sentences are shown.');
   await search('');
   choose('#where', 'any');
 };

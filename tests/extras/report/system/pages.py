@@ -41,7 +41,7 @@ def results_in_browser(page, script, width, profile):
     errors = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
     assert not errors, "\n".join(errors)
     results = re.search(r'<html[^>]* data-results="([^"]*)"', done.stdout)
-    assert results, f"{script} has not come to its end"
+    assert results, f"{script} has not finished"
     return json.loads(html.unescape(results.group(1)))
 
 
@@ -51,7 +51,7 @@ def write_lines(path, lines):
 
 
 def texts(folder):
-    """45 lines, three systems; the third is the reference but for a line of markup."""
+    """45 lines, three systems; the third is the reference except for a line of markup."""
     numbers = range(1, 46)
     reference = [f"the cat {n} sat on a mat" for n in numbers]
     first = [f"the dog {n} sat on a mat" if n % 3 else line for n, line in zip(numbers, reference)]

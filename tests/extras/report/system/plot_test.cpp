@@ -60,7 +60,7 @@ TEST_F(Plot, DamagedLinesArePassedOverAndCounted) {
   EXPECT_THAT(result.errors, Names("cut/log.jsonl ... 1 damaged line"));
 }
 
-TEST_F(Plot, RunsThatHaveDataAreDrawnAndTheOthersWarnedOf) {
+TEST_F(Plot, RunsThatHaveDataAreDrawnAndTheOthersWarnedAbout) {
   const std::string begun = folder_with("begun", "log.jsonl", "");
   std::filesystem::create_directories(folder_ / "empty");
   const std::string drawn = folder_with("a", "log.jsonl", lines_);
@@ -132,7 +132,7 @@ TEST_F(PlotExplain, ARunWithoutAModelHasNoLink) {
   std::filesystem::remove(folder_ / "model.safetensors");
   ASSERT_EQ(plot().exit_code, 0);
   EXPECT_THAT(read_file(page_), Not(HasSubstr("<a href")));
-  EXPECT_FALSE(std::filesystem::exists(explanation_)) << "of an earlier call";
+  EXPECT_FALSE(std::filesystem::exists(explanation_)) << "from an earlier call";
 }
 
 TEST_F(PlotExplain, AModelThatCannotBeReadIsNamed) {

@@ -33,7 +33,7 @@ TEST(Rerank, ATemperatureNearZeroKeepsTheBest) {
   EXPECT_EQ(result.output, "eine Frau kocht\nallein\n") << result.errors;
 }
 
-TEST(Rerank, ManyLinesStayInTheirOrder) {
+TEST(Rerank, ManyLinesStayInOrder) {
   std::string list, expected;
   for (int line = 0; line < 600; ++line)
     for (const std::string word : {"eins", "eins", "zwei"}) {

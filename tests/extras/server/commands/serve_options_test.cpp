@@ -40,11 +40,12 @@ TEST(ServeConfig, CodesOfTwoLanguagesMayBeInUpperCase) {
   EXPECT_THAT(fault(with_models({"en-de=a", "EN-DE=b"})), HasSubstr("en-de is given twice"));
 }
 
-TEST(ServeConfig, WhatIsNoPairOfLanguagesIsNamed) {
+TEST(ServeConfig, AnythingButAPairOfLanguagesIsNamed) {
   for (const std::string pair : {"ende", "en_de", "EN-PT-BR", "english-german", ""})
-    EXPECT_THAT(fault(with_models({pair + "=run/"})),
-                AllOf(HasSubstr("'" + pair + "' is no pair of languages"), HasSubstr("en-de=run/"),
-                      HasSubstr("en-pt-BR=run/"), Not(HasSubstr("=" + pair + "="))));
+    EXPECT_THAT(
+        fault(with_models({pair + "=run/"})),
+        AllOf(HasSubstr("'" + pair + "' is not a pair of languages"), HasSubstr("en-de=run/"),
+              HasSubstr("en-pt-BR=run/"), Not(HasSubstr("=" + pair + "="))));
   EXPECT_THAT(fault(with_models({"no run/"})),
               AllOf(HasSubstr("does not say its languages"), HasSubstr("as en-de=no run/,")));
 }
@@ -64,7 +65,7 @@ TEST(ServeConfig, AModelFileMaySayItsLanguages) {
   EXPECT_EQ(config.models().at(0).languages, (LanguagePair{"de", "fr"})) << "flags go first";
 }
 
-TEST(ServeConfig, APathWithASignOfEqualityIsAPath) {
+TEST(ServeConfig, APathWithAnEqualsSignIsAPath) {
   const ScratchFolder folder(testing::TempDir() + "lr=3-");
   const std::string path = folder.path().string();
   ServeConfig config = with_models({path});
@@ -89,7 +90,7 @@ TEST(ServeConfig, AtALoopbackAddressOnlyKnownNamesOfHostsAreTaken) {
   EXPECT_EQ(fault(config), "");
 }
 
-TEST(ServeConfig, WhatIsNoPublicAddressOrNoHostIsRefused) {
+TEST(ServeConfig, AnythingButAPublicAddressOrAHostIsRefused) {
   ServeConfig config = with_models({"en-de=run/"});
   for (const char* wrong : {"mt.example.org", "https://mt.example.org/", "ftp://a", "https://",
                             "https://A.org", "https://a.org:443", "https://a.org/?b", "null"}) {

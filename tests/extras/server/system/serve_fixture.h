@@ -65,7 +65,7 @@ class Serve : public Translate {
     return lines_of(run(words(), line + "\n").output).at(0);
   }
 
-  /// Whether nothing waits soon: an engine drops given-up sentences before its next step.
+  /// Whether soon nothing waits: an engine drops given-up sentences before its next step.
   static bool nothing_waits(const Serving& server) {
     for (int i = 0; i < 500; ++i) {
       if (server.metric("dragoman_waiting_sentences{languages=\"en-de\"}") == 0) return true;

@@ -28,13 +28,13 @@ TEST_F(Serve, AModelWhoseFileWasReplacedIsLoadedUnderLoad) {
     return json::parse(server.ask(HttpClient::get("/version")).body)["models"][0]["checksum"];
   };
   const json before = checksum();
-  std::atomic<bool> goes_on = true;
+  std::atomic<bool> is_running = true;
   std::atomic<int> faults = 0, answered = 0;
   std::vector<std::jthread> clients;
   for (int c = 0; c < 4; ++c)
     clients.emplace_back([&] {
       HttpClient client(server.port);
-      for (; goes_on; ++answered)
+      for (; is_running; ++answered)
         if (client.ask(translation_of("the cat sat on mat 7")).status != 200) ++faults;
     });
   server.process().send_signal(SIGHUP);
@@ -51,7 +51,7 @@ TEST_F(Serve, AModelWhoseFileWasReplacedIsLoadedUnderLoad) {
   server.process().send_signal(SIGHUP);
   EXPECT_TRUE(server.process().wait_for_errors("en-de stays as it was: "));
   EXPECT_EQ(checksum(), replaced);
-  goes_on = false;
+  is_running = false;
   clients.clear();
   EXPECT_EQ(faults, 0);
   EXPECT_GT(answered, 0);
@@ -113,9 +113,9 @@ TEST_F(Serve, AModelThatIsReplacedWhileItIsLoadedOnDemandIsLoadedAgain) {
   write_model("first.safetensors", 1);
   write_model("second.safetensors", 2);
   const auto put = [&](
-                       const char* name, const std::function<void()>& before_it_is_there = [] {}) {
+                       const char* name, const std::function<void()>& before_rename = [] {}) {
     std::filesystem::copy_file(folder_ / name, folder_ / "new");
-    before_it_is_there();
+    before_rename();
     std::filesystem::rename(folder_ / "new", model());
   };
   const auto checksum = [](const Serving& server) {

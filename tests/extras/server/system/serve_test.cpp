@@ -137,7 +137,7 @@ TEST_F(Serve, SlowClientsAreLetGoAndHoldNobodyUp) {
   const std::string request = translation_of("the cat sat");
   for (std::size_t i = 0; i < slow.size(); ++i) slow[i]->send(request.substr(0, i));
   EXPECT_EQ(server.ask(request).status, 200);
-  // One more byte now and then does not keep a connection.
+  // One more byte now and then does not keep a connection alive.
   const auto begin = std::chrono::steady_clock::now();
   HttpClient trickling(server.port);
   std::size_t at = 0;

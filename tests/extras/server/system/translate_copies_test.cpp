@@ -43,7 +43,7 @@ class TranslateCopies : public Serve {
   std::string texts_, copied_;  ///< lines
 };
 
-TEST_F(TranslateCopies, OfFilesAreTheLinesThemselves) {
+TEST_F(TranslateCopies, CopiesOfFilesAreTheLinesThemselves) {
   const ProcessResult result = run(words(), texts_);
   expect_copies(lines_of(result.output));
   EXPECT_THAT(result.errors, HasSubstr(", 32 lines copied"));
@@ -53,7 +53,7 @@ TEST_F(TranslateCopies, OfFilesAreTheLinesThemselves) {
   for (const std::string& line : lines_of(all.output)) EXPECT_NE(line, "42");
 }
 
-TEST_F(TranslateCopies, OfJsonLinesSaySo) {
+TEST_F(TranslateCopies, CopiesOfJsonLinesSaySo) {
   std::string requests;
   for (const TranslatableExample& example : examples_)
     requests += json{{"text", example.text}}.dump() + "\n";
@@ -67,7 +67,7 @@ TEST_F(TranslateCopies, OfJsonLinesSaySo) {
   expect_copies(translations);
 }
 
-TEST_F(TranslateCopies, OfDocumentsKeepTheirBytes) {
+TEST_F(TranslateCopies, CopiesOfDocumentsKeepTheirBytes) {
   const auto escaped = [](const std::string& text) {
     std::string html;
     for (const char c : text) html += c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
@@ -85,7 +85,7 @@ TEST_F(TranslateCopies, OfDocumentsKeepTheirBytes) {
   }
 }
 
-TEST_F(TranslateCopies, OfTheServerAreTheTextsThemselves) {
+TEST_F(TranslateCopies, CopiesOfTheServerAreTheTextsThemselves) {
   const Serving server(folder_ / "model.safetensors");
   std::vector<std::string> texts;
   for (const TranslatableExample& example : examples_) texts.push_back(example.text);
@@ -94,7 +94,7 @@ TEST_F(TranslateCopies, OfTheServerAreTheTextsThemselves) {
   expect_copies(json::parse(answer.body)["translatedText"]);
 }
 
-TEST_F(TranslateCopies, AreScoredAsTheTranslationsThatTheyAre) {
+TEST_F(TranslateCopies, CopiesAreScoredAsTheTranslationsThatTheyAre) {
   write_file(folder_ / "copied.txt", copied_);
   const auto bleu = [&](const std::vector<std::string>& more) {
     std::vector<std::string> words = {"evaluate",
