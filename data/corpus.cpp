@@ -14,6 +14,7 @@
 
 namespace dragoman {
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopyCount, pairs, copies);
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CorpusReport, read, kept, held_out, invalid, empty,
                                    in_validation, duplicates, too_long, ratio, several_sentences,
                                    same_text, changed_targets, changed_target, copy_counts,

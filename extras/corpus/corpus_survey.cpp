@@ -165,11 +165,13 @@ void find_copies(CorpusSurvey& survey, const SurveyWork& work) {
   }
 }
 
-/// Finds the pairs one of whose texts stands on its side in `least_copies` pairs or more.
+/// Finds the pairs one of whose texts stands on its side in `least_copies` pairs or more. Copies of
+/// a pair count once.
 void find_boilerplate(CorpusSurvey& survey, const SeenPairs& seen, std::int64_t least_copies) {
   for (std::size_t side = 0; side < 2; ++side) {
     std::unordered_map<std::uint64_t, std::int64_t> counts;
-    for (const LikenessSketch& sketch : seen.sides[side]) ++counts[sketch.text];
+    for (std::size_t pair = 0; pair < survey.faults.size(); ++pair)
+      if (!survey.faults[pair].has(PairFault::Copy)) ++counts[seen.sides[side][pair].text];
     for (std::size_t pair = 0; pair < survey.faults.size(); ++pair)
       survey.faults[pair].add_if(counts[seen.sides[side][pair].text] >= least_copies,
                                  PairFault::Boilerplate);

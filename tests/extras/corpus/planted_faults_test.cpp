@@ -385,6 +385,15 @@ TEST_F(PlantedFaults, PairsAreNotJudgedByWordsWithoutSpacesBetweenWords) {
   for (const FaultSet faults : survey.faults) EXPECT_FALSE(faults.has(PairFault::Misaligned));
 }
 
+TEST_F(PlantedFaults, CopiesOfAPairAreNotBoilerplate) {
+  Lines lines = clean_lines(200, 17);
+  for (std::size_t i = 100; i < 130; ++i) lines[i] = lines[0];
+  const ParallelText text = read({write_sides(lines, folder_.path(), "train")});
+  const CorpusSurvey survey = survey_corpus(text, nullptr, {}, on_threads(1));
+  EXPECT_TRUE(survey.faults[100].has(PairFault::Copy));
+  for (const FaultSet faults : survey.faults) EXPECT_FALSE(faults.has(PairFault::Boilerplate));
+}
+
 TEST_F(PlantedFaults, FaultsAreTheSameForEachNumberOfThreads) {
   const Lines all = clean_lines(2000, 9);
   const PlantedText planted = planted_text(all, all, all, 10);
