@@ -108,6 +108,18 @@ bool asks_for_more(const PreparedLine& line, std::string_view text) {
          });
 }
 
+/// The stretches of a line that are kept, as far as they stand in a part of its text, counted from
+/// the part's begin.
+std::vector<ByteRange> kept_in(const PreparedLine& line, std::string_view part) {
+  const auto begin = static_cast<std::size_t>(part.data() - line.text.data());
+  const std::size_t end = begin + part.size();
+  std::vector<ByteRange> kept;
+  for (const ByteRange& stretch : line.kept)
+    if (stretch.begin < end && stretch.end > begin)
+      kept.push_back({std::max(stretch.begin, begin) - begin, std::min(stretch.end, end) - begin});
+  return kept;
+}
+
 /// A text without words; its numbers are written as the target's language writes them, unless it
 /// is longer than people write.
 std::string copy_of(const PreparedLine& line, std::string_view text) {
@@ -165,11 +177,15 @@ std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine&
   std::ranges::replace(line.text, '\0', ' ');
   line.prefix = std::move(input.prefix);
   line.terms = std::move(input.terms);
+  line.kept = std::move(input.kept);
   std::string_view text = strip(line.text), tag = tags_.tag_of(text);
   const bool is_copied_whole = copies(line, without_tag(text, tag));
   const std::int64_t long_words =
       is_copied_whole ? 0 : cut_long_words(line.text, *tokenizers_.source);
-  if (long_words > 0) text = strip(line.text), tag = tags_.tag_of(text);
+  if (long_words > 0) {  // what is kept stands elsewhere now
+    text = strip(line.text), tag = tags_.tag_of(text);
+    line.kept.clear();
+  }
   if (is_copied_whole)
     line.parts.push_back({.text = {.text = without_tag(text, tag), .separator = {}}});
   else if (!text.empty())
@@ -249,7 +265,11 @@ void LinePreparer::copy(const PreparedLine& line, PreparedPart& part) const {
     part.text.tokens.clear();
     return;
   }
-  const auto [begin, end] = between_signs(text);
+  auto [begin, end] = between_signs(text);
+  for (const ByteRange& kept : kept_in(line, text)) {
+    begin = std::min(begin, kept.begin);
+    end = std::max(end, kept.end);
+  }
   const std::string_view before = text.substr(0, begin), after = text.substr(end);
   if (begin == end || before.size() + after.size() == 0 || asks_for_more(line, before) ||
       asks_for_more(line, after))
@@ -270,7 +290,7 @@ void LinePreparer::find_unseen(const PreparedLine& line, PreparedPart& part) con
   if (!record_.characters || config.unknown_words == UnknownWords::Translate || config.sampling ||
       !strip(line.prefix).empty())
     return;
-  std::vector<ByteRange> kept;
+  std::vector<ByteRange> kept = kept_in(line, part.text.text);
   for (const RequiredText& text : part.required) kept.push_back({text.begin, text.end});
   for (const std::string& avoided : line.request->demands->avoided)
     for (std::size_t at = 0;

@@ -84,6 +84,7 @@ struct PreparedLine {
   std::string text = {};    ///< valid UTF-8
   std::string prefix = {};  ///< the text that its translation begins with
   Terms terms = {};
+  std::vector<ByteRange> kept = {};      ///< LineInput::kept
   std::vector<PreparedPart> parts = {};  ///< none for an empty line
   std::size_t words = 0;                 ///< number of words in `text`; for attention only
   TranslationFacts facts = {};

@@ -38,6 +38,9 @@ struct LineInput {
   /// complete.
   std::string prefix = {};
   Terms terms = {};  ///< for this line alone, before those of its request; none with sampling
+  /// Stretches of the text, in order, that the caller writes into the translation: the model reads
+  /// them, and nothing of them is copied.
+  std::vector<ByteRange> kept = {};
   std::shared_ptr<const PreparedRequest> request = {};  ///< null: Submission::request
 };
 

@@ -57,6 +57,13 @@ bool needs_alignment(const Passage& passage) {
   return !passage.tags.empty() && words_between_spaces(passage.text).size() <= kMostAlignedWords;
 }
 
+std::vector<ByteRange> kept_texts(const Passage& passage) {
+  std::vector<ByteRange> texts;
+  for (const InlineTag& tag : passage.tags)
+    if (!tag.text.empty()) texts.push_back(tag.text);
+  return texts;
+}
+
 AlignedText aligned_text(const TranslatedText& translation) {
   AlignedText aligned{.text = translation.text};
   std::size_t from = 0;

@@ -159,6 +159,9 @@ inline constexpr std::size_t kMostAlignedWords = 1'000;
 /// alone decides.
 bool needs_alignment(const Passage& passage);
 
+/// LineInput::kept of the passage: the texts of its tags.
+std::vector<ByteRange> kept_texts(const Passage& passage);
+
 /// The links of a translation that was asked for with its attention. The weight of a link is the
 /// square of the attention; links with less than a twentieth of a word's sum are left out.
 AlignedText aligned_text(const TranslatedText& translation);

@@ -268,7 +268,11 @@ class PendingTranslations::PendingTranslation {
     std::shared_ptr<const PreparedRequest> of_aligned_lines, of_tagged_lines;
     for (std::size_t l = 0; l < lines.lines.size(); ++l) {
       LineInput line{.text = std::move(lines.lines[l])};
-      const bool is_tagged = has_tags(lines.indices[l]);
+      const LineIndex& at = lines.indices[l];
+      const auto& document = task_.texts[at.text].document;
+      if (document && is_line_of_text(at) && lines.model == 0)
+        line.kept = kept_texts(document->passages[at.line]);
+      const bool is_tagged = has_tags(at);
       if ((is_tagged || task_.reports_attention) &&
           words_between_spaces(line.text).size() <= kMostAlignedWords) {
         auto& request = is_tagged ? of_tagged_lines : of_aligned_lines;

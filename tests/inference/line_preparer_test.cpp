@@ -215,6 +215,16 @@ TEST(LinePreparer, UnseenTextIsTranslatedIfItIsAskedForAndIfNothingIsKnown) {
   EXPECT_EQ(translated.facts.unknown + old.facts.unknown + drawn.facts.unknown, 0);
 }
 
+TEST(LinePreparer, NothingOfAKeptStretchIsCopied) {
+  const LinePreparer knowing = preparer_that_has_seen("onetw. X");
+  const std::string text = "{one} two {6} two {6}";
+  PreparedLine line(0, request({}));
+  const std::vector<ByteRange> kept{{0, 5}, {10, 13}, {18, 21}};
+  EXPECT_EQ(knowing.prepare({.text = text, .kept = kept}, line)[0].tokens, with_end(text));
+  EXPECT_TRUE(line.parts[0].unseen.copies.empty());
+  EXPECT_EQ(line.parts[0].before.text + line.parts[0].after.text, "");
+}
+
 TEST(LinePreparer, TermsAndProtectedTextsAreReadAsTheyAre) {
   const LinePreparer knowing = preparer_that_has_seen("onetw. X");
   PreparedLine line(0, request({}, {.terms = terms("\u041C", "six"), .protects = true}));

@@ -39,12 +39,14 @@ struct DocumentText {
   std::string_view text;
   bool needs_alignment;
   std::size_t place;  ///< in the document
+  std::vector<ByteRange> kept = {};
 };
 
 std::vector<DocumentText> texts_of(const std::vector<Passage>& passages) {
   std::vector<DocumentText> texts;
   for (const Passage& passage : passages)
-    texts.push_back({passage.text, needs_alignment(passage), passage.source.begin});
+    texts.push_back(
+        {passage.text, needs_alignment(passage), passage.source.begin, kept_texts(passage)});
   return texts;
 }
 
@@ -114,8 +116,9 @@ class DocumentTranslations {
                       .stop = stop};
     for (; window.lines.size() < kWindow && submitted_ < texts.size(); ++submitted_) {
       const DocumentText& text = texts[submitted_];
-      window.lines.push_back(
-          {.text = std::string(text.text), .request = text.needs_alignment ? aligned_ : nullptr});
+      window.lines.push_back({.text = std::string(text.text),
+                              .kept = text.kept,
+                              .request = text.needs_alignment ? aligned_ : nullptr});
     }
     return window;
   }
