@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/utf8.h"
 #include "inference/demands.h"
 #include "inference/search/decode_config.h"
 #include "inference/search/search.h"

@@ -103,7 +103,7 @@ TEST_F(PrepareTest, PairsWithNothingToTranslateAreCountedWithTheirCopies) {
   EXPECT_EQ(prepare().report.copied_fractions(), fractions);
   const CorpusReport cached = prepare().report;
   EXPECT_EQ(cached.copied_fractions(), fractions) << "from the cache";
-  EXPECT_EQ((*cached.copy_counts)[static_cast<std::size_t>(CopiedKind::Url)], (CopyCount{1, 1}));
+  EXPECT_EQ(cached.copy_counts[static_cast<std::size_t>(CopiedKind::Url)], (CopyCount{1, 1}));
 }
 
 TEST_F(PrepareTest, TheCharactersOfThePairsAreRecorded) {
@@ -116,8 +116,7 @@ TEST_F(PrepareTest, TheCharactersOfThePairsAreRecorded) {
   set_text(source, target);
   data.max_length = 100;
   for (const PreparedData& prepared : {prepare(), prepare()}) {
-    ASSERT_TRUE(prepared.characters);
-    const auto& [ours, theirs] = *prepared.characters;
+    const auto& [ours, theirs] = prepared.characters;
     EXPECT_TRUE(ours.contains_all("a e\uFF28H\u2713"));
     EXPECT_TRUE(theirs.contains_all("a e\U0001F355"));
     EXPECT_FALSE(theirs.contains(U'\u2713') || ours.contains(U'\U0001F355'));
