@@ -65,7 +65,7 @@ TEST(DataConfig, ValuesThatMakeNoSenseAreRefusedByTheNameOfTheFlag) {
   EXPECT_THAT(message([](DataConfig& c) { c.augment_drop_end_punctuation = -0.1; }),
               HasSubstr("--augment-drop-end-punctuation"));
   EXPECT_THAT(message([](DataConfig& c) { c.augment_upper_case = c.augment_title_case = 0.6; }),
-              HasSubstr("--augment-upper-case and --augment-title-case"));
+              Names("--augment-upper-case ... --augment-title-case"));
   EXPECT_THAT(message([](DataConfig& c) { c.augment_typos = 2; }), HasSubstr("--augment-typos"));
   EXPECT_THAT(message([](DataConfig& c) { c.augment_inline_tags = -1; }),
               HasSubstr("--augment-inline-tags"));

@@ -77,7 +77,7 @@ TEST_F(PairFilesTest, TheLanguagesOfAMemoryCanBeChosen) {
   EXPECT_THAT(read(path, {"fr", "en", {}}), ElementsAre(Pair("couleur", "colour")));
   EXPECT_THAT(fault(path, {"fr", "it", {}}), "");
   EXPECT_EQ(facts.left_out, 1);
-  EXPECT_EQ(facts.first_left_out, "line 4: no text in it");
+  EXPECT_THAT(facts.first_left_out, Names("line 4 ... it"));
 }
 
 TEST_F(PairFilesTest, ABrokenUnitIsLeftOutAndTheNextOneIsRead) {
@@ -132,7 +132,7 @@ TEST_F(PairFilesTest, FinishedTranslationsOfXliffAreRead) {
   EXPECT_THAT(read(first), ElementsAre(Pair("one two", "eins zwei")));
   EXPECT_EQ(facts.languages.name(), "en-de");
   EXPECT_EQ(facts.left_out, 2);
-  EXPECT_EQ(facts.first_left_out, "line 3: its translation is not finished");
+  EXPECT_THAT(facts.first_left_out, Names("line 3 ... translation"));
   EXPECT_THAT(read(first, {"de", "en", {}}), ElementsAre(Pair("eins zwei", "one two")));
   EXPECT_THAT(fault(first, {"fr", "en", {}}), Names("a.xlf ... en ... de ... --source-lang"));
 
@@ -165,7 +165,7 @@ TEST_F(PairFilesTest, FinishedMessagesOfACatalogueAreRead) {
   };
   EXPECT_THAT(read(path), expected());
   EXPECT_EQ(facts.left_out, 2);
-  EXPECT_EQ(facts.first_left_out, "line 18: its translation is fuzzy");
+  EXPECT_THAT(facts.first_left_out, Names("line 18 ... fuzzy"));
   EXPECT_EQ(facts.languages, (LanguagePair{"", "de"}));
   EXPECT_THAT(read(path, {"en", "de", {}}), expected());
   EXPECT_THAT(read(path, {"de", "en", {}}), testing::Contains(Pair("letzte", "last")));
@@ -224,7 +224,7 @@ TEST_F(PairFilesTest, FieldsOfJsonLinesAreTaken) {
           "{broken\n{\"src\": \"x\", \"tgt\": \"y\"}\n")),
       ElementsAre(Pair("one", "eins zwei"), Pair("x", "y")));
   EXPECT_EQ(facts.left_out, 2);
-  EXPECT_EQ(facts.first_left_out, "line 3: a side is not text");
+  EXPECT_THAT(facts.first_left_out, Names("line 3 ... text"));
   EXPECT_THAT(read(write("b.jsonl", "{\"translation\": {\"en\": \"one\", \"de\": \"eins\"}}\n"),
                    {"de", "en", {}}),
               ElementsAre(Pair("eins", "one")));
@@ -268,7 +268,7 @@ TEST_F(PairFilesTest, PlainTextsAreMadeOnceForEachStateOfAFile) {
     return plain_texts_of(path, options, folder / "cache", [](std::int64_t) {});
   };
   const PlainTexts first = texts();
-  EXPECT_EQ(first.summary, path + ": 1 pair, 1 left out (line 2: 1 column)");
+  EXPECT_THAT(first.summary, Names(path + " ... 1 pair ... 1 left out ... line 2"));
   write_file(first.target, "changed\n");
   EXPECT_EQ(texts().target, first.target);
   EXPECT_EQ(read_file(first.target), "changed\n") << "it was not made again";

@@ -165,7 +165,7 @@ TEST(Program, FlagsOfEachCommandMayHaveUnderscores) {
 TEST(Program, AMistakeIsReportedInTheFormatThatIsAskedFor) {
   const ProcessResult result = run({"train", "--log-format", "json", "--no-such-flag", "1"});
   expect_one_line(result, 2, "{\"time\"");
-  EXPECT_THAT(result.errors, HasSubstr("unknown flag --no-such-flag"));
+  EXPECT_THAT(result.errors, Names("--no-such-flag"));
 }
 
 TEST(Program, FarMoreThreadsThanCoresAreRefused) {

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "tests/extras/server/table_server.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
@@ -265,18 +266,18 @@ TEST(ExplainEndpoint, ATextThatCannotBeExplainedIs400) {
   const auto expect_refusal = [&](const json& changes, const std::string& text) {
     const HttpResponse response = server.explain(changes);
     EXPECT_EQ(response.status, 400) << changes;
-    EXPECT_THAT(json_of(response)["error"], HasSubstr(text));
+    EXPECT_THAT(json_of(response)["error"].get<std::string>(), Names(text));
   };
   expect_refusal({{"q", ""}}, "missing q");
-  expect_refusal({{"q", "one two"}}, "(7 characters) exceeds text limit (5)");
-  expect_refusal({{"terms", "one=two"}}, "no terms");
-  expect_refusal({{"target", "xx"}}, "xx is not supported");
-  expect_refusal({{"source", "fr"}}, "no model from fr to de that can be explained");
-  expect_refusal({{"source", "fr"}, {"target", "en"}}, "no model from fr to en that can be");
-  expect_refusal({{"source", "de"}}, "no model from de to de");
+  expect_refusal({{"q", "one two"}}, "7 characters ... limit ... 5");
+  expect_refusal({{"terms", "one=two"}}, "terms");
+  expect_refusal({{"target", "xx"}}, "xx");
+  expect_refusal({{"source", "fr"}}, "fr to de ... explained");
+  expect_refusal({{"source", "fr"}, {"target", "en"}}, "fr to en ... explained");
+  expect_refusal({{"source", "de"}}, "de to de");
   const HttpResponse unknown = server.explain({{"format", "xml"}});
   EXPECT_EQ(unknown.status, 400);
-  EXPECT_THAT(unknown.body, HasSubstr("xml format is not supported"));
+  EXPECT_THAT(unknown.body, Names("xml format"));
   EXPECT_EQ(server.get("/explain").status, 405);
 }
 

@@ -9,6 +9,7 @@
 
 #include "tests/extras/server/system/serve_fixture.h"
 #include "tests/http_client.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
@@ -278,7 +279,7 @@ TEST_F(Serve, AModelThatCannotBeServedIsRefusedByName) {
     EXPECT_EQ(result.exit_code, code) << result.errors;
     return result.errors;
   };
-  EXPECT_THAT(fault({}, 2), HasSubstr("--model: name a run folder"));
+  EXPECT_THAT(fault({}, 2), Names("--model ... run folder"));
   EXPECT_THAT(fault({"-m", path}, 2), HasSubstr("write SOURCE-TARGET=PATH"));
   EXPECT_THAT(fault({"-m", "en-en=" + path}, 2), HasSubstr("the same language"));
   EXPECT_THAT(fault({"-m", "en-de=" + path, "en-de=" + path}, 2), HasSubstr("given twice"));
