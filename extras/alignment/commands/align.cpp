@@ -170,8 +170,10 @@ class AlignedText {
     const PairFileFacts facts =
         read_pair_file(config.pairs, config.pair_options, take, [](std::int64_t) {});
     if (facts.left_out > 0)
-      log_warning(join_text(config.pairs, ": ", with_separators(facts.left_out),
-                            " left out, which get no line (", facts.first_left_out, ")"));
+      log_warning(join_text(config.pairs, ": ", counted(facts.left_out, "unit"),
+                            facts.left_out == 1 ? " is left out and gets no line ("
+                                                : " are left out and get no line (",
+                            facts.first_left_out, ")"));
   }
   void add(std::string_view from, std::string_view to) {
     const NumberedLine of_source = source.read(from), of_target = target.read(to);

@@ -62,6 +62,16 @@ TEST(AttentionHeads, ALayerCountsFromOneAndMinusOneIsTheLastButOne) {
   EXPECT_EQ(AttentionHeads{}.layer, DecodeConfig{}.attention_layer);
 }
 
+TEST(AttentionHeads, ALayerOrHeadThatTheModelLacksIsNamedBesideTheirNumber) {
+  const auto message = [](const AttentionHeads& heads, std::int64_t layers, std::int64_t of_each) {
+    return message_of<UsageError>([&] { heads.check(layers, of_each); });
+  };
+  EXPECT_EQ(message({.layer = 2, .head = 2}, 2, 2), "");
+  EXPECT_THAT(message({.layer = 7}, 1, 2), Names("--attention-layer 7 ... 1 layer"));
+  EXPECT_THAT(message({.layer = 7}, 6, 2), Names("--attention-layer 7 ... 6 layers"));
+  EXPECT_THAT(message({.head = 2}, 1, 1), Names("--attention-head 2 ... 1 head"));
+}
+
 TEST(DecodeConfig, EveryNumberButTheSeedHasARange) {
   DecodeConfig config;
   for (const Field& field : fields_of(config)) {
