@@ -22,7 +22,7 @@ class ParallelReader {
   Lines read(const std::string& path, ByteOrderMark mark) {
     Lines lines = stripped_lines(read_lines(path, mark));
     if (first_.empty()) {
-      if (lines.empty()) throw Error(path, " has no lines to score");
+      if (lines.empty()) throw Error(input_name(path), " has no lines to score");
       first_ = path;
       count_ = lines.size();
     }

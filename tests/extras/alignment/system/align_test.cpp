@@ -139,6 +139,14 @@ TEST_F(Align, WrongUseIsRefused) {
   const ProcessResult unequal = align({"--src", folder_ / "a.en", "--tgt", folder_ / "short"});
   EXPECT_EQ(unequal.exit_code, 1);
   EXPECT_THAT(unequal.errors, HasSubstr("short"));
+  std::ofstream(folder_ / "empty") << "";
+  std::ofstream(folder_ / "untranslated.po") << "msgid \"a cat\"\nmsgstr \"\"\n";
+  const ProcessResult empty = align({"--src", folder_ / "empty", "--tgt", folder_ / "empty"}),
+                      no_pairs = align({"--pairs", folder_ / "untranslated.po"});
+  EXPECT_EQ(empty.exit_code, 1);
+  EXPECT_THAT(empty.errors, Names("empty ... no lines"));
+  EXPECT_EQ(no_pairs.exit_code, 1);
+  EXPECT_THAT(no_pairs.errors, Names("untranslated.po ... no pairs"));
 }
 
 }  // namespace
