@@ -123,6 +123,14 @@ TEST_F(Evaluate, FlagsOfTheSearchNeedAModel) {
   EXPECT_THAT(errors({"-m", "bleu"}), Names("--metrics bleu"));
 }
 
+TEST_F(Evaluate, FlagsOfTestSetsNeedOne) {
+  for (const std::string flag : {"--columns", "--source-language"}) {
+    const auto result = run({"evaluate", "--hyp", good_, "--ref", reference_, flag, "1"});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.errors, Names(flag + " ... --test"));
+  }
+}
+
 // sacreBLEU 2.6.0: the bigrams, trigrams and words of a line without a reference count, its
 // characters do not.
 TEST_F(Evaluate, AnEmptyReferenceCountsAsOneOfNoWordsAndIsNamed) {

@@ -26,6 +26,8 @@ TEST(DecodeConfig, WrongValuesNameTheirFlag) {
   EXPECT_THAT(message({.split_length = 0}), testing::HasSubstr("--split-length"));
   EXPECT_THAT(message({.sampling_topk = 3}), testing::HasSubstr("--sampling-topk: needs"));
   EXPECT_THAT(message({.sampling_topp = 0.5}), testing::HasSubstr("--sampling-topp: needs"));
+  EXPECT_THAT(message({.seed = 7}), testing::HasSubstr("--seed: needs"));
+  EXPECT_EQ(message({.sampling = true, .seed = 7}), "");
   EXPECT_THAT(message({.temperature = 0.5}), testing::HasSubstr("--temperature: needs"));
   EXPECT_THAT(message({.sampling = true, .temperature = 0}), testing::HasSubstr("--temperature"));
 }
