@@ -343,7 +343,7 @@ int run_evaluate(const EvaluateOptions& options, const Origins& origins,
   const EvaluateFiles& files = options.files;
   if (!files.tests.empty()) return run_test_sets(options, origins, make_device_engine);
   // Files are read first, so that their faults are found before a long translation.
-  EvaluatedTexts texts = read_texts(files);
+  EvaluatedTexts texts = read_texts(files, options.metrics);
   for (const std::string& model : files.models)
     const ModelFileReader tried(resolve_model_path(model), Verify::Header);
   const bool whole = files.tune

@@ -63,6 +63,20 @@ void warn_of_tokenized(const Lines& lines, const std::string& path) {
                           "plain text; --force turns this warning off"));
 }
 
+/// Whether a line has letters in upper case.
+bool has_capitals(const Lines& lines) {
+  return std::ranges::any_of(lines,
+                             [](const std::string& line) { return lower_case(line) != line; });
+}
+
+/// Warns of text in lower case alone beside references that have capitals.
+void warn_of_lower_case(const Lines& lines, const References& references, const std::string& path) {
+  if (!has_capitals(lines) && std::ranges::any_of(references, has_capitals))
+    log_warning(path +
+                ": has no capitals, but the references do: with --lowercase BLEU does not count "
+                "them as errors (chrF: --chrf-lowercase); --force turns this warning off");
+}
+
 void warn_of_mark(const Lines& lines, const std::string& path) {
   if (lines.front().starts_with(kByteOrderMark))
     log_warning(path +
@@ -78,12 +92,12 @@ void warn_of_untranslated(const Lines& lines, const Lines& source, const std::st
     log_warning(join_text(path, ": ", with_separators(same), " of ",
                           counted(std::ssize(lines), "line"),
                           " are those of --src: is it the source text itself? --force turns "
-                          "this warning"));
+                          "this warning off"));
 }
 
 }  // namespace
 
-EvaluatedTexts read_texts(const EvaluateFiles& files) {
+EvaluatedTexts read_texts(const EvaluateFiles& files, const EvaluateConfig& metrics) {
   EvaluatedTexts texts;
   texts.systems = files.hypotheses;
   texts.training.resize(files.hypotheses.size());
@@ -97,6 +111,8 @@ EvaluatedTexts read_texts(const EvaluateFiles& files) {
   warn_of_missing_references(texts, files.references.front());
   for (std::size_t s = 0; s < texts.systems.size(); ++s) {
     warn_of_tokenized(texts.hypotheses[s], texts.systems[s]);
+    if (!metrics.lowercase)
+      warn_of_lower_case(texts.hypotheses[s], texts.references, texts.systems[s]);
     warn_of_mark(texts.hypotheses[s], texts.systems[s]);
     warn_of_empty(texts.hypotheses[s], texts.references, texts.systems[s]);
     warn_of_untranslated(texts.hypotheses[s], texts.source, texts.systems[s]);

@@ -110,6 +110,18 @@ TEST_F(Evaluate, TextThatIsEmptyOrTheSourceItselfIsWarnedAbout) {
   for (const std::string& warned : {bad_, good_}) EXPECT_EQ(errors(warned, {"--force"}), "");
 }
 
+TEST_F(Evaluate, TextWithoutCapitalsIsWarnedAboutIfReferencesHaveThem) {
+  const std::string capitals = file("capitals", "A cat sat\nThe dog is here\nNothing\n");
+  const auto errors = [&](const std::string& reference, const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"evaluate", "--hyp", good_, "--ref", reference};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words).errors;
+  };
+  EXPECT_THAT(errors(capitals, {}), Names(good_ + " ... capitals ... --lowercase"));
+  EXPECT_EQ(errors(reference_, {}), "");
+  for (const char* flag : {"--lowercase", "--force"}) EXPECT_EQ(errors(capitals, {flag}), "");
+}
+
 TEST_F(Evaluate, FlagsOfTheSearchNeedAModel) {
   const auto errors = [&](const std::vector<std::string>& more) {
     std::vector<std::string> words = {"evaluate", "--hyp", good_, "--ref", reference_};
