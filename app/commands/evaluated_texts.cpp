@@ -108,17 +108,18 @@ EvaluatedTexts read_texts(const EvaluateFiles& files, const EvaluateConfig& metr
   for (const std::string& path : files.references)
     texts.references.push_back(reader.read(path, ByteOrderMark::Text));
   if (files.force) return texts;
-  warn_of_missing_references(texts, files.references.front());
+  warn_of_missing_references(texts, input_name(files.references.front()));
   for (std::size_t s = 0; s < texts.systems.size(); ++s) {
-    warn_of_tokenized(texts.hypotheses[s], texts.systems[s]);
-    if (!metrics.lowercase)
-      warn_of_lower_case(texts.hypotheses[s], texts.references, texts.systems[s]);
-    warn_of_mark(texts.hypotheses[s], texts.systems[s]);
-    warn_of_empty(texts.hypotheses[s], texts.references, texts.systems[s]);
-    warn_of_untranslated(texts.hypotheses[s], texts.source, texts.systems[s]);
+    const Lines& lines = texts.hypotheses[s];
+    const std::string name = input_name(texts.systems[s]);
+    warn_of_tokenized(lines, name);
+    if (!metrics.lowercase) warn_of_lower_case(lines, texts.references, name);
+    warn_of_mark(lines, name);
+    warn_of_empty(lines, texts.references, name);
+    warn_of_untranslated(lines, texts.source, name);
   }
   for (std::size_t r = 0; r < texts.references.size(); ++r)
-    warn_of_mark(texts.references[r], files.references[r]);
+    warn_of_mark(texts.references[r], input_name(files.references[r]));
   return texts;
 }
 

@@ -120,6 +120,8 @@ TEST_F(Evaluate, TextWithoutCapitalsIsWarnedAboutIfReferencesHaveThem) {
   EXPECT_THAT(errors(capitals, {}), Names(good_ + " ... capitals ... --lowercase"));
   EXPECT_EQ(errors(reference_, {}), "");
   for (const char* flag : {"--lowercase", "--force"}) EXPECT_EQ(errors(capitals, {flag}), "");
+  EXPECT_THAT(run({"evaluate", "--hyp", "-", "--ref", capitals}, read_file(good_)).errors,
+              Names("standard input: has no capitals"));
 }
 
 TEST_F(Evaluate, FlagsOfTheSearchNeedAModel) {
