@@ -114,7 +114,8 @@ std::size_t parse_choice(std::string_view flag, const std::vector<std::string_vi
 
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates) {
   std::string best;
-  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+  // A name at the distance of the word's length need not share a letter with it.
+  std::size_t best_distance = std::min(std::max<std::size_t>(2, word.size() / 3) + 1, word.size());
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < best_distance) {

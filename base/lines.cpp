@@ -17,18 +17,19 @@
 
 namespace dragoman {
 
+std::string input_name(const std::string& path) { return path == "-" ? "standard input" : path; }
+
 std::vector<std::string> read_lines(const std::string& path, ByteOrderMark mark) {
-  const bool is_standard = path == "-";
-  const std::string name = is_standard ? "standard input" : path;
+  const std::string name = input_name(path);
   const std::string text =
-      plain_text(is_standard ? read_all(STDIN_FILENO, name) : read_file(path), name);
+      plain_text(path == "-" ? read_all(STDIN_FILENO, name) : read_file(path), name);
   std::vector<std::string> lines;
   const bool skips = mark == ByteOrderMark::LeftOut && text.starts_with(kByteOrderMark);
   for (LineCursor rest(std::string_view(text).substr(skips ? kByteOrderMark.size() : 0));
        !rest.at_end();) {
     const std::string& line = lines.emplace_back(rest.next());
     if (find_invalid_utf8(line) != std::string::npos)
-      throw Error(name, ":", lines.size(), ": invalid UTF-8");
+      throw Error(name, ":", lines.size(), ": invalid UTF-8", kWayToUtf8);
   }
   return lines;
 }
@@ -36,10 +37,12 @@ std::vector<std::string> read_lines(const std::string& path, ByteOrderMark mark)
 void require_same_lines(const std::string& first, std::size_t first_lines,
                         const std::string& second, std::size_t second_lines) {
   if (first_lines == second_lines) return;
-  throw Error(first, " has ", counted(static_cast<std::int64_t>(first_lines), "line"), " but ",
-              second, " has ", counted(static_cast<std::int64_t>(second_lines), "line"),
-              "; the files must match line for line: paste ", first, " ", second,
-              " | less shows where they part");
+  const bool are_files = first != "-" && second != "-";
+  throw Error(
+      input_name(first), " has ", counted(static_cast<std::int64_t>(first_lines), "line"), " but ",
+      input_name(second), " has ", counted(static_cast<std::int64_t>(second_lines), "line"),
+      "; the two must match line for line",
+      are_files ? join_text(": paste ", first, " ", second, " | less shows where they part") : "");
 }
 
 std::string_view LineCursor::next() {

@@ -23,12 +23,20 @@ namespace dragoman {
 /// line.
 enum class ByteOrderMark { LeftOut, Text };
 
+/// The name of an input for messages: "standard input" for "-".
+std::string input_name(const std::string& path);
+
 /// The lines of a file, or of standard input for "-". Throws Error, with file and line, if it is
 /// unreadable or has invalid UTF-8.
 std::vector<std::string> read_lines(const std::string& path,
                                     ByteOrderMark mark = ByteOrderMark::LeftOut);
 
-/// Throws Error if the numbers of lines differ: it names both files and says where to look.
+/// The end of a message about text that is not UTF-8.
+inline constexpr std::string_view kWayToUtf8 =
+    "; if the text is in another encoding, convert it: iconv -f latin1 -t UTF-8";
+
+/// Throws Error if the numbers of lines differ: it names both files ("-": standard input) and says
+/// where to look.
 void require_same_lines(const std::string& first, std::size_t first_lines,
                         const std::string& second, std::size_t second_lines);
 

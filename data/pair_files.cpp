@@ -292,6 +292,14 @@ std::string summary_of(const std::string& path, const PairFileFacts& facts) {
 
 }  // namespace
 
+void require_pairs(const std::string& path, const PairFileFacts& facts) {
+  if (facts.pairs == 0)
+    throw Error(path, ": has no pairs",
+                facts.left_out == 0 ? ""
+                                    : join_text("; ", counted(facts.left_out, "unit"),
+                                                " left out, the first: ", facts.first_left_out));
+}
+
 PlainTexts plain_texts_of(const std::string& path, const PairFileOptions& options,
                           const fs::path& folder,
                           const std::function<void(std::int64_t bytes)>& report) {
@@ -315,11 +323,7 @@ PlainTexts plain_texts_of(const std::string& path, const PairFileOptions& option
         target.write_line(to);
       },
       report);
-  if (facts.pairs == 0)
-    throw Error(path, ": has no pairs",
-                facts.left_out == 0 ? ""
-                                    : join_text("; ", counted(facts.left_out, "unit"),
-                                                " left out, the first: ", facts.first_left_out));
+  require_pairs(path, facts);
   source.commit();
   target.commit();
   texts.summary = summary_of(path, facts);

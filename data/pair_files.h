@@ -45,6 +45,9 @@ PairFileFacts read_pair_file(const std::string& path, const PairFileOptions& opt
                              const PairSink& sink,
                              const std::function<void(std::int64_t bytes)>& report);
 
+/// Throws Error if no pair was found; it says how many units were left out.
+void require_pairs(const std::string& path, const PairFileFacts& facts);
+
 /// The two sides of a pair file as plain texts, line by line.
 struct PlainTexts {
   std::string source, target;  ///< paths

@@ -27,6 +27,34 @@ void check_metrics(const std::vector<std::string>& metrics) {
   }
 }
 
+/// Refuses values that have no effect without another flag.
+void check_needs(const EvaluateConfig& config) {
+  const EvaluateConfig usual;
+  const auto refuse_if = [](bool is_idle, std::string_view flag, std::string_view needs) {
+    if (is_idle) throw UsageError("--", flag, ": needs ", needs);
+  };
+  const bool may_be_mecab = config.tokenize == BleuTokenizer::Auto ||
+                            config.tokenize == BleuTokenizer::JaMecab ||
+                            config.tokenize == BleuTokenizer::KoMecab;
+  const bool has_value =
+      config.smooth_method == SmoothMethod::Floor || config.smooth_method == SmoothMethod::AddK;
+  const std::string& language = config.tokenizer.target_language;
+  refuse_if(!config.tokenizer.spm_model.empty() && config.tokenize != BleuTokenizer::Spm,
+            "spm-model", "--tokenize spm");
+  refuse_if(!config.tokenizer.mecab_dictionary.empty() &&
+                (!may_be_mecab || (config.tokenize == BleuTokenizer::Auto && language.empty())),
+            "mecab-dictionary", "--tokenize ja-mecab or ko-mecab");
+  refuse_if(config.smooth_value != usual.smooth_value && !has_value, "smooth-value",
+            "--smooth-method floor or add-k");
+  refuse_if(config.confidence_n != usual.confidence_n && !config.confidence, "confidence-n",
+            "--confidence");
+  refuse_if(config.paired_bootstrap_n != usual.paired_bootstrap_n && !config.paired_bootstrap,
+            "paired-bootstrap-n", "--paired-bootstrap");
+  refuse_if(config.paired_approximate_randomization_n != usual.paired_approximate_randomization_n &&
+                !config.paired_approximate_randomization,
+            "paired-approximate-randomization-n", "--paired-approximate-randomization");
+}
+
 }  // namespace
 
 BleuConfig EvaluateConfig::bleu() const {
@@ -77,6 +105,7 @@ void EvaluateConfig::check() const {
     throw UsageError("--smooth-value ", smooth_value, ": must be a number up to 1e9");
   if (tokenize == BleuTokenizer::Spm && tokenizer.spm_model.empty())
     throw UsageError("--tokenize spm: name a SentencePiece model with --spm-model");
+  check_needs(*this);
   if (std::ranges::find(metrics, "bleu") != metrics.end())
     bleu();  // throws if the tokenizer lacks its data
 }

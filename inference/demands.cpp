@@ -153,13 +153,13 @@ std::string number_format_of(const std::string& choice, const TextRecord& model)
 
 Demands demands_of(DemandChoices choices) {
   const std::string& languages = choices.number_format;
-  if (!languages.empty() && !choices.protect)
-    throw UsageError("--number-format ", languages, ": needs --protect");
+  auto numbers =
+      languages.empty() ? std::optional<NumberConversion>() : NumberConversion(languages);
+  if (numbers && !choices.protect) throw UsageError("--number-format: needs --protect");
   for (std::string& text : choices.avoid) text = strip(text);
   return {.terms = std::move(choices.terms),
           .protects = choices.protect,
-          .numbers =
-              languages.empty() ? std::optional<NumberConversion>() : NumberConversion(languages),
+          .numbers = numbers,
           .phrase_policy = choices.terms_force ? PhrasePolicy::Always : PhrasePolicy::Fluent,
           .avoided = std::move(choices.avoid)};
 }

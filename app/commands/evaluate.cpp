@@ -70,6 +70,8 @@ void check_test_sets(const EvaluateFiles& files, const EvaluateConfig& metrics) 
 /// Returns the files that are read.
 std::vector<std::string> check_files(const EvaluateFiles& files) {
   if (!files.tests.empty()) return files.tests;
+  if (!files.columns.empty()) throw UsageError("--columns: needs --test");
+  if (!files.source_language.empty()) throw UsageError("--source-language: needs --test");
   if (files.references.empty()) throw UsageError("--ref: name a file of references");
   std::vector<InputFlag> flags{{"--src", files.source}};
   for (const std::string& hypotheses : files.hypotheses) flags.push_back({"--hyp", hypotheses});
@@ -341,7 +343,7 @@ int run_evaluate(const EvaluateOptions& options, const Origins& origins,
   const EvaluateFiles& files = options.files;
   if (!files.tests.empty()) return run_test_sets(options, origins, make_device_engine);
   // Files are read first, so that their faults are found before a long translation.
-  EvaluatedTexts texts = read_texts(files);
+  EvaluatedTexts texts = read_texts(files, options.metrics);
   for (const std::string& model : files.models)
     const ModelFileReader tried(resolve_model_path(model), Verify::Header);
   const bool whole = files.tune

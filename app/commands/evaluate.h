@@ -94,9 +94,9 @@ struct EvaluatedTexts {
 
 /// Reads the files of --hyp, --ref and --src. Errors: unequal numbers of lines, and those of
 /// read_lines(). Unless --force is given, warns of lines without a reference, and of text that
-/// looks tokenized, that begins with a byte order mark, that is mostly empty, or that is the source
-/// itself.
-EvaluatedTexts read_texts(const EvaluateFiles& files);
+/// looks tokenized, that has no capitals although the references do and --lowercase is not given,
+/// that begins with a byte order mark, that is mostly empty, or that is the source itself.
+EvaluatedTexts read_texts(const EvaluateFiles& files, const EvaluateConfig& metrics);
 
 /// Reads a file of --test, through plain copies of its sides in the folder. Throws as
 /// plain_texts_of() does.

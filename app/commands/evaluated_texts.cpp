@@ -22,7 +22,7 @@ class ParallelReader {
   Lines read(const std::string& path, ByteOrderMark mark) {
     Lines lines = stripped_lines(read_lines(path, mark));
     if (first_.empty()) {
-      if (lines.empty()) throw Error(path, " has no lines to score");
+      if (lines.empty()) throw Error(input_name(path), " has no lines to score");
       first_ = path;
       count_ = lines.size();
     }
@@ -63,6 +63,20 @@ void warn_of_tokenized(const Lines& lines, const std::string& path) {
                           "plain text; --force turns this warning off"));
 }
 
+/// Whether a line has letters in upper case.
+bool has_capitals(const Lines& lines) {
+  return std::ranges::any_of(lines,
+                             [](const std::string& line) { return lower_case(line) != line; });
+}
+
+/// Warns of text in lower case alone beside references that have capitals.
+void warn_of_lower_case(const Lines& lines, const References& references, const std::string& path) {
+  if (!has_capitals(lines) && std::ranges::any_of(references, has_capitals))
+    log_warning(path +
+                ": has no capitals, but the references do: with --lowercase BLEU does not count "
+                "them as errors (chrF: --chrf-lowercase); --force turns this warning off");
+}
+
 void warn_of_mark(const Lines& lines, const std::string& path) {
   if (lines.front().starts_with(kByteOrderMark))
     log_warning(path +
@@ -78,12 +92,12 @@ void warn_of_untranslated(const Lines& lines, const Lines& source, const std::st
     log_warning(join_text(path, ": ", with_separators(same), " of ",
                           counted(std::ssize(lines), "line"),
                           " are those of --src: is it the source text itself? --force turns "
-                          "this warning"));
+                          "this warning off"));
 }
 
 }  // namespace
 
-EvaluatedTexts read_texts(const EvaluateFiles& files) {
+EvaluatedTexts read_texts(const EvaluateFiles& files, const EvaluateConfig& metrics) {
   EvaluatedTexts texts;
   texts.systems = files.hypotheses;
   texts.training.resize(files.hypotheses.size());
@@ -94,15 +108,18 @@ EvaluatedTexts read_texts(const EvaluateFiles& files) {
   for (const std::string& path : files.references)
     texts.references.push_back(reader.read(path, ByteOrderMark::Text));
   if (files.force) return texts;
-  warn_of_missing_references(texts, files.references.front());
+  warn_of_missing_references(texts, input_name(files.references.front()));
   for (std::size_t s = 0; s < texts.systems.size(); ++s) {
-    warn_of_tokenized(texts.hypotheses[s], texts.systems[s]);
-    warn_of_mark(texts.hypotheses[s], texts.systems[s]);
-    warn_of_empty(texts.hypotheses[s], texts.references, texts.systems[s]);
-    warn_of_untranslated(texts.hypotheses[s], texts.source, texts.systems[s]);
+    const Lines& lines = texts.hypotheses[s];
+    const std::string name = input_name(texts.systems[s]);
+    warn_of_tokenized(lines, name);
+    if (!metrics.lowercase) warn_of_lower_case(lines, texts.references, name);
+    warn_of_mark(lines, name);
+    warn_of_empty(lines, texts.references, name);
+    warn_of_untranslated(lines, texts.source, name);
   }
   for (std::size_t r = 0; r < texts.references.size(); ++r)
-    warn_of_mark(texts.references[r], files.references[r]);
+    warn_of_mark(texts.references[r], input_name(files.references[r]));
   return texts;
 }
 

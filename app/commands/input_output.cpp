@@ -271,8 +271,7 @@ class PartOutput : public Output {
     throw Error(
         path_.string(),
         ": belongs to another input: its last lines are not the translations of this one; the "
-        "command that began it resumes it (--resume); for this input give another -o, or "
-        "remove the file");
+        "command that began it resumes it; for this input give another -o, or remove the file");
   }
   [[noreturn]] void fail(std::string_view what) const {
     throw Error(path_.string(), ": ", what, ": ", std::strerror(errno));
@@ -313,8 +312,8 @@ std::unique_ptr<Output> open_part(const PartFile& part) {
     if (const fs::path other = any_part(target); !other.empty())
       throw Error(
           other.string(),
-          ": an unfinished output of another input, model or search; the command that began "
-          "it resumes it (--resume); for this input give another -o, or remove the file");
+          ": an unfinished output of another input, model or search; the command that began it "
+          "resumes it; for this command give another -o, or remove the file");
   return std::make_unique<PartOutput>(part);
 }
 

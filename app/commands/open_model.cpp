@@ -1,5 +1,6 @@
 #include "app/commands/open_model.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -75,6 +76,8 @@ DecodeConfig search_with(DecodeConfig flags, const Origins& origins,
                          const DecodeDefaults& defaults) {
   take_decode_defaults(flags, defaults,
                        [&origins](std::string_view name) { return is_given(origins, name); });
+  if (!flags.sampling && !is_given(origins, "beam-size"))
+    flags.beam_size = std::max(flags.beam_size, flags.n_best);
   flags.check();
   return flags;
 }

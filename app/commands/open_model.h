@@ -52,8 +52,8 @@ struct EngineChoice : HardwareChoice {
   }
 };
 
-/// The search that the flags ask for, with the model's values for what they leave open. Throws
-/// UsageError if that is not a valid search.
+/// The search that the flags ask for, with the model's values for what they leave open; a beam that
+/// they leave open is as wide as the n best need. Throws UsageError if that is not a valid search.
 DecodeConfig search_with(DecodeConfig flags, const Origins& origins,
                          const DecodeDefaults& defaults);
 

@@ -85,6 +85,7 @@ struct Texts {
 Texts read_texts(const ScoreConfig& config) {
   Texts texts{read_lines(config.source), read_lines(config.target)};
   require_same_lines(config.source, texts.source.size(), config.target, texts.target.size());
+  if (texts.source.empty()) throw Error(input_name(config.source), " has no lines to score");
   return texts;
 }
 
@@ -121,7 +122,7 @@ class ScoreRun {
  private:
   void check_length(const SentencePair& pair, std::size_t line) const {
     const auto pieces = static_cast<std::int64_t>(std::max(pair.source.size(), pair.target.size()));
-    const std::string where = join_text(config_.source, ":", line + 1,
+    const std::string where = join_text(input_name(config_.source), ":", line + 1,
                                         ": the line or its translation has ", pieces, " pieces, ");
     if (pieces > model_.max_positions)
       throw Error(where, "but the model has ", model_.max_positions, " positions");

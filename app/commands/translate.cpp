@@ -223,7 +223,7 @@ std::unique_ptr<Output> open_output(const TranslateConfig& config) {
 
 std::string name_of_input(const TranslateFiles& files) {
   if (!files.text.empty()) return "the text";
-  return files.input == "-" ? "standard input" : files.input;
+  return input_name(files.input);
 }
 
 enum class Work { ToDo, Done, Stopped };
@@ -287,9 +287,7 @@ ReadLine text_reader(ReadLine read_line) {
                                                             std::int64_t number) mutable {
     if (!warned && find_invalid_utf8(line) != std::string::npos) {
       warned = true;
-      log_warning(join_text("line ", number + 1,
-                            ": invalid UTF-8, which is replaced; if the text is in another "
-                            "encoding, convert it first: iconv -f latin1 -t UTF-8"));
+      log_warning(join_text("line ", number + 1, ": invalid UTF-8, which is replaced", kWayToUtf8));
     }
     return read_line ? read_line(std::move(line), number) : LineInput{.text = std::move(line)};
   };

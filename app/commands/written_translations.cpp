@@ -1,5 +1,6 @@
 #include "app/commands/written_translations.h"
 
+#include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -134,11 +135,11 @@ void log_summary(const TranslationFacts& facts, std::int64_t failed, std::int64_
                           facts.unmet == 1 ? " lacks" : " lack",
                           " a text that --terms or --protect asks for"));
   const double rate = seconds > 0 ? static_cast<double>(facts.target_tokens) / seconds : 0;
-  std::string text = join_text(before > 0 ? counted(before, "line") + " already there, " : "",
-                               counted(facts.lines, "line"), before > 0 ? " translated, " : ", ",
-                               counted(facts.source_tokens, "piece"), " in, ",
-                               with_separators(facts.target_tokens), " out, ",
-                               fixed_text(seconds, 1), " s, ", fixed_text(rate, 0), " pieces/s");
+  std::string text = join_text(
+      before > 0 ? counted(before, "line") + " already there, " : "", counted(facts.lines, "line"),
+      before > 0 ? " translated, " : ", ", counted(facts.source_tokens, "piece"), " in, ",
+      with_separators(facts.target_tokens), " out, ", fixed_text(seconds, 1), " s, ",
+      with_separators(std::llround(rate)), " pieces/s");
   if (facts.empty > 0) text += join_text(", ", counted(facts.empty, "line"), " empty");
   if (facts.copied > 0) text += join_text(", ", counted(facts.copied, "line"), " copied");
   if (facts.unknown > 0)

@@ -124,8 +124,21 @@ bool is_model(const std::string& path) {
          (path.ends_with(".safetensors") && std::filesystem::exists(path, none));
 }
 
+/// "--src": the flag that has taken the word before `extra` and takes no other; "" if none has.
+std::string flag_before(const Command& command, const std::vector<Field>& fields,
+                        const std::vector<std::string>& arguments, const std::string& extra) {
+  for (std::size_t i = 2; i < arguments.size(); ++i) {
+    if (arguments[i] != extra) continue;
+    const Field* field = flag_without_value(command, fields, arguments[i - 2]);
+    if (field != nullptr && field->kind != Field::Kind::Flag && field->kind != Field::Kind::List)
+      return arguments[i - 2];
+  }
+  return "";
+}
+
 /// Throws UsageError for words that belong to no field.
 [[noreturn]] void refuse(const Command& command, const std::vector<Field>& fields,
+                         const std::vector<std::string>& arguments,
                          const std::vector<std::string>& extras) {
   std::vector<std::string> flags;
   for (const std::string& extra : extras) {
@@ -136,7 +149,9 @@ bool is_model(const std::string& path) {
   if (!flags.empty()) refuse_flags(command, fields, flags);
   const std::string& extra = extras.front();
   std::string meant;
-  if (find_field(fields, "model") != nullptr && is_model(extra))
+  if (const std::string flag = flag_before(command, fields, arguments, extra); !flag.empty())
+    meant = join_text("; ", flag, " takes one value");
+  else if (find_field(fields, "model") != nullptr && is_model(extra))
     meant = join_text("; did you mean -m ", extra, '?');
   else if (const Field* input = find_field(fields, "input"))
     meant = join_text("; did you mean --", input->info.name, ' ', extra, '?');
@@ -272,7 +287,7 @@ Flags parse(const Command& command, const std::vector<Field>& fields,
   }
   std::vector<std::string> extras = without_marks(app.remaining());
   std::erase(extras, "--");  // CLI11 lists the mark itself
-  if (!extras.empty() && !flags.given.contains("help")) refuse(command, fields, extras);
+  if (!extras.empty() && !flags.given.contains("help")) refuse(command, fields, arguments, extras);
   return flags;
 }
 

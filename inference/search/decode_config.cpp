@@ -81,6 +81,7 @@ void DecodeConfig::check() const {
   if (!sampling && sampling_topk != 0) throw UsageError("--sampling-topk: needs --sampling");
   if (!sampling && sampling_topp != 1.0) throw UsageError("--sampling-topp: needs --sampling");
   if (!sampling && temperature != 1.0) throw UsageError("--temperature: needs --sampling");
+  if (!sampling && seed != DecodeConfig().seed) throw UsageError("--seed: needs --sampling");
 }
 
 std::int64_t DecodeConfig::max_target_length(std::int64_t source_pieces) const {

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/formatted_text.h"
 #include "tokenizer/tokenizer.h"
 
 namespace dragoman {
@@ -115,8 +116,9 @@ struct AttentionHeads {
   /// Throws UsageError if a model with `layers` layers of `heads` heads does not have them.
   void check(std::int64_t layers, std::int64_t heads) const {
     if (layer > layers)
-      throw UsageError("--attention-layer ", layer, ": the decoder has ", layers, " layers");
-    if (head > heads) throw UsageError("--attention-head ", head, ": there are ", heads, " heads");
+      throw UsageError("--attention-layer ", layer, ": the decoder has ", counted(layers, "layer"));
+    if (head > heads)
+      throw UsageError("--attention-head ", head, ": a layer has ", counted(heads, "head"));
   }
 };
 

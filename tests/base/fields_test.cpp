@@ -121,6 +121,8 @@ TEST(NearestName, TheNearestNameHasTheFewestEditsIfAnyIsNear) {
   EXPECT_EQ(nearest_name("trian", names), "train");
   EXPECT_EQ(nearest_name("scor", names), "score");
   EXPECT_EQ(nearest_name("qqqqqqqq", names), "");
+  EXPECT_EQ(nearest_name("lr", {"src", "tgt"}), "");
+  EXPECT_EQ(nearest_name("sr", {"src", "tgt"}), "src");
 }
 
 }  // namespace

@@ -64,14 +64,19 @@ TEST_F(ReadLines, AByteOrderMarkIsTextIfSacreBleusFiguresAreWanted) {
 }
 
 TEST_F(ReadLines, InvalidUtf8NamesFileAndLine) {
-  try {
-    read("a\nb\xFF\n");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()).rfind(path_.string() + ":2: invalid UTF-8", 0), 0u)
-        << error.what();
-  }
+  EXPECT_THAT(message_of<Error>([&] { read("a\nb\xFF\n"); }),
+              Names(path_.string() + ":2: invalid UTF-8 ... iconv -f latin1 -t UTF-8"));
   EXPECT_THROW(read_lines("/no/such/file"), Error);
+}
+
+TEST(RequireSameLines, TheMessageNamesBothTextsAndSaysWhereToLook) {
+  const auto message = [](const std::string& first, const std::string& second) {
+    return message_of<Error>([&] { require_same_lines(first, 3, second, 1); });
+  };
+  EXPECT_THAT(message("a.en", "a.de"),
+              Names("a.en has 3 lines ... a.de has 1 line ... paste a.en a.de"));
+  EXPECT_THAT(message("a.en", "-"), Names("a.en has 3 lines ... standard input has 1 line"));
+  EXPECT_NO_THROW(require_same_lines("a.en", 3, "-", 3));
 }
 
 using std::chrono::milliseconds;

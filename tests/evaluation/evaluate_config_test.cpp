@@ -52,5 +52,27 @@ TEST(EvaluateConfig, ErrorsNameTheFlag) {
   EXPECT_NE(message([](Config& c) { c.confidence = c.sentence_level = true; }), "");
 }
 
+TEST(EvaluateConfig, AValueWithoutEffectIsRefused) {
+  const auto message = [](auto change) -> std::string {
+    EvaluateConfig config;
+    change(config);
+    return message_of<UsageError>([&] { config.check(); });
+  };
+  using Config = EvaluateConfig;
+  EXPECT_THAT(message([](Config& c) { c.tokenizer.spm_model = "m"; }),
+              Names("--spm-model ... --tokenize spm"));
+  EXPECT_THAT(message([](Config& c) { c.tokenizer.mecab_dictionary = "d"; }),
+              Names("--mecab-dictionary ... ja-mecab"));
+  EXPECT_THAT(message([](Config& c) { c.smooth_value = 5; }),
+              Names("--smooth-value ... --smooth-method floor"));
+  EXPECT_THAT(message([](Config& c) { c.confidence_n = 50; }),
+              Names("--confidence-n ... --confidence"));
+  EXPECT_THAT(message([](Config& c) { c.paired_bootstrap_n = 50; }),
+              Names("--paired-bootstrap-n ... --paired-bootstrap"));
+  EXPECT_THAT(message([](Config& c) { c.paired_approximate_randomization_n = 50; }),
+              Names("--paired-approximate-randomization-n ... --paired-approximate-randomization"));
+  EXPECT_EQ(message([](Config& c) { c.confidence = true, c.confidence_n = 50; }), "");
+}
+
 }  // namespace
 }  // namespace dragoman

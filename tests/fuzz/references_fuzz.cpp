@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   if (parts.size() > 2) files.references.push_back(last.path());
   files.force = true;  // no warnings
   dragoman::read_or_refused([&] {
-    const dragoman::EvaluatedTexts texts = dragoman::read_texts(files);
+    const dragoman::EvaluatedTexts texts = dragoman::read_texts(files, {});
     for (const auto& score : dragoman::evaluate_lines(texts.hypotheses.front(), texts.references,
                                                       metrics(size), "fuzz"))
       if (!std::isfinite(score.score)) std::abort();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "tests/names.h"
 
 namespace dragoman {
 namespace {
@@ -35,6 +36,15 @@ TEST(NumberFormat, UnknownLanguagesAreNamedWithTheKnownOnes) {
       EXPECT_THAT(error.what(), testing::HasSubstr("--number-format " + pair + ": must be two of"));
     }
   }
+}
+
+TEST(NumberFormat, AWrongValueIsRefusedBeforeTheLackOfProtect) {
+  const auto message = [](const std::string& format) {
+    return message_of<UsageError>(
+        [&] { demands_of({.terms = {}, .avoid = {}, .number_format = format}); });
+  };
+  EXPECT_THAT(message("english"), Names("--number-format english ... en-de"));
+  EXPECT_THAT(message("en-de"), Names("--number-format: ... --protect"));
 }
 
 TEST(NumberFormat, TheModelMayNameTheLanguages) {

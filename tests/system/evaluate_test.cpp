@@ -110,6 +110,20 @@ TEST_F(Evaluate, TextThatIsEmptyOrTheSourceItselfIsWarnedAbout) {
   for (const std::string& warned : {bad_, good_}) EXPECT_EQ(errors(warned, {"--force"}), "");
 }
 
+TEST_F(Evaluate, TextWithoutCapitalsIsWarnedAboutIfReferencesHaveThem) {
+  const std::string capitals = file("capitals", "A cat sat\nThe dog is here\nNothing\n");
+  const auto errors = [&](const std::string& reference, const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"evaluate", "--hyp", good_, "--ref", reference};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words).errors;
+  };
+  EXPECT_THAT(errors(capitals, {}), Names(good_ + " ... capitals ... --lowercase"));
+  EXPECT_EQ(errors(reference_, {}), "");
+  for (const char* flag : {"--lowercase", "--force"}) EXPECT_EQ(errors(capitals, {flag}), "");
+  EXPECT_THAT(run({"evaluate", "--hyp", "-", "--ref", capitals}, read_file(good_)).errors,
+              Names("standard input: has no capitals"));
+}
+
 TEST_F(Evaluate, FlagsOfTheSearchNeedAModel) {
   const auto errors = [&](const std::vector<std::string>& more) {
     std::vector<std::string> words = {"evaluate", "--hyp", good_, "--ref", reference_};
@@ -121,6 +135,14 @@ TEST_F(Evaluate, FlagsOfTheSearchNeedAModel) {
   EXPECT_THAT(errors({"-b", "3"}), Names("--beam-size ... model"));
   EXPECT_THAT(errors({"--lenpen", "2"}), Names("--lenpen ... --length-penalty"));
   EXPECT_THAT(errors({"-m", "bleu"}), Names("--metrics bleu"));
+}
+
+TEST_F(Evaluate, FlagsOfTestSetsNeedOne) {
+  for (const std::string flag : {"--columns", "--source-language"}) {
+    const auto result = run({"evaluate", "--hyp", good_, "--ref", reference_, flag, "1"});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.errors, Names(flag + " ... --test"));
+  }
 }
 
 // sacreBLEU 2.6.0: the bigrams, trigrams and words of a line without a reference count, its

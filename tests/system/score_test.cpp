@@ -170,7 +170,13 @@ TEST_P(Score, LinesThatCannotBeScoredAreRefused) {
     return run(more);
   };
   expect_error(score("two.txt"), 1, "one.txt ... 1 line");
-  expect_error(score("invalid.txt"), 1, "invalid.txt:1");
+  expect_error(score("invalid.txt"), 1, "invalid.txt:1 ... iconv");
+  write_file(run_ / "empty.txt", "");
+  const std::string empty = run_ / "empty.txt";
+  expect_error(run({"score", "-m", run_.path(), "--src", empty, "--tgt", empty}), 1,
+               "empty.txt ... no lines");
+  expect_error(run({"score", "-m", run_.path(), "--src", one, "--tgt", "-"}), 1,
+               "one.txt has 1 line ... standard input has 0 lines");
   expect_error(score("one.txt", {"--max-length", "2"}), 1, "one.txt:1");
   expect_error(score("one.txt", {"--device", "tpu"}), 2, "--device");
   expect_error(run({"score", "-m", run_.path(), "--src", one}), 2, "--tgt");

@@ -72,7 +72,7 @@ TEST_F(TranslateDemands, TermsAndProtectedTextsStandInTheTranslation) {
   EXPECT_THAT(misuse({"--protect", "--sampling"}), HasSubstr("--sampling: "));
   EXPECT_THAT(translated({"--protect", "--terms-force", "--number-format", "en-de"}, "1,250.5\n"),
               ElementsAre(HasSubstr("1.250,5")));
-  EXPECT_THAT(misuse({"--number-format", "en-de"}), HasSubstr("--number-format en-de: "));
+  EXPECT_THAT(misuse({"--number-format", "en-de"}), HasSubstr("--number-format: needs --protect"));
   EXPECT_THAT(misuse({"--protect", "--number-format", "de"}), HasSubstr("--number-format de: "));
 }
 

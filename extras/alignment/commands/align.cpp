@@ -158,20 +158,24 @@ class AlignedText {
   void read_sides(const AlignConfig& config) {
     const auto from = read_lines(config.source), to = read_lines(config.target);
     require_same_lines(config.source, from.size(), config.target, to.size());
+    if (from.empty()) throw Error(input_name(config.source), " has no lines to link");
     for (std::size_t i = 0; i < from.size(); ++i) add(from[i], to[i]);
   }
   void read_pairs(const AlignConfig& config) {
     const auto take = [&](std::string_view from, std::string_view to) {
       for (const std::string_view side : {from, to})
         if (find_invalid_utf8(side) != side.npos)
-          throw Error(config.pairs, ": pair ", pairs.size() + 1, ": invalid UTF-8");
+          throw Error(config.pairs, ": pair ", pairs.size() + 1, ": invalid UTF-8", kWayToUtf8);
       add(from, to);
     };
     const PairFileFacts facts =
         read_pair_file(config.pairs, config.pair_options, take, [](std::int64_t) {});
+    require_pairs(config.pairs, facts);
     if (facts.left_out > 0)
-      log_warning(join_text(config.pairs, ": ", with_separators(facts.left_out),
-                            " left out, which get no line (", facts.first_left_out, ")"));
+      log_warning(join_text(config.pairs, ": ", counted(facts.left_out, "unit"),
+                            facts.left_out == 1 ? " is left out and gets no line ("
+                                                : " are left out and get no line (",
+                            facts.first_left_out, ")"));
   }
   void add(std::string_view from, std::string_view to) {
     const NumberedLine of_source = source.read(from), of_target = target.read(to);

@@ -159,16 +159,17 @@ std::vector<GivenSentence> sentences_of(const ExplainFlags& flags) {
     return {{flags.text,
              flags.target.empty() ? std::nullopt : std::optional<std::string>(flags.target)}};
   const std::vector<std::string> lines = read_lines(flags.input);
-  if (lines.empty()) throw Error(flags.input, ": has no line");
+  const std::string name = input_name(flags.input);
+  if (lines.empty()) throw Error(name, ": has no lines");
   if (lines.size() > kMostSentences)
-    throw Error(flags.input, ": has ", counted(static_cast<std::int64_t>(lines.size()), "line"),
+    throw Error(name, ": has ", counted(static_cast<std::int64_t>(lines.size()), "line"),
                 "; explain looks at ", kMostSentences, " at most");
   std::vector<std::string> targets;
   if (!flags.target_file.empty()) {
     targets = read_lines(flags.target_file);
     require_same_lines(flags.input, lines.size(), flags.target_file, targets.size());
   }
-  return sentences_of_lines(flags.input, lines, targets);
+  return sentences_of_lines(name, lines, targets);
 }
 
 /// Ends the work if a stop is requested.

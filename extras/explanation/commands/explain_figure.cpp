@@ -314,9 +314,10 @@ FigureFlags checked(FigureFlags flags, const GivenValues& given) {
 void check(const FigureFlags& flags, const ModelConfig& config) {
   const std::int64_t layers = layers_of(flags.kind, config);
   if (flags.layer > layers)
-    throw UsageError("--layer ", flags.layer, ": there are ", counted(layers, "layer"));
+    throw UsageError("--layer ", flags.layer, ": --kind ", name_of(flags.kind), " has ",
+                     counted(layers, "layer"));
   if (flags.head > config.heads)
-    throw UsageError("--head ", flags.head, ": there are ", counted(config.heads, "head"));
+    throw UsageError("--head ", flags.head, ": a layer has ", counted(config.heads, "head"));
 }
 
 std::string figure_of(const FigureFlags& flags, const ModelConfig& config,

@@ -7,9 +7,11 @@
 #include <cerrno>
 #include <cstring>
 #include <deque>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -162,10 +164,12 @@ MarkupFormat chosen_format(MarkupChoice choice, const TranslateConfig& config) {
   if (format == MarkupFormat::None) return format;
   const std::string_view flag = flag_of_lines(config);
   const std::string_view name = names_of(MarkupFormat())[static_cast<std::size_t>(format)];
-  log_info(flag.empty()
-               ? join_text(input, ": is read as one document in ", name,
-                           "; --markup none reads it as lines")
-               : join_text(input, ": is read as lines, as ", flag, " asks for, not as ", name));
+  std::error_code none;
+  if (std::filesystem::exists(input, none))
+    log_info(flag.empty()
+                 ? join_text(input, ": is read as one document in ", name,
+                             "; --markup none reads it as lines")
+                 : join_text(input, ": is read as lines, as ", flag, " asks for, not as ", name));
   return flag.empty() ? format : MarkupFormat::None;
 }
 

@@ -50,7 +50,7 @@ struct RerankConfig {
 class ListReader {
  public:
   explicit ListReader(const std::string& path)
-      : name_(path == "-" ? "standard input" : path),
+      : name_(input_name(path)),
         descriptor_(path, STDIN_FILENO, O_RDONLY),
         reader_(descriptor_, name_) {}
 

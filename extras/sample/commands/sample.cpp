@@ -7,6 +7,7 @@
 #include "app/frame/log.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/formatted_text.h"
 #include "extras/sample/sample_corpus.h"
 
 namespace dragoman {
@@ -32,8 +33,9 @@ int run(const SampleOptions& options) {
   options.sample.check();
   create_folders(options.output);
   write_sample_corpus(make_sample_corpus(options.sample), options.output);
-  log_info(join_text(options.output, ": ", options.sample.train_pairs, " training, ",
-                     options.sample.valid_pairs, " validation and ", options.sample.test_pairs,
+  log_info(join_text(options.output, ": ", with_separators(options.sample.train_pairs),
+                     " training, ", with_separators(options.sample.valid_pairs), " validation and ",
+                     with_separators(options.sample.test_pairs),
                      " test pairs (train.en, train.de, valid.*, test.*)"));
   return 0;
 }

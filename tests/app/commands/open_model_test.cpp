@@ -50,6 +50,14 @@ TEST(OpenTranslator, OnAGpuThereIsOneEngineOfTheChosenNumberType) {
               ThrowsMessage<UsageError>(Names("--compute-type float16 ... GPU")));
 }
 
+TEST(SearchWith, TheModelsBeamIsAsWideAsTheNBestNeed) {
+  const DecodeDefaults defaults = {{"beam-size", "2"}};
+  const Origins given = {{"beam-size", Origin::CommandLine}};
+  EXPECT_EQ(search_with({}, {}, defaults).beam_size, 2);
+  EXPECT_EQ(search_with({.n_best = 5}, {}, defaults).beam_size, 5);
+  EXPECT_THROW(search_with({.beam_size = 2, .n_best = 5}, given, defaults), UsageError);
+}
+
 TEST(OpenTranslator, GraphsAreRefusedOnTheCpu) {
   EngineChoice choice;
   choice.device_graph = true;

@@ -285,6 +285,14 @@ TEST_F(CommandLine, ArgumentsThatNobodyTakesAreRefused) {
   EXPECT_EQ(refusal({"[x]"}), "unexpected argument '[x]'");
 }
 
+TEST_F(CommandLine, ASecondValueIsRefusedWithTheFlagThatTakesOne) {
+  command.positionals = {};
+  EXPECT_THAT(refusal({"-m", "run/", "other/"}), Names("'other/' ... -m takes one value"));
+  EXPECT_THAT(refusal({"-m", "run/", "run/"}), Names("'run/' ... -m takes one value"));
+  EXPECT_THAT(refusal({"--max-tokens", "5", "6"}), Names("'6' ... --max-tokens takes one value"));
+  EXPECT_EQ(refusal({"--lowercase", "a", "b"}), "unexpected argument 'a'");
+}
+
 TEST_F(CommandLine, TheCommandLineComesBeforeTheFileAndTheFileBeforeThePreset) {
   const std::string file = config_file("preset = \"large\"\ndropout = 0.2\nlowercase = true\n");
   configured({"-c", file, "--no-lowercase"});

@@ -26,6 +26,8 @@ TEST(DecodeConfig, WrongValuesNameTheirFlag) {
   EXPECT_THAT(message({.split_length = 0}), testing::HasSubstr("--split-length"));
   EXPECT_THAT(message({.sampling_topk = 3}), testing::HasSubstr("--sampling-topk: needs"));
   EXPECT_THAT(message({.sampling_topp = 0.5}), testing::HasSubstr("--sampling-topp: needs"));
+  EXPECT_THAT(message({.seed = 7}), testing::HasSubstr("--seed: needs"));
+  EXPECT_EQ(message({.sampling = true, .seed = 7}), "");
   EXPECT_THAT(message({.temperature = 0.5}), testing::HasSubstr("--temperature: needs"));
   EXPECT_THAT(message({.sampling = true, .temperature = 0}), testing::HasSubstr("--temperature"));
 }
@@ -60,6 +62,16 @@ TEST(AttentionHeads, ALayerCountsFromOneAndMinusOneIsTheLastButOne) {
   EXPECT_EQ((AttentionHeads{.layer = -1}.layer_of(6)), 5);
   EXPECT_EQ((AttentionHeads{.layer = -1}.layer_of(1)), 1) << "the only one";
   EXPECT_EQ(AttentionHeads{}.layer, DecodeConfig{}.attention_layer);
+}
+
+TEST(AttentionHeads, ALayerOrHeadThatTheModelLacksIsNamedBesideTheirNumber) {
+  const auto message = [](const AttentionHeads& heads, std::int64_t layers, std::int64_t of_each) {
+    return message_of<UsageError>([&] { heads.check(layers, of_each); });
+  };
+  EXPECT_EQ(message({.layer = 2, .head = 2}, 2, 2), "");
+  EXPECT_THAT(message({.layer = 7}, 1, 2), Names("--attention-layer 7 ... 1 layer"));
+  EXPECT_THAT(message({.layer = 7}, 6, 2), Names("--attention-layer 7 ... 6 layers"));
+  EXPECT_THAT(message({.head = 2}, 1, 1), Names("--attention-head 2 ... 1 head"));
 }
 
 TEST(DecodeConfig, EveryNumberButTheSeedHasARange) {

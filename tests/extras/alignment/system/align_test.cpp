@@ -115,6 +115,13 @@ TEST_F(Align, APairThatIsTooLongGetsNoLinksAndIsCounted) {
   EXPECT_THAT(result.errors, HasSubstr("1 pair with a side of more than 1,024 words"));
 }
 
+TEST_F(Align, UnitsThatAreLeftOutAreCounted) {
+  std::ofstream(folder_ / "broken.tsv") << "a cat\teine Katze\nno second column\n";
+  const ProcessResult result = align({"--pairs", folder_ / "broken.tsv"});
+  EXPECT_EQ(lines_of(result.output).size(), 1u);
+  EXPECT_THAT(result.errors, Names("broken.tsv ... 1 unit is left out ... line 2"));
+}
+
 TEST_F(Align, WrongUseIsRefused) {
   const auto expect_refusal = [&](const std::vector<std::string>& flags, const std::string& what) {
     const ProcessResult result = align(flags);
@@ -132,6 +139,14 @@ TEST_F(Align, WrongUseIsRefused) {
   const ProcessResult unequal = align({"--src", folder_ / "a.en", "--tgt", folder_ / "short"});
   EXPECT_EQ(unequal.exit_code, 1);
   EXPECT_THAT(unequal.errors, HasSubstr("short"));
+  std::ofstream(folder_ / "empty") << "";
+  std::ofstream(folder_ / "untranslated.po") << "msgid \"a cat\"\nmsgstr \"\"\n";
+  const ProcessResult empty = align({"--src", folder_ / "empty", "--tgt", folder_ / "empty"}),
+                      no_pairs = align({"--pairs", folder_ / "untranslated.po"});
+  EXPECT_EQ(empty.exit_code, 1);
+  EXPECT_THAT(empty.errors, Names("empty ... no lines"));
+  EXPECT_EQ(no_pairs.exit_code, 1);
+  EXPECT_THAT(no_pairs.errors, Names("untranslated.po ... no pairs"));
 }
 
 }  // namespace

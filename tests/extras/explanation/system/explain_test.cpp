@@ -130,8 +130,9 @@ TEST_F(Explain, AnErrorNamesTheWrongFlagOrText) {
   expect_failure({"-i", "-", "--target-file", "-", "-o", "-"}, 2,
                  "--input, --target-file ... standard input");
   expect_failure({"a cat"}, 2, "--output");
-  expect_failure({"a cat", "-o", "-", "--format", "svg", "--layer", "2"}, 2, "--layer 2");
-  expect_failure({"a cat", "-o", "-", "--format", "svg", "--head", "3"}, 2, "--head 3");
+  expect_failure({"a cat", "-o", "-", "--format", "svg", "--layer", "2"}, 2,
+                 "--layer 2 ... --kind cross ... 1 layer");
+  expect_failure({"a cat", "-o", "-", "--format", "svg", "--head", "3"}, 2, "--head 3 ... 2 heads");
   expect_failure({"a cat", "-o", "-", "--layer", "1"}, 2, "--layer ... --format svg");
   expect_failure({"a cat", "-o", "-", "--format", "svg", "--layer", "-1"}, 2,
                  "--layer -1 ... 1 ... 0");

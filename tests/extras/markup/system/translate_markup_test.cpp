@@ -53,6 +53,7 @@ TEST_F(Translate, TheNameOfTheInputChoosesTheMarkup) {
   const ProcessResult n_best = run(words({"--n-best", "2", "-i", in}));
   EXPECT_EQ(n_best.output, run(words({"--n-best", "2"}), page).output);
   EXPECT_THAT(n_best.errors, HasSubstr("--n-best"));
+  expect_one_error(run(words({"-i", folder_ / "missing.html"})), 1, "missing.html ... open");
 }
 
 /// Two messages of each format, which have two placeholders each.

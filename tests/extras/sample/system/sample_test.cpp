@@ -47,6 +47,8 @@ TEST(Sample, SixFilesAreWrittenWhoseSidesHaveAsManyLines) {
               std::count(german.begin(), german.end(), '\n'));
     EXPECT_NE(english, german);
   }
+  EXPECT_THAT(run({"sample", "-o", folder / "more", "--train-size", "1200"}).errors,
+              Names("1,200 training"));
   const std::string& train = files.at("train.en");
   EXPECT_EQ(std::count(train.begin(), train.end(), '\n'), 200);
 }
