@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/formatted_text.h"
+#include "base/utf8.h"
 #include "data/pair_format.h"
 
 namespace dragoman {
@@ -54,7 +56,11 @@ class TsvPairs : public LinePairs {
     if (first.size() == 1)
       throw Error(name,
                   ":1: has one column; a pair needs two, with a tab between (or is it plain "
-                  "text? then --train-src and --train-tgt take one file for each side)");
+                  "text? then each side is a file of its own, with its own flag)");
+    if (options.columns.empty() && looks_like_header(first))
+      facts.remark =
+          "line 1 looks like a header, but is read as a pair; --columns with the names of its "
+          "columns leaves it out";
     bool has_header = false;
     for (std::size_t side = 0; side < options.columns.size(); ++side) {
       const std::string& asked = options.columns[side];
@@ -66,6 +72,17 @@ class TsvPairs : public LinePairs {
       places_[side] = number ? *number - 1 : static_cast<std::size_t>(named - first.begin());
     }
     return has_header;
+  }
+
+  bool looks_like_header(const std::vector<std::string_view>& first) const {
+    const auto is_name = [](std::string_view column, std::initializer_list<std::string_view> names,
+                            const std::string& language) {
+      const std::string word = ascii_lower(column);
+      return std::ranges::find(names, word) != names.end() || language_name(word) != word ||
+             (!language.empty() && word == ascii_lower(language));
+    };
+    return is_name(first[0], {"source", "src"}, options.source_lang) &&
+           is_name(first[1], {"target", "tgt", "trg"}, options.target_lang);
   }
 
   std::array<std::size_t, 2> places_{0, 1};

@@ -287,6 +287,7 @@ std::string summary_of(const std::string& path, const PairFileFacts& facts) {
   if (facts.left_out > 0)
     text += join_text(", ", with_separators(facts.left_out), " left out (", facts.first_left_out,
                       facts.left_out > 1 ? ", ...)" : ")");
+  if (!facts.remark.empty()) text += "; " + facts.remark;
   return text;
 }
 

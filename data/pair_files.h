@@ -32,6 +32,7 @@ struct PairFileFacts {
   std::int64_t pairs = 0;
   std::int64_t left_out = 0;   ///< units that are broken, or lack a side
   std::string first_left_out;  ///< where and why: "line 17: no text in de"
+  std::string remark;          ///< on what may not be meant; "" if there is nothing to say
   LanguagePair languages;      ///< as the file or the options name them; "" if neither does
 };
 

@@ -55,6 +55,19 @@ std::string unit(const std::string& english, const std::string& german) {
          german + "</seg></tuv></tu>";
 }
 
+TEST_F(PairFilesTest, AFirstLineThatLooksLikeAHeaderIsRemarkedOn) {
+  for (const char* header : {"source\ttarget\tnote", "Src\ttrg", "en\tde"}) {
+    const std::string path = write("a.tsv", header + std::string("\none\teins\tx\n"));
+    EXPECT_EQ(read(path).size(), 2u) << header;
+    EXPECT_THAT(facts.remark, Names("line 1 ... --columns")) << header;
+  }
+  EXPECT_THAT(read(write("a.tsv", "source\ttarget\none\teins\n"), {"", "", {"source", "target"}}),
+              ElementsAre(Pair("one", "eins")));
+  EXPECT_EQ(facts.remark, "");
+  read(write("a.tsv", "the source\tdas Ziel\nno\tnein\n"));
+  EXPECT_EQ(facts.remark, "");
+}
+
 TEST_F(PairFilesTest, AMemoryGivesTheTextOfItsUnitsWithoutInlineCodes) {
   const std::string path = write(
       "memory.tmx",
@@ -251,6 +264,7 @@ TEST_F(PairFilesTest, AnArchiveOfOpusGivesItsTwoFiles) {
 TEST_F(PairFilesTest, CompressedFilesAndPipesAreRead) {
   const std::string packed = write("a.tsv.gz", kGzipped);  // one column
   EXPECT_THAT(fault(packed), Names("a.tsv.gz:1 ... one column"));
+  EXPECT_THAT(fault(packed), testing::Not(HasSubstr("--train-src"))) << "a flag of train alone";
   const std::string pipe = (folder / "pipe").string();
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   std::thread writer([&pipe] { std::ofstream(pipe) << "one\teins\n"; });

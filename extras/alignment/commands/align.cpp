@@ -171,6 +171,7 @@ class AlignedText {
     const PairFileFacts facts =
         read_pair_file(config.pairs, config.pair_options, take, [](std::int64_t) {});
     require_pairs(config.pairs, facts);
+    if (!facts.remark.empty()) log_warning(config.pairs + ": " + facts.remark);
     if (facts.left_out > 0)
       log_warning(join_text(config.pairs, ": ", counted(facts.left_out, "unit"),
                             facts.left_out == 1 ? " is left out and gets no line ("
