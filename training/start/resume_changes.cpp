@@ -47,6 +47,11 @@ bool is_same_file(const std::string& before, const std::string& now) {
   }
 }
 
+bool is_same_folder(const std::string& before, const std::string& now) {
+  std::error_code none;  // one of them does not exist
+  return std::filesystem::equivalent(before, now, none);
+}
+
 bool has_checksum(const std::string& model, const std::string& checksum) {
   try {
     return ModelFileReader(resolve_model_path(model)).checksum() == checksum;
@@ -73,6 +78,7 @@ std::vector<Remark> changed_fields(const std::vector<Field>& fields,
     if (before == remembered.end() || before->second == now) continue;
     if (field.info.name == "init-from" && is_same_model(before->second, now, initial_checksum))
       continue;
+    if (field.info.name == "output" && is_same_folder(before->second, now)) continue;
     const std::string change =
         join_text("changed: --", field.info.name, " ", before->second, " -> ", now);
     switch (field.info.on_resume) {

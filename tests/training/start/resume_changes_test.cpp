@@ -38,6 +38,18 @@ TEST(Resume, AnotherNameOfTheSameModelIsNotAChange) {
   }
 }
 
+TEST(Resume, AnotherNameOfTheSameRunFolderIsNotAChange) {
+  const ScratchFile file("file");
+  TrainConfig config;
+  config.output = file.path().parent_path().string();
+  const auto remembered = configuration_of(fields_of(config));
+  config.output += "/";
+  EXPECT_THAT(changes(config, remembered), ElementsAre());
+  config.output += "moved";
+  EXPECT_THAT(changes(config, remembered),
+              ElementsAre("changed: --output " + remembered.at("output") + " -> " + config.output));
+}
+
 TEST(Resume, TheInitialModelIsKnownByItsChecksumIfItHasMoved) {
   const ScratchFile moved("moved"), other("other");
   moved.write(SmallModel(9).bytes());
