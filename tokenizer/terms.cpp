@@ -93,6 +93,7 @@ Terms::Terms(const std::filesystem::path& file) {
 }
 
 Terms::Terms(const std::vector<std::pair<std::string, std::string>>& terms) {
+  std::map<std::string_view, std::string_view> known;
   for (const auto& [source, target] : terms) {
     if (strip(source).empty()) throw Error("terms: a term has no source");
     if (strip(target).empty())
@@ -100,6 +101,10 @@ Terms::Terms(const std::vector<std::pair<std::string, std::string>>& terms) {
     if (one_line(source) != source || one_line(target) != target)
       throw Error("terms: the term '", one_line(std::string(strip(source))),
                   "' has a NUL or a line end");
+    const auto [first, is_new] = known.try_emplace(strip(source), strip(target));
+    if (!is_new && first->second != strip(target))
+      throw Error("terms: '", first->first, "' has two target terms, '", first->second, "' and '",
+                  strip(target), "'; keep one of them");
     add(strip(source), strip(target));
   }
 }

@@ -37,13 +37,14 @@ class Terms {
   /// file and line.
   explicit Terms(const std::filesystem::path& file);
 
-  /// Source and target terms. Throws Error if one is blank, or has a NUL or a line end.
+  /// Source and target terms. Throws Error if one is blank, or has a NUL or a line end, or if a
+  /// source term has two target terms.
   explicit Terms(const std::vector<std::pair<std::string, std::string>>& terms);
 
   bool empty() const { return terms_.empty(); }
   /// The terms that `source` has as whole words. If several begin at one word, the longest counts;
   /// terms do not overlap. A source term without capitals is found in upper and lower case. Of
-  /// equal source terms, the first in the file counts. A word takes the time of some look-ups,
+  /// several that fit, the first counts. A word takes the time of some look-ups,
   /// however many terms begin with it.
   std::vector<RequiredText> find(std::string_view source) const;
 

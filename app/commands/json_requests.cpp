@@ -270,10 +270,13 @@ AlignmentFormat alignment_field(const std::vector<JsonMember>& request,
 Terms terms_field(const std::vector<JsonMember>& request) {
   const auto found = field(request, "terms");
   if (!found) return {};
-  std::vector<std::pair<std::string, std::string>> terms;
   if (!found->is_object()) throw Error("\"terms\" is not an object of source and target terms");
-  for (const auto& [source, target] : found->items())
-    terms.emplace_back(source, target.is_string() ? target.get<std::string>() : "");
+  std::vector<std::pair<std::string, std::string>> terms;
+  // `found` has lost the first of two terms with the same source.
+  for (const JsonMember& term : members_of(find_member(request, "terms")->value).members) {
+    const auto target = nlohmann::json::parse(term.value);
+    terms.emplace_back(term.key, target.is_string() ? target.get<std::string>() : "");
+  }
   return Terms(terms);
 }
 

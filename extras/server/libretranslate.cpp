@@ -97,7 +97,11 @@ std::shared_ptr<const Demands> parse_terms(const RequestFields& fields) {
     terms.emplace_back(source, target);
   }
   if (terms.empty()) return nullptr;
-  return std::make_shared<const Demands>(Demands{.terms = Terms(terms)});
+  try {
+    return std::make_shared<const Demands>(Demands{.terms = Terms(terms)});
+  } catch (const Error& error) {
+    refuse(join_text("Invalid request: ", error.what()));
+  }
 }
 
 /// Characters of the texts, and of the terms that are looked for in them.

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "tests/names.h"
 #include "tests/tokenizer/sample_text.h"
 
 namespace dragoman {
@@ -56,6 +57,14 @@ TEST(Terms, ABlankTermAndOneOfSeveralLinesAreRefused) {
     EXPECT_THROW(Terms{pairs}, Error) << pairs.front().second;
 }
 
+TEST(Terms, ASourceTermWithTwoTargetTermsIsRefused) {
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+  const auto message = [](const Pairs& pairs) { return message_of<Error>([&] { Terms{pairs}; }); };
+  EXPECT_THAT(message({{"man", "Mann"}, {"dog", "Hund"}, {" man", "Herr"}}),
+              Names("'man' ... 'Mann' ... 'Herr'"));
+  EXPECT_EQ(message({{"man", "Mann"}, {"man", "Mann "}, {"Man", "Herr"}}), "");
+}
+
 TEST(Terms, TermsAreFoundInTextWithoutSpaces) {
   const Terms terms(written("東京\tTokyo\n"));
   EXPECT_THAT(texts(terms.find("私は東京に住む")), ElementsAre("Tokyo"));
@@ -66,7 +75,6 @@ TEST(Terms, TheLongestTermWhoseSpellingAndEndFitCounts) {
                      {"a b cd", "2"},
                      {"A b", "3"},
                      {"a", "4"},
-                     {"a", "5"},
                      {"NATO", "6"},
                      {"nato", "7"},
                      {"ab", "8"},

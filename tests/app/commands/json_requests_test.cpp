@@ -171,6 +171,13 @@ TEST_F(JsonRequestsTest, ATermIsOfOneLineWithoutNul) {
   }
 }
 
+TEST_F(JsonRequestsTest, ASourceTermHasOneTargetTerm) {
+  const std::string answer = ask(R"({"text":"a","terms":{"man":"Mann","ma\u006e":"Herr"}})");
+  EXPECT_THAT(json::parse(answer)["error"].get<std::string>(),
+              Names("'man' ... 'Mann' ... 'Herr'"));
+  EXPECT_FALSE(json::parse(ask(R"({"text":"a","terms":{"a":"b","a":"b"}})")).contains("error"));
+}
+
 }  // namespace
 
 }  // namespace dragoman

@@ -188,6 +188,16 @@ TEST(LibreTranslate, TermsCountAmongTheCharacters) {
       << "before the terms are read";
 }
 
+TEST(LibreTranslate, ASourceTermHasOneTargetTerm) {
+  TableServer table({"en-de"});
+  json body = {{"q", "one"}, {"source", "en"}, {"target", "de"}, {"terms", "one=two\none=two"}};
+  EXPECT_EQ(table.post("/translate", body).status, 200);
+  body["terms"] = "one=two\none=three";
+  const HttpResponse refused = table.post("/translate", body);
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(error_of(refused), Names("'one' ... 'two' ... 'three'"));
+}
+
 TEST(LibreTranslate, ATextOfAsManyCharactersAsTheLimitIsDetected) {
   TableServer table({"en-de"}, {.limits = {.characters = 5}});
   EXPECT_EQ(table.post("/detect", {{"q", "Hello"}}).status, 200);
