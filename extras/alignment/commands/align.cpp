@@ -49,8 +49,8 @@ struct AlignConfig {
     field("tgt", target, "their translations, line for line; - for standard input",
           {.aliases = "target,trg", .placeholder = "FILE"});
     field("pairs", pairs,
-          "text with both sides in one file, in place of --src and --tgt: TMX, XLIFF, TSV, JSON "
-          "lines, or a zip archive of OPUS",
+          "text with both sides in one file, in place of --src and --tgt: TMX, XLIFF, PO, TSV, "
+          "JSON lines, or a zip archive of OPUS",
           {.placeholder = "FILE"});
     field("source-lang", pair_options.source_lang,
           "language of the source in a file of --pairs that has several, for example en or en-GB",
