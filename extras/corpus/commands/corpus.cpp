@@ -338,8 +338,17 @@ int survey(const CorpusOptions& options, CorpusFilters filters) {
   return 0;
 }
 
-int run(const CorpusOptions& options) {
+/// --clean measure trains models.
+void require_training(const CorpusOptions& options, const Invocation& invocation) {
+  if (options.clean == "measure" && invocation.command_line.starts_with("dragoman-lite "))
+    throw UsageError(
+        "--clean measure: needs train, which is a command of dragoman; dragoman-lite has none that "
+        "needs LibTorch");
+}
+
+int run(const CorpusOptions& options, const Invocation& invocation) {
   options.check();
+  require_training(options, invocation);
   check_outputs(options);
   limit_cores(threads_to_use(options.threads));
   try {
@@ -351,15 +360,17 @@ int run(const CorpusOptions& options) {
 
 Command corpus_command() {
   const auto options = std::make_shared<CorpusOptions>();
+  const auto invocation = std::make_shared<Invocation>();
   return {.name = "corpus",
           .summary = "show what is wrong with a parallel text, and clean it",
           .fields = fields_of(*options),
           .positionals = {"train"},
           .short_flags = {{"o", "output"}},
-          .run = [options] { return run(*options); },
+          .run = [options, invocation] { return run(*options, *invocation); },
           .examples = {"corpus --source train.en --target train.de --html corpus.html",
                        "corpus opus.zip --source-lang en --target-lang de --valid valid.tsv",
-                       "corpus --source train.en --target train.de --clean safe -o clean/"}};
+                       "corpus --source train.en --target train.de --clean safe -o clean/"},
+          .invocation = invocation};
 }
 
 /// The command that looks at the text of a training.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -168,6 +169,17 @@ TEST_F(Corpus, FiltersAreMeasuredByShortRuns) {
               Names("safe cannot be told from no filter ... BLEU ... 1 run of 2 updates each"));
   EXPECT_THAT(read_file(folder_ / "measured/strict/cut.tsv"), HasSubstr("train.en\t41\tnumbers"));
   expect_one_error(look({"--json", "-"}), 2, "--json");
+}
+
+TEST_F(Corpus, TheProgramThatCannotTrainMeasuresNothing) {
+  std::vector<std::string> words = files_;
+  words.insert(words.begin(), kLiteProgram);
+  for (const std::string word : {"--clean", "measure", "-o"}) words.push_back(word);
+  words.insert(words.end(), {folder_ / "m", "--valid-src", folder_ / "train.en", "--valid-tgt",
+                             folder_ / "train.de"});
+  Process process(CommandWords{words});
+  expect_one_error(process.wait(), 2, "--clean measure ... train ... dragoman-lite ... LibTorch");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "m"));
 }
 
 TEST_F(Corpus, FlagsThatDoNotGoTogetherAreRefused) {
