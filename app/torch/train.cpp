@@ -201,14 +201,16 @@ void print_line(std::string name, const std::string& value) {
   std::cout << name << value << '\n';
 }
 
-void print_memory(const MemoryPlan& memory, torch::Device device, bool averages) {
+void print_memory(const RunPlan& plan, torch::Device device, bool averages) {
+  const MemoryPlan& memory = plan.memory;
   const auto part = [](const char* name, std::int64_t bytes) {
     if (bytes > 0) print_line(join_text("  ", name), bytes_text(bytes));
   };
   print_line("memory", device.is_cpu()
-                           ? join_text(bytes_text(memory.total()), "; ",
+                           ? join_text(bytes_text(plan.resident + memory.total()), "; ",
                                        bytes_text(available_memory()), " are free")
                            : bytes_text(memory.total() - memory.activations) + " and activations");
+  if (device.is_cpu()) part("program and text", plan.resident);
   part(averages ? "weights, and their average" : "weights", memory.weights);
   part("moments", memory.moments);
   part("gradients", memory.gradients);
@@ -226,7 +228,7 @@ void print_plan(const TrialSettings& settings) {
   if (settings.ranks > 1)
     print_line("ranks", join_text(settings.ranks, "; memory and speed are of one"));
   print_line("--max-tokens", with_separators(settings.config.max_tokens));
-  print_memory(plan.memory, settings.device, settings.config.ema > 0);
+  print_memory(plan, settings.device, settings.config.ema > 0);
   print_line("target pieces per second",
              join_text(whole(plan.usual.target_tokens_per_second), "; ",
                        whole(plan.longest.target_tokens_per_second), " on the longest sentences"));

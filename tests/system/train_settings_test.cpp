@@ -206,8 +206,9 @@ ProcessResult plan(const std::vector<std::string>& command, const std::string& t
 TEST_F(TrainPlan, APlanGivesMemorySpeedTimeAndDiskAndLeavesNoFile) {
   const auto planned = plan(command("planned"), path("temporary"));
   EXPECT_EQ(planned.exit_code, 0) << planned.errors;
-  for (const char* line : {"\nparameters ", "\nmemory ", "\n  activations ",
-                           "\ntarget pieces per second ", "\nupdate ", "for 60 updates", "\ndisk "})
+  for (const char* line :
+       {"\nparameters ", "\nmemory ", "\n  program and text ", "\n  activations ",
+        "\ntarget pieces per second ", "\nupdate ", "for 60 updates", "\ndisk "})
     EXPECT_THAT("\n" + planned.output, HasSubstr(line));
   EXPECT_FALSE(std::filesystem::exists(path("planned")));
   EXPECT_TRUE(std::filesystem::is_empty(path("temporary")));

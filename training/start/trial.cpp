@@ -287,8 +287,9 @@ std::int64_t most_checkpoints(const TrainConfig& config) {
 
 RunPlan plan_run(const TrialSettings& settings) {
   const TrainConfig& config = settings.config;
-  Trial trial(settings);
   RunPlan plan;
+  plan.resident = resident_memory();
+  Trial trial(settings);
   plan.parameters = trial.layout().parameters();
   plan.longest = trial.longest_batch(config.max_tokens);
   plan.usual = trial.usual_batches(config.max_tokens);

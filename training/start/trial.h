@@ -140,6 +140,7 @@ struct MemoryPlan {
 struct RunPlan {
   std::int64_t parameters = 0;
   MemoryPlan memory;
+  std::int64_t resident = 0;  ///< bytes that the program and its text took before, besides `memory`
   BatchCost usual, longest;
   double updates_per_epoch = 0;
   double seconds_per_update = 0;
