@@ -14,6 +14,7 @@
 #include <fstream>
 
 #include "base/bytes.h"
+#include "base/compressed_text.h"
 #include "base/error.h"
 #include "model/file/run_folder.h"
 
@@ -94,6 +95,10 @@ void check_text_output(std::string_view flag, const std::string& path,
   check_output(flag, path, inputs);
   if (!is_stream(path) && is_safetensors(path))
     throw UsageError(flag, ": ", path, " is a model; name another file");
+  const std::string name = fs::path(path).filename().string();
+  if (!is_stream(path) && plain_name(path) != name)
+    throw UsageError(flag, ": text is not written compressed; name ", plain_name(path), ", not ",
+                     name);
 }
 
 void check_model_output(std::string_view flag, const std::string& path,

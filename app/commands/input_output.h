@@ -39,7 +39,8 @@ bool same_file(const std::string& a, const std::string& b);
 void check_output(std::string_view flag, const std::string& path,
                   const std::vector<std::string>& inputs);
 
-/// The same check for text. Text never replaces a model file, nor any other safetensors file.
+/// The same check for text. Text never replaces a model file, nor any other safetensors file, and
+/// its name has no ending of compressed text (.gz, .zst, .xz).
 void check_text_output(std::string_view flag, const std::string& path,
                        const std::vector<std::string>& inputs);
 

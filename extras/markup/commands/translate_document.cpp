@@ -154,6 +154,17 @@ std::string_view flag_of_lines(const TranslateConfig& config) {
   return files.alignment == AlignmentFormat::None ? "" : "--alignment";
 }
 
+/// In lower case, with its dot, without that of compressed text: ".html" for "PAGE.HTML.gz".
+std::string ending_of(std::string_view path) {
+  const std::string name = plain_name(std::string(path));
+  return ascii_lower(name.substr(std::min(name.rfind('.'), name.size())));
+}
+
+bool is_markdown(std::string_view path) {
+  const std::string ending = ending_of(path);
+  return ending == ".md" || ending == ".markdown";
+}
+
 /// The format that the flags or, without --markup, the name of the input chooses.
 MarkupFormat chosen_format(MarkupChoice choice, const TranslateConfig& config) {
   if (choice != MarkupChoice::ByName)
@@ -161,8 +172,10 @@ MarkupFormat chosen_format(MarkupChoice choice, const TranslateConfig& config) {
                                      static_cast<int>(MarkupChoice::None));
   const std::string& input = config.files.input;
   const MarkupFormat format = format_of_name(input);
-  if (format == MarkupFormat::None) return format;
   const std::string_view flag = flag_of_lines(config);
+  if (flag.empty() && is_markdown(input))
+    log_info(input + ": is read as lines; --markup markdown reads it as one document");
+  if (format == MarkupFormat::None) return format;
   const std::string_view name = names_of(MarkupFormat())[static_cast<std::size_t>(format)];
   std::error_code none;
   if (std::filesystem::exists(input, none))
@@ -197,8 +210,8 @@ MarkupFormat format_of_name(std::string_view name) {
   using enum MarkupFormat;
   static constexpr std::pair<std::string_view, MarkupFormat> kEndings[] = {
       {".html", Html}, {".htm", Html}, {".xml", Xml}, {".xlf", Xml}, {".xliff", Xml},
-      {".srt", Srt},   {".vtt", Vtt},  {".po", Po},   {".pot", Po}};
-  const std::string ending = ascii_lower(name.substr(std::min(name.rfind('.'), name.size())));
+      {".tmx", Xml},   {".srt", Srt},  {".vtt", Vtt}, {".po", Po},   {".pot", Po}};
+  const std::string ending = ending_of(name);
   const auto* const known =
       std::ranges::find(kEndings, ending, [](const auto& each) { return each.first; });
   return known == std::end(kEndings) ? None : known->second;

@@ -33,7 +33,7 @@ struct MarkupFiles {
     field("markup", choice,
           "the input is one document: a page (html), XML, subtitles (srt, vtt), messages (po) or "
           "Markdown; its texts are translated, and its tags stay with their words; by-name: if the "
-          "name of --input ends in .html, .htm, .xml, .xlf, .xliff, .srt, .vtt, .po or .pot");
+          "name of --input ends in .html, .htm, .xml, .xlf, .xliff, .tmx, .srt, .vtt, .po or .pot");
     field(
         "ignore-tags", ignore_tags,
         "elements that are kept as they are, besides scripts, code and those with translate=\"no\"",

@@ -67,6 +67,13 @@ TEST_F(OutputFile, AnOutputNeedsAnExistingFolderAndIsNotAFolderItself) {
   }
 }
 
+TEST_F(OutputFile, TextIsNotWrittenUnderANameOfCompressedText) {
+  for (const std::string ending : {".gz", ".zst", ".xz"})
+    EXPECT_THAT(refusal([&] { check_text_output("--output", path("a.de" + ending), {}); }),
+                Names("--output ... a.de ... a.de" + ending));
+  check_text_output("--output", path("a.gz.de"), {});
+}
+
 TEST_F(OutputFile, NoFileOfARunIsReplaced) {
   const auto said = [this](const std::string& name) {
     return refusal([&] { check_output("--output", path(name), {}); });

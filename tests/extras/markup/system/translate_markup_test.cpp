@@ -56,6 +56,16 @@ TEST_F(Translate, TheNameOfTheInputChoosesTheMarkup) {
   expect_one_error(run(words({"-i", folder_ / "missing.html"})), 1, "missing.html ... open");
 }
 
+TEST_F(Translate, MarkdownIsReadAsLinesAndAMessageNamesItsFlag) {
+  const std::string text = "# the cat\n", in = folder_ / "README.md";
+  write_file(in, text);
+  const ProcessResult lines = run(words({"-i", in}));
+  EXPECT_EQ(lines.output, run(words({}), text).output);
+  EXPECT_THAT(lines.errors, HasSubstr("--markup markdown"));
+  EXPECT_THAT(run(words({"--markup", "none", "-i", in})).errors,
+              testing::Not(HasSubstr("--markup markdown")));
+}
+
 /// Two messages of each format, which have two placeholders each.
 std::string catalogue_of_formats() {
   std::string po =
