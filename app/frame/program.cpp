@@ -160,7 +160,10 @@ std::string overview(const Program& program, const std::vector<Command>& command
   }
   return text + join_text("\nExample:\n", example_of(program, commands), '\n', program.name,
                           " COMMAND --help shows all flags of a command, ", program.name,
-                          " --version the version.\n");
+                          " --version the version.\n", program.name,
+                          " help COMMAND FLAG explains a flag.\n", program.name,
+                          " completion bash|zsh|fish writes a script that completes commands.\n",
+                          program.name, " manual [COMMAND] writes a page for man(1).\n");
 }
 
 std::string command_help(std::string_view program, const Command& command) {

@@ -45,6 +45,8 @@ TEST(Program, TheHelpNamesTheCommandsAndHowToBegin) {
   EXPECT_THAT(commands(), testing::IsSupersetOf({"train", "translate", "evaluate", "score",
                                                  "average", "quantize", "inspect"}));
   EXPECT_THAT(bare.output, HasSubstr("dragoman train --train-src"));
+  for (const char* word : {"help", "completion", "manual"})
+    EXPECT_THAT(bare.output, HasSubstr(std::string("\ndragoman ") + word + " "));
   EXPECT_EQ(run({"--help"}).output, bare.output);
   EXPECT_EQ(run({"-h"}).output, bare.output);
   EXPECT_EQ(run({"help"}).output, bare.output);
