@@ -149,7 +149,7 @@ int run(const QuantizeConfig& config, const Invocation& invocation) {
   const std::size_t size = write_quantized(model, config.output, kept, invocation.command_line);
   log_info(join_text(config.output, ": ", bytes_text(static_cast<std::int64_t>(size)), " (",
                      model.path().string(), " has ",
-                     bytes_text(static_cast<std::int64_t>(model.size()))));
+                     bytes_text(static_cast<std::int64_t>(model.size())), ")"));
   return 0;
 }
 

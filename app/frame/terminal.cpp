@@ -187,7 +187,8 @@ std::string progress_bar(const ProgressState& state, int columns) {
 }
 
 std::string progress_text(const ProgressState& state) {
-  return state.title + ": " + joined(fields_of(state).in_order(), ", ");
+  const std::string fields = joined(fields_of(state).in_order(), ", ");
+  return fields.empty() ? state.title : state.title + ": " + fields;
 }
 
 void RateEstimate::observe(double seconds, std::int64_t done) {

@@ -184,8 +184,9 @@ void log_survey(const TextSurvey& survey, const std::string& examination) {
       "have the source of an earlier pair, with another target");
   add(survey.repeated_target, "has the target of an earlier pair, with another source",
       "have the target of an earlier pair, with another source");
-  log_info(join_text("pairs that look wrong: ", kinds.empty() ? "none" : joined(kinds, ", "),
-                     examination.empty() ? "" : "; to look closer: " + examination));
+  log_info(
+      join_text("pairs that look wrong: ", kinds.empty() ? "none" : joined(kinds, ", "),
+                kinds.empty() || examination.empty() ? "" : "; to look closer: " + examination));
 }
 
 void warn_of_changed_targets(const PreparedData& data) {

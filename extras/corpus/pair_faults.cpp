@@ -116,7 +116,7 @@ FaultSet CorpusFilters::faults_to_cut() const {
       const std::string near =
           nearest_name(name, std::vector<std::string>(kNames.begin(), kNames.end()));
       throw UsageError("cut: there is no fault ", name,
-                       near.empty() ? std::string() : "; is it " + near + "?");
+                       near.empty() ? std::string() : "; did you mean " + near + "?");
     }
     faults.add(static_cast<PairFault>(found - kNames.begin()));
   }

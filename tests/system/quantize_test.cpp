@@ -47,6 +47,7 @@ TEST_F(Quantize, TheFileTranslatesAsTheModelDoesInInt8) {
   const ProcessResult result = quantize({});
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_THAT(result.errors, HasSubstr("int8.safetensors: "));
+  EXPECT_TRUE(result.errors.ends_with("B)\n")) << result.errors;
   EXPECT_EQ(lines_of(translated("int8.safetensors", {})).size(), 6u);
   EXPECT_EQ(translated("int8.safetensors", {}), translated("int8.safetensors", {"--threads", "2"}));
   EXPECT_THAT(run({"inspect", path("int8.safetensors")}).output, HasSubstr("F32, I8"));

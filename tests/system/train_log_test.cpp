@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "base/files.h"
@@ -119,6 +120,24 @@ TEST_F(TrainLog, PairsThatMayNotBeMeantForTrainingAreNamedWithTheData) {
                                              ".*\\(lines 10, 20, 30, 40, 50, \\.\\.\\.\\)"));
   EXPECT_THAT(errors, HasSubstr("dragoman corpus --source " + path("copies.en") + " --target " +
                                 path("copies.de") + " --valid-src " + sample("valid.en")));
+}
+
+TEST_F(TrainLog, NothingIsToBeLookedAtIfNoPairLooksWrong) {
+  std::istringstream sources(read_file(sample("train.en"))), targets(read_file(sample("train.de")));
+  std::set<std::string> seen;
+  std::string source, target;
+  for (std::string from, to; std::getline(sources, from) && std::getline(targets, to);) {
+    if (!seen.insert(to).second) continue;
+    source += from + "\n";
+    target += to + "\n";
+  }
+  write_file(path("sound.en"), source);
+  write_file(path("sound.de"), target);
+  auto words = command("sound", {"--max-updates", "1"});
+  for (auto word = words.begin(); word != words.end(); ++word)
+    for (const std::string side : {"en", "de"})
+      if (*word == sample("train." + side)) *word = path("sound." + side);
+  EXPECT_THAT(run(words, "", kLimit).errors, HasSubstr("look wrong: none\n"));
 }
 
 }  // namespace

@@ -181,6 +181,17 @@ TEST(ProgressBar, StepsWithoutAUnitHaveNoRate) {
             "tokenizer: 50 %, 7/14, 0:01 left");
 }
 
+TEST(ProgressText, ATitleThatStandsAloneHasNoColon) {
+  EXPECT_EQ(progress_text({.title = "training the tokenizer",
+                           .unit = "",
+                           .done = 0,
+                           .total = 0,
+                           .per_second = 0,
+                           .outlook = "",
+                           .status = ""}),
+            "training the tokenizer");
+}
+
 TEST(RateEstimate, TheRateOfASteadyPaceIsExact) {
   RateEstimate rate;
   for (int second = 0; second < 100; ++second) rate.observe(second, 1000 + 7 * second);

@@ -123,7 +123,8 @@ TEST_F(Corpus, AFileOfFiltersIsWrittenAndReadWithItsChanges) {
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_THAT(result.errors, Names("98 ... numbers 2"));
   write_file(file, "cut = [\"number\"]\n");
-  expect_one_error(look({"--clean", file, "-o", folder_ / "clean"}), 2, "number ... numbers");
+  expect_one_error(look({"--clean", file, "-o", folder_ / "clean"}), 2,
+                   "number ... did you mean numbers?");
   write_file(file, "near-copy = 2\n");
   expect_one_error(look({"--clean", file, "-o", folder_ / "clean"}), 2,
                    "filters.toml ... near-copy");

@@ -63,6 +63,14 @@ TEST(Sample, TheCorpusIsTheSameForTheSameSeedAndOverwritesItself) {
   EXPECT_EQ(sample(folder / "a"), first);
 }
 
+TEST(Sample, LargeCountsHaveSeparators) {
+  const TemporaryFolder folder;
+  const ProcessResult result =
+      run({"sample", "-o", folder / "a", "--train-size", "1200", "--valid-size", "1100"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.errors, Names("1,200 training ... 1,100 validation"));
+}
+
 TEST(Sample, NoOtherFileIsReplaced) {
   const TemporaryFolder folder;
   const Files first = sample(folder / "a");
