@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "app/frame/command_line.h"
@@ -186,18 +187,53 @@ std::string command_help(std::string_view program, const Command& command) {
   return text;
 }
 
+namespace {
+
+/// A flag's name as a list of fields has it: without dashes at its beginning.
+std::string name_of_flag(const std::string& word) {
+  return with_hyphens(word.substr(std::min(word.find_first_not_of('-'), word.size())));
+}
+
+/// Found by name, alias or letter; null if the command has no such flag.
+const Field* flag_called(const Command& command, const std::vector<Field>& fields,
+                         const std::string& name) {
+  const auto letter = command.short_flags.find(name);
+  return find_field(fields, letter == command.short_flags.end() ? name : letter->second);
+}
+
+/// The lines of command_help() for a flag, after the names of the commands that have it so; empty
+/// if none has it.
+std::string flag_of_any_command(const std::vector<Command>& commands, const std::string& word) {
+  std::vector<std::pair<std::string, std::string>> found;  // lines, names of commands
+  for (const Command& command : commands) {
+    CommonConfig common;
+    const std::vector<Field> fields = all_fields(command, common);
+    const Field* field = flag_called(command, fields, name_of_flag(word));
+    if (field == nullptr) continue;
+    const std::string lines = flag_lines(command, *field);
+    const auto same = std::ranges::find(found, lines, &std::pair<std::string, std::string>::first);
+    if (same == found.end())
+      found.emplace_back(lines, command.name);
+    else
+      same->second += ", " + command.name;
+  }
+  std::string text;
+  for (const auto& [lines, names] : found)
+    text += join_text(text.empty() ? "" : "\n", wrapped(names + ":", 0), '\n', lines);
+  return text;
+}
+
+}  // namespace
+
 std::string flags_help(const Command& command, const std::vector<std::string>& names) {
   CommonConfig common;
   const std::vector<Field> fields = all_fields(command, common);
   std::string text;
-  for (const std::string& name : names) {
-    const std::string word =
-        with_hyphens(name.substr(std::min(name.find_first_not_of('-'), name.size())));
-    const auto letter = command.short_flags.find(word);
-    const Field* field =
-        find_field(fields, letter == command.short_flags.end() ? word : letter->second);
+  for (const std::string& word : names) {
+    const std::string name = name_of_flag(word);
+    const Field* field = flag_called(command, fields, name);
     if (field == nullptr)
-      throw UsageError(command.name, " has no flag --", word, suggestion(word, "--", fields));
+      throw UsageError(command.name, " has no flag --", name, suggestion(name, "--", fields));
     text += flag_lines(command, *field);
   }
   return text;
@@ -296,7 +332,12 @@ std::vector<std::string> words_after_help(const std::vector<std::string>& argume
 
 int run(const Program& program, std::vector<std::string> arguments) {
   if (arguments.empty()) arguments = {"--help"};
-  while (arguments.front() == "help") {  // "help COMMAND FLAG" is "COMMAND --help FLAG"
+  const auto asks_about_a_word = [&] {
+    return (arguments.front() == "--help" || arguments.front() == "-h") && arguments.size() > 1 &&
+           !arguments[1].starts_with('-');
+  };
+  // "help COMMAND FLAG" and "--help COMMAND FLAG" are "COMMAND --help FLAG".
+  while (arguments.front() == "help" || asks_about_a_word()) {
     arguments.erase(arguments.begin());
     arguments.insert(arguments.begin() + (arguments.empty() ? 0 : 1), "--help");
   }
@@ -318,6 +359,12 @@ int run(const Program& program, std::vector<std::string> arguments) {
   if (name == "manual") {
     std::cout << manual_page(program, commands, subject);
     return kDone;
+  }
+  if (subject == "--help" && std::ranges::find(commands, name, &Command::name) == commands.end()) {
+    if (const std::string text = flag_of_any_command(commands, name); !text.empty()) {
+      std::cout << text;
+      return kDone;
+    }
   }
   const Command& command = command_called(program, commands, name);
   const Call call = configure(program.name, command, {arguments.begin() + 1, arguments.end()});

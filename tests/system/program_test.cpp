@@ -51,6 +51,7 @@ TEST(Program, TheHelpNamesTheCommandsAndHowToBegin) {
   EXPECT_EQ(run({"-h"}).output, bare.output);
   EXPECT_EQ(run({"help"}).output, bare.output);
   EXPECT_EQ(run({"help", "translate"}).output, run({"translate", "--help"}).output);
+  EXPECT_EQ(run({"--help", "translate"}).output, run({"translate", "--help"}).output);
   expect_one_line(run({"help", "trian"}), 2, "dragoman: error: ... trian");
 }
 
@@ -132,6 +133,16 @@ TEST(Program, TheNameOfAFlagAfterHelpAsksForThatFlagAlone) {
   EXPECT_EQ(run({"help", "translate", "beam-size"}).output, one.output);
   expect_one_line(run({"translate", "--help", "beam-siez"}), 2,
                   "dragoman: error: ... --beam-siez ... --beam-size");
+}
+
+TEST(Program, HelpWithoutACommandTellsWhichCommandsHaveAFlag) {
+  const std::string lr = run({"train", "--help", "lr"}).output;
+  EXPECT_EQ(run({"--help", "lr"}).output, "train:\n" + lr);
+  EXPECT_EQ(run({"help", "--lr"}).output, "train:\n" + lr);
+  const std::string model = run({"--help", "model"}).output;
+  for (const char* command : {"translate", "serve"})
+    EXPECT_THAT(model, HasSubstr(run({command, "--help", "model"}).output)) << command;
+  expect_one_line(run({"--help", "lrr"}), 2, "dragoman: error: ... lrr");
 }
 
 TEST(Program, EachCommandRefusesAnUnknownFlagInOneLine) {
