@@ -5,7 +5,6 @@
 
 #include "base/formatted_text.h"
 #include "base/utf8.h"
-#include "tokenizer/train_tokenizer.h"
 
 namespace dragoman {
 

@@ -20,6 +20,10 @@ std::optional<unsigned char> byte_of_piece(std::string_view piece) {
   return number_from<unsigned char>(piece.substr(3, 2), 16);
 }
 
+bool is_reserved_piece(std::string_view piece) {
+  return piece == "<unk>" || piece == "<s>" || piece == "</s>" || byte_of_piece(piece).has_value();
+}
+
 struct Tokenizer::Impl {
   std::string model_bytes;
   sentencepiece::SentencePieceProcessor processor;

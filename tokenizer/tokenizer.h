@@ -82,6 +82,9 @@ inline constexpr std::string_view kSpaceMark = "\u2581";  ///< "▁", a space in
 /// character that has no piece of its own as such pieces.
 std::optional<unsigned char> byte_of_piece(std::string_view piece);
 
+/// Whether every vocabulary has the piece: a special one or a byte.
+bool is_reserved_piece(std::string_view piece);
+
 // ---- the two sides of a model ----
 
 /// The tokens that end the sentences of the two sides.

@@ -429,10 +429,6 @@ TextRule text_rule(const TokenizerConfig& config, TextSide side) {
 
 }  // namespace
 
-bool is_reserved_piece(std::string_view piece) {
-  return piece == "<unk>" || piece == "<s>" || piece == "</s>" || byte_of_piece(piece).has_value();
-}
-
 void TokenizerConfig::check() const {
   const auto symbols = std::ssize(user_symbols);
   if (vocab_size <= kReservedPieces + symbols)

@@ -15,9 +15,6 @@ namespace dragoman {
 enum class TokenizerType { Unigram, Bpe };
 constexpr std::array<std::string_view, 2> names_of(TokenizerType) { return {"unigram", "bpe"}; }
 
-/// Whether every vocabulary has the piece: a special one or a byte.
-bool is_reserved_piece(std::string_view piece);
-
 struct TokenizerConfig {
   std::int64_t vocab_size = 8000;
   TokenizerType type = TokenizerType::Unigram;

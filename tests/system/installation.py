@@ -22,6 +22,9 @@ def check(program, prefix):
     torch = [line.split(" => ")[1].rpartition(" (")[0] for line in libraries.splitlines() if "torch" in line]
     assert all(path.startswith(str(moved)) or str(moved) in str(pathlib.Path(path).resolve()) for path in torch), torch
     assert bool(torch) == (program == "dragoman"), libraries
+    # The static program of a release has no trainer to link.
+    symbols = subprocess.run(["nm", "-D", "--undefined-only", moved / "bin" / program], **TEXT).stdout
+    assert ("SentencePieceTrainer" in symbols) == (program == "dragoman"), symbols
 
     share = moved / "share"
     overview = subprocess.run([moved / "bin" / program, "--help"], env={}, **TEXT).stdout
