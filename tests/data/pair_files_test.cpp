@@ -225,8 +225,7 @@ TEST_F(PairFilesTest, ColumnsAreTakenByNumberOrByName) {
   EXPECT_THAT(read(write("b.tsv", "one\teins\n")), ElementsAre(Pair("one", "eins")));
   EXPECT_THAT(fault(path, {"", "", {"en", "fr"}}), Names("a.tsv:1 ... fr"));
   EXPECT_THAT(fault(path, {"", "", {"0", "1"}}), Names("a.tsv ... column 0 ... --columns"));
-  EXPECT_THAT(fault(write("c.txt", "one\ntwo\n")),
-              Names("c.txt:1 ... --train-src ... --train-tgt"));
+  EXPECT_THAT(fault(write("c.txt", "one\ntwo\n")), Names("c.txt:1 ... one column ... each side"));
 }
 
 TEST_F(PairFilesTest, FieldsOfJsonLinesAreTaken) {

@@ -240,7 +240,7 @@ TEST_F(ReadCtranslate2, AnImpossibleNumberOfHeadsIsRefused) {
     if (number == "\0\0\0\x40"s)
       EXPECT_EQ(error(), "no error") << "2.0";
     else
-      EXPECT_THAT(error(), HasSubstr("coder/num_heads: is not a"));
+      EXPECT_THAT(error(), HasSubstr("coder/num_heads: is not"));
   }
 }
 
