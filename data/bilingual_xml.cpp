@@ -255,8 +255,8 @@ class XmlPairs : public PairFormat {
   /// Where the parser stopped, in the bytes that it was given last.
   std::int64_t fault_offset() const { return XML_GetCurrentByteIndex(parser_) - fed_; }
 
-  /// Reports the unit that the parser could not read, unless all that is wrong is the missing end
-  /// of a file in which a fault was found before.
+  /// Reports the unit that the parser could not read. Does nothing if the file has had a fault and
+  /// now only lacks its end.
   void give_up_unit() {
     const std::int64_t line = current_line();
     const char* fault = XML_ErrorString(XML_GetErrorCode(parser_));

@@ -160,8 +160,8 @@ void log_totals(const Totals& totals, double seconds) {
              {"seconds", seconds}});
 }
 
-/// Warns of translations that the model cannot write: it scores the text that its tokenizer makes
-/// of them instead.
+/// Warns of translations that the model cannot write: instead of them it scores the text that its
+/// tokenizer makes.
 void warn_of_changed_lines(const Tokenizer& target, const std::vector<std::string>& lines) {
   const ChangedLines changed = changed_lines(target, lines);
   if (changed.count > 0)

@@ -1,6 +1,6 @@
-// One page about training runs: curves, a summary, sample translations over time, and differences
-// of the configurations. It needs neither a network nor a script: its script only adds the values
-// of the curves. The sections of the page follow it here.
+// One page about training runs: curves, a summary, sample translations over time, and how their
+// configurations differ. It can be read offline and without its script, which only shows the
+// curves' values. The sections of the page follow here.
 #pragma once
 
 #include <string>

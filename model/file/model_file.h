@@ -148,8 +148,8 @@ struct ModelContents {
 /// configuration, or when writing fails. The old file at `path` is then untouched.
 std::size_t write_model_file(const std::filesystem::path& path, const ModelContents& contents);
 
-/// What is checked when a model file is opened. The header, the configuration, the names and shapes
-/// of the parameters and the tokenizer are always checked.
+/// What is checked when a model file is opened, besides the header, the configuration, the
+/// tokenizer, and the parameters' names and shapes.
 enum class Verify {
   All,     ///< every tensor as well
   Header,  ///< each tensor when tensor() asks for it

@@ -55,8 +55,8 @@ bool is_locked(const void* address);
 void* seen_by_kernels(const void* address);
 /// The same memory as a tensor of the CPU; what is on the CPU stays as it is.
 at::Tensor seen_by_kernels(const at::Tensor& tensor);
-/// Throws if the current stream may not use the tensor's memory, or this many bytes at an address
-/// of the device.
+/// Throws if the current stream may not use the tensor's memory, or this many bytes from a device
+/// address.
 void check_use(const at::Tensor& tensor, const std::string& operation);
 void check_use(const void* address, std::size_t bytes, const std::string& operation);
 /// A graph is being recorded: new memory is the graph's, which all streams may use. In the end the
