@@ -341,13 +341,45 @@ torch::jit::Stack last_of(const torch::jit::Stack& stack, std::size_t count) {
   return last;
 }
 
+const std::set<std::string> kProducts = {"aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm"};
+
+bool is_half(const c10::IValue& value) {
+  if (!value.isTensor() || !value.toTensor().defined()) return false;
+  const c10::ScalarType type = value.toTensor().scalar_type();
+  return type == at::kBFloat16 || type == at::kHalf;
+}
+
+/// A product of matrices in half precision is summed up in fp32 and rounded once, as by CUDA. The
+/// CPU's kernel does that too, but needs minutes on a processor without instructions for bf16.
+void multiply_in_fp32(const c10::OperatorHandle& operation, torch::jit::Stack& stack) {
+  const c10::FunctionSchema& schema = operation.schema();
+  const std::size_t first = stack.size() - schema.arguments().size();
+  c10::ScalarType type = at::kFloat;
+  Tensor written;
+  for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
+    c10::IValue& value = stack[first + i];
+    if (!is_half(value)) continue;
+    type = value.toTensor().scalar_type();
+    const auto* alias = schema.arguments()[i].alias_info();
+    if (alias != nullptr && alias->isWrite()) written = value.toTensor();
+    value = value.toTensor().to(at::kFloat);
+  }
+  operation.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), &stack);
+  const Tensor product = stack.back().toTensor();
+  stack.back() = written.defined() ? written.copy_(product) : product.to(type);
+}
+
 void call_on_cpu(const c10::OperatorHandle& operation, Call& call, torch::jit::Stack& stack) {
   catch_up();
   const c10::FunctionSchema& schema = operation.schema();
   call.give_to_cpu(stack);
-  if (schema.name() == "aten::index_add")
-    shuffle_rows(stack, stack.size() - schema.arguments().size());
-  operation.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), &stack);
+  const std::size_t first = stack.size() - schema.arguments().size();
+  if (schema.name() == "aten::index_add") shuffle_rows(stack, first);
+  if (kProducts.contains(schema.name()) && is_half(stack[first])) {
+    multiply_in_fp32(operation, stack);
+  } else {
+    operation.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), &stack);
+  }
 }
 
 void run_on_cpu(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
