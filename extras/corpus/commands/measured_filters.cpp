@@ -1,19 +1,12 @@
 #include "extras/corpus/commands/measured_filters.h"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
+#include "app/frame/child_program.h"
 #include "app/frame/log.h"
 #include "app/frame/signals.h"
-#include "base/error.h"
 #include "base/files.h"
 #include "base/formatted_text.h"
 #include "base/lines.h"
@@ -25,34 +18,6 @@ namespace dragoman {
 namespace {
 
 using Lines = std::vector<std::string>;
-
-/// Runs this program with these arguments; its messages go to the log. Returns false after a stop.
-bool run_program(const Lines& words, const std::string& log) {
-  Lines all = {"dragoman"};
-  all.insert(all.end(), words.begin(), words.end());
-  std::vector<char*> arguments;
-  for (std::string& word : all) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, log.c_str(),
-                                   O_WRONLY | O_CREAT | O_APPEND, 0666);
-  posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
-  pid_t child = 0;
-  const int fault =
-      posix_spawn(&child, "/proc/self/exe", &files, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&files);
-  if (fault != 0) throw Error("cannot start ", words.front(), ": ", std::strerror(fault));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  // A signal from the terminal has reached the child, too.
-  if (listen_for_stop().stop_requested()) return false;
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    throw Error(log, ": dragoman ", words.front(), " has failed; its last lines say why");
-  return true;
-}
 
 /// The translations of the validation text by all runs on a text, one after the other; empty after
 /// a stop.
@@ -74,8 +39,9 @@ Lines translations_of(const FilteredText& text, const Measurement& how) {
                  {"--valid-src", how.valid[0], "--valid-tgt", how.valid[1], "--valid-overlap",
                   "untrained", "--invalid", "skip", "--max-updates", updates, "--valid-every",
                   updates, "--patience", "0", "--seed", std::to_string(seed)});
-    if (!run_program(words, log)) return {};
-    if (!run_program({"translate", "-m", run, "-i", how.valid[0], "-o", translation}, log))
+    if (!run_child(words, {.messages = log})) return {};
+    if (!run_child({"translate", "-m", run, "-i", how.valid[0], "-o", translation},
+                   {.messages = log}))
       return {};
     const Lines lines = read_lines(translation);
     all.insert(all.end(), lines.begin(), lines.end());

@@ -1,0 +1,64 @@
+#include "app/frame/child_program.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <stop_token>
+
+#include "app/frame/signals.h"
+#include "base/error.h"
+
+namespace dragoman {
+
+namespace {
+
+void become(int descriptor, const std::string& path, int flags) {
+  if (path.empty()) return;
+  const int file = open(path.c_str(), flags, 0666);
+  if (file < 0 || dup2(file, descriptor) < 0) _exit(127);
+  close(file);
+}
+
+/// The child's side of fork(): only calls that are safe there.
+[[noreturn]] void become_program(char* const* arguments, const ChildOutput& to, pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) _exit(127);
+  become(STDIN_FILENO, "/dev/null", O_RDONLY);
+  become(STDOUT_FILENO, to.output, O_WRONLY | O_CREAT | O_TRUNC);
+  become(STDERR_FILENO, to.messages, O_WRONLY | O_CREAT | O_APPEND);
+  execv("/proc/self/exe", arguments);
+  _exit(127);
+}
+
+}  // namespace
+
+bool run_child(const std::vector<std::string>& words, const ChildOutput& to) {
+  std::vector<std::string> all = {"dragoman"};
+  all.insert(all.end(), words.begin(), words.end());
+  std::vector<char*> arguments;
+  for (std::string& word : all) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  const std::stop_token stop = listen_for_stop();
+  const pid_t parent = getpid(), child = fork();
+  if (child == 0) become_program(arguments.data(), to, parent);
+  if (child < 0) throw Error("cannot start ", words.front(), ": ", std::strerror(errno));
+  int status = 0;
+  {
+    // A signal from the terminal has reached the child, too; both are one request for it.
+    const std::stop_callback pass_on(stop, [child] { kill(child, SIGTERM); });
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+  }
+  if (stop.stop_requested()) return false;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    throw Error(to.messages.empty() ? "" : to.messages + ": ", "dragoman ", words.front(),
+                " has failed; its last lines say why");
+  return true;
+}
+
+}  // namespace dragoman

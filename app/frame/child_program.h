@@ -1,0 +1,21 @@
+// A command of this program in a process of its own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace dragoman {
+
+/// Files that get what a command writes; "" stands for this program's own.
+struct ChildOutput {
+  std::string output = {};    ///< of standard output; replaced
+  std::string messages = {};  ///< of standard error; appended to
+};
+
+/// Runs a command of this program, which is the first of the words, with an empty standard input. A
+/// signal to stop reaches the command, too, and it stops if this process ends by itself. Returns
+/// false after a stop. Throws Error that names the command, and the file of its messages, if it
+/// fails or cannot be started.
+bool run_child(const std::vector<std::string>& words, const ChildOutput& to);
+
+}  // namespace dragoman
