@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
@@ -219,9 +220,31 @@ void print_memory(const RunPlan& plan, torch::Device device, bool averages) {
   if (device.is_cpu()) part("activations", memory.activations);
 }
 
+/// The plan for other programs; "updates" and "seconds" are null if --patience alone ends the run.
+nlohmann::ordered_json plan_json(const RunPlan& plan, const TrialSettings& settings) {
+  const auto& end = plan.outlook.end;
+  const auto null_or = [&end](auto value) {
+    return end ? nlohmann::ordered_json(value(*end)) : nullptr;
+  };
+  return {{"preset", name_of(settings.config.preset)},
+          {"parameters", plan.parameters},
+          {"max_tokens", settings.config.max_tokens},
+          {"target_tokens_per_second", plan.usual.target_tokens_per_second},
+          {"seconds_per_update", plan.seconds_per_update},
+          {"updates_per_epoch", plan.updates_per_epoch},
+          {"updates", null_or([](const ExpectedEnd& e) { return std::llround(e.updates_left); })},
+          {"seconds", null_or([](const ExpectedEnd& e) { return e.seconds_left; })},
+          {"memory_bytes", plan.resident + plan.memory.total()},
+          {"disk_bytes", plan.disk_bytes}};
+}
+
 /// Prints the plan of a run on standard output.
 void print_plan(const TrialSettings& settings) {
   const RunPlan plan = plan_run(settings);
+  if (log_format() == LogFormat::Json) {
+    std::cout << plan_json(plan, settings).dump() << '\n';
+    return;
+  }
   const auto preset = settings.config.preset;
   print_line("parameters",
              join_text(with_separators(plan.parameters), "; --preset ", name_of(preset)));

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "base/files.h"
 #include "tests/names.h"
@@ -223,6 +224,16 @@ TEST_F(TrainPlan, APlanNeedsNoRunFolder) {
   EXPECT_EQ(planned.exit_code, 0) << planned.errors;
   EXPECT_THAT(planned.output, HasSubstr("\ndisk "));
   EXPECT_EQ(run(words, "", kLimit).exit_code, 2) << "a run needs one";
+}
+
+TEST_F(TrainPlan, OtherProgramsGetThePlanAsOneObject) {
+  const auto planned = plan(command("objects", {"--log-format", "json"}), path("temporary"));
+  ASSERT_EQ(planned.exit_code, 0) << planned.errors;
+  const auto facts = nlohmann::json::parse(planned.output);
+  EXPECT_EQ(facts["preset"], "tiny");
+  EXPECT_EQ(facts["updates"], 60);
+  EXPECT_NEAR(facts["seconds"], 60 * facts["seconds_per_update"].get<double>(), 1);
+  EXPECT_GT(facts["disk_bytes"], 0);
 }
 
 TEST_F(TrainPlan, ThePlanOfARunThatIsThereUsesItsCacheAndChangesNothing) {
