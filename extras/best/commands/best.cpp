@@ -1,0 +1,460 @@
+// dragoman best: makes the best model of a text that some hours allow, by data diversification
+// (Nguyen et al. 2020). Models of both directions translate the training text, and a student learns
+// from the pairs and from both translations. Each stage is a command of this program, in a process
+// of its own, which resumes where it stopped.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/commands/commands.h"
+#include "app/commands/input_output.h"
+#include "app/frame/child_program.h"
+#include "app/frame/log.h"
+#include "app/frame/signals.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/formatted_text.h"
+#include "base/machine.h"
+#include "base/threads.h"
+#include "data/pair_files.h"
+#include "data/parallel_text.h"
+
+namespace dragoman {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using Words = std::vector<std::string>;
+
+struct BestOptions {
+  DataConfig text;
+  std::string output;
+  double hours = 2;
+  std::int64_t threads = 0;
+  bool plan = false;
+
+  void for_each_field(const auto& visit) {
+    const FieldInfo file{.placeholder = "FILE"};
+    const auto input = fields_under("Text", visit);
+    input("train-src", text.train_source, "source side of the training text, one sentence per line",
+          {.aliases = "source,train-source", .placeholder = "FILE"});
+    input("train-tgt", text.train_target, "target side: line i translates line i of --train-src",
+          {.aliases = "target,train-target", .placeholder = "FILE"});
+    input("train", text.train,
+          "training text with both sides in each file: TMX, XLIFF, PO, TSV, JSON lines, or a zip "
+          "archive of OPUS",
+          file);
+    input("valid-src", text.valid_source,
+          "source side of the validation text; without one, a part of the training text is held "
+          "out",
+          file);
+    input("valid-tgt", text.valid_target, "target side of the validation text", file);
+    input("valid", text.valid, "validation text, as for --train", file);
+    input("source-lang", text.source_lang, "language of the source, for example en",
+          {.placeholder = "CODE"});
+    input("target-lang", text.target_lang, "language of the target, likewise",
+          {.placeholder = "CODE"});
+    input("columns", text.columns,
+          "source and target column of TSV files, or fields of JSON lines: numbers from 1, or "
+          "names",
+          {.placeholder = "COLUMN"});
+    const auto run = fields_under("Run", visit);
+    run("output", output, "folder for the stages, and for the model", {.placeholder = "FOLDER"});
+    run("hours", hours,
+        "time for all stages on this machine; it becomes a number of updates before the first one, "
+        "and decides nothing afterwards");
+    run("threads", threads, "threads to work on; 0: all cores that this process may use");
+    run("plan", plan, "print the stages, with their updates and times, and do nothing else");
+  }
+
+  void check() const {
+    text.check();
+    if (!(hours > 0)) throw UsageError("--hours ", hours, ": must be above 0");
+    if (output.empty() && !plan) throw UsageError("--output: name a folder for the model");
+  }
+};
+
+/// The settings of a run of train that the hours decide.
+struct Length {
+  std::string preset;
+  std::int64_t updates = 0;
+  double seconds = 0;
+};
+
+Json to_json(const Length& length) {
+  return {{"preset", length.preset}, {"updates", length.updates}, {"seconds", length.seconds}};
+}
+
+Length length_from(const Json& json) {
+  return {json.at("preset"), json.at("updates"), json.at("seconds")};
+}
+
+struct Plan {
+  Length teacher;  ///< of the model of each direction
+  Length student;
+};
+
+/// The files of a text in the folder of all stages.
+struct PlainFiles {
+  std::string train_source, train_target, valid_source, valid_target;
+};
+
+PlainFiles plain_files(const fs::path& folder) {
+  const auto in = [&](const char* name) { return (folder / "text" / name).string(); };
+  return {in("train.source"), in("train.target"), in("valid.source"), in("valid.target")};
+}
+
+/// Both sides of a text, written line by line.
+class WrittenPairs {
+ public:
+  WrittenPairs(const std::string& source, const std::string& target)
+      : source_(source), target_(target) {}
+
+  void write(std::string_view source, std::string_view target) {
+    source_.write(std::string(source) + "\n");
+    target_.write(std::string(target) + "\n");
+    ++pairs_;
+  }
+  /// Returns the number of pairs.
+  std::int64_t finish() {
+    source_.finish();
+    target_.finish();
+    return pairs_;
+  }
+
+ private:
+  TextOutput source_, target_;
+  std::int64_t pairs_ = 0;
+};
+
+/// Without a validation text, each pair of this many is held out: two in a hundred, 2,000 in all.
+std::int64_t held_out_stride(std::int64_t pairs) {
+  return std::max<std::int64_t>(50, divide_up(pairs, std::int64_t{2000}));
+}
+
+/// Writes the training and the validation text as plain lines. Pairs with invalid lines are left
+/// out. Throws PreparationStopped.
+void write_texts(const BestOptions& options, const PlainFiles& files) {
+  const auto no_report = [](std::int64_t) {
+    if (listen_for_stop().stop_requested()) throw PreparationStopped();
+  };
+  const fs::path folder = fs::path(files.train_source).parent_path();
+  create_folders(folder);
+  const ScratchFolder scratch(folder / "plain-");
+  const PlainData plain = plain_data(options.text, scratch.path(), no_report);
+  const TextReading reading{
+      .threads = threads_to_use(options.threads), .stop = listen_for_stop(), .report = no_report};
+  const ParallelText text(plain.data.train_source, plain.data.train_target, InvalidLines::Skip,
+                          reading);
+  const bool holds_out = plain.data.valid_source.empty();
+  const std::int64_t stride = held_out_stride(text.pairs());
+  WrittenPairs train(files.train_source, files.train_target),
+      valid(files.valid_source, files.valid_target);
+  text.for_each_pair(0, text.pairs(), [&](std::int64_t pair, auto source, auto target) {
+    if (!text.is_valid(source, target)) return;
+    (holds_out && pair % stride == stride - 1 ? valid : train).write(source, target);
+  });
+  if (!holds_out) {
+    const ParallelText given(plain.data.valid_source, plain.data.valid_target, InvalidLines::Skip,
+                             reading);
+    given.for_each_pair(0, given.pairs(), [&](std::int64_t, auto source, auto target) {
+      if (given.is_valid(source, target)) valid.write(source, target);
+    });
+  }
+  const std::int64_t pairs = train.finish(), held_out = valid.finish();
+  if (held_out == 0)
+    throw Error("too few pairs for a validation text: ", text.pairs(),
+                "; name one, --valid-src and --valid-tgt");
+  log_info(join_text("text: ", with_separators(pairs), " training pairs, ",
+                     with_separators(held_out), " validation pairs",
+                     holds_out ? " held out of them" : ""));
+}
+
+Words with(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+/// Training on these texts, which are pairs of files.
+Words train_words(const BestOptions& options, const PlainFiles& files,
+                  const std::vector<std::array<std::string, 2>>& texts) {
+  Words words = {"train", "--train-src"};
+  for (const auto& text : texts) words.push_back(text[0]);
+  words.push_back("--train-tgt");
+  for (const auto& text : texts) words.push_back(text[1]);
+  words.insert(words.end(), {"--valid-src", files.valid_source, "--valid-tgt", files.valid_target,
+                             "--threads", std::to_string(options.threads)});
+  if (!options.text.source_lang.empty())
+    words.insert(words.end(), {"--source-lang", options.text.source_lang});
+  if (!options.text.target_lang.empty())
+    words.insert(words.end(), {"--target-lang", options.text.target_lang});
+  return words;
+}
+
+/// The same on the text alone.
+Words train_words(const BestOptions& options, const PlainFiles& files) {
+  return train_words(options, files, {{files.train_source, files.train_target}});
+}
+
+/// What train --plan says about a run on the text.
+struct TrainPlan {
+  std::string preset;
+  double seconds_per_update = 0;
+  std::int64_t updates = 0;  ///< of the run, as train chooses it
+
+  double seconds() const { return seconds_per_update * static_cast<double>(updates); }
+};
+
+/// Throws PreparationStopped after a stop.
+TrainPlan plan_of(const Words& words, const fs::path& folder) {
+  const std::string output = (folder / "plan.json").string();
+  if (!run_child(with(words, {"--plan", "--quiet", "--log-format", "json"}), {.output = output}))
+    throw PreparationStopped();
+  const Json plan = Json::parse(read_file(output));
+  fs::remove(output);
+  return {plan.at("preset"), plan.at("seconds_per_update"),
+          plan.at("updates").is_null() ? 0 : plan.at("updates").get<std::int64_t>()};
+}
+
+Length length_of(const TrainPlan& plan, double seconds, double most_updates) {
+  const double updates = std::floor(std::min(seconds / plan.seconds_per_update, most_updates));
+  return {plan.preset, static_cast<std::int64_t>(updates), updates * plan.seconds_per_update};
+}
+
+/// Divides the hours. A tenth of them is for validations and translations. A teacher is trained as
+/// long as a run on the text would be, but for a quarter of the time at most; the student gets what
+/// is left, up to four times the updates, as it has three texts to learn from. It is `small` if the
+/// time suffices for such a run.
+Plan plan_stages(const BestOptions& options, const PlainFiles& files, const fs::path& folder) {
+  const double usable = 0.9 * 3600 * options.hours;
+  const Words words = train_words(options, files);
+  const TrainPlan usual = plan_of(words, folder);
+  Plan plan;
+  plan.teacher = length_of(usual, usable / 4, static_cast<double>(usual.updates));
+  const double left = usable - 2 * plan.teacher.seconds;
+  TrainPlan student = usual;
+  if (usual.preset == "tiny") {
+    const TrainPlan small = plan_of(with(words, {"--preset", "small"}), folder);
+    if (small.seconds() <= left) student = small;
+  }
+  plan.student = length_of(student, left, 4 * static_cast<double>(student.updates));
+  constexpr std::int64_t kLeast = 200;  // updates, for a warm-up and a little more
+  if (plan.teacher.updates < kLeast)
+    throw UsageError("--hours ", options.hours, ": suffices for ", plan.teacher.updates,
+                     " updates of a first model, which needs ", kLeast, "; give it ",
+                     fixed_text(1.1 * 4 * kLeast * usual.seconds_per_update / 3600 / 0.9, 2));
+  return plan;
+}
+
+/// A command that takes hours, or minutes.
+struct Stage {
+  std::string name;   ///< of its folder or file
+  std::string about;  ///< for people
+  Words words;
+};
+
+std::vector<Stage> stages_of(const BestOptions& options, const Plan& plan, const fs::path& folder) {
+  const auto in = [&](const char* name) { return (folder / name).string(); };
+  const PlainFiles files = plain_files(folder);
+  PlainFiles swapped = files;
+  std::swap(swapped.train_source, swapped.train_target);
+  std::swap(swapped.valid_source, swapped.valid_target);
+  BestOptions reversed = options;
+  std::swap(reversed.text.source_lang, reversed.text.target_lang);
+  const auto length = [](const Length& l, const char* seed) {
+    return Words{"--preset", l.preset, "--max-updates", std::to_string(l.updates), "--seed", seed};
+  };
+  const auto translation = [&](const char* model, const std::string& input, const char* output) {
+    return Words{"translate", "-m",       in(model),  "-i",        input,
+                 "-o",        in(output), "--resume", "--threads", std::to_string(options.threads)};
+  };
+  // Half of what it sees was written by people.
+  const Words student = train_words(options, files,
+                                    {{files.train_source, files.train_target},
+                                     {files.train_source, in("forward.text")},
+                                     {in("reverse.text"), files.train_target}});
+  return {
+      {"forward", "a model of the text",
+       with(train_words(options, files), with({"-o", in("forward")}, length(plan.teacher, "1")))},
+      {"reverse", "a model of the other direction",
+       with(train_words(reversed, swapped),
+            with({"-o", in("reverse")}, length(plan.teacher, "2")))},
+      {"forward.text", "the training text, translated",
+       translation("forward", files.train_source, "forward.text")},
+      {"reverse.text", "the training text, translated into the source language",
+       translation("reverse", files.train_target, "reverse.text")},
+      {"student", "a model of the pairs and of both translations",
+       with(student, with({"-o", in("student"), "--corpus-weights", "2", "1", "1"},
+                          length(plan.student, "3")))}};
+}
+
+/// The record of a folder: what was asked for, the plan and the stages that are done.
+struct Record {
+  Json asked;
+  Plan plan;
+  std::vector<std::string> done;
+  double seconds = 0;  ///< that all calls have taken
+
+  static fs::path path(const fs::path& folder) { return folder / "best.json"; }
+
+  void write(const fs::path& folder) const {
+    const Json json = {{"asked", asked},
+                       {"teacher", to_json(plan.teacher)},
+                       {"student", to_json(plan.student)},
+                       {"done", done},
+                       {"seconds", seconds}};
+    write_file(path(folder), json.dump(2) + "\n");
+  }
+};
+
+/// Throws Error if the file is no such record.
+Record read_record(const fs::path& folder) {
+  const fs::path path = Record::path(folder);
+  try {
+    const Json json = Json::parse(read_file(path));
+    return {json.at("asked"),
+            {length_from(json.at("teacher")), length_from(json.at("student"))},
+            json.at("done"),
+            json.at("seconds")};
+  } catch (const Json::exception& error) {
+    throw Error(path.string(), ": is damaged: ", error.what());
+  }
+}
+
+Json asked_of(const BestOptions& options) {
+  const DataConfig& text = options.text;
+  return {{"train-src", text.train_source},
+          {"train-tgt", text.train_target},
+          {"train", text.train},
+          {"valid-src", text.valid_source},
+          {"valid-tgt", text.valid_target},
+          {"valid", text.valid},
+          {"source-lang", text.source_lang},
+          {"target-lang", text.target_lang},
+          {"columns", text.columns},
+          {"hours", options.hours}};
+}
+
+void require_same(const Json& asked, const Record& record, const fs::path& folder) {
+  for (const auto& [flag, value] : asked.items())
+    if (record.asked.value(flag, Json()) != value)
+      throw UsageError("--", flag, ": ", folder.string(), " was begun with ",
+                       record.asked.value(flag, Json()).dump(), ", not with ", value.dump(),
+                       "; give it again, or name another folder");
+}
+
+std::string stage_time(const Length& length) {
+  return join_text(duration_text(length.seconds), " for ", counted(length.updates, "update"),
+                   " of --preset ", length.preset);
+}
+
+std::string plan_text(const Plan& plan) {
+  return join_text("forward   ", stage_time(plan.teacher), "\nreverse   ", stage_time(plan.teacher),
+                   "\nstudent   ", stage_time(plan.student), "\nall       ",
+                   duration_text((2 * plan.teacher.seconds + plan.student.seconds)),
+                   ", without validations and two translations of the text\n");
+}
+
+/// The student becomes the model of the folder.
+void take_model(const fs::path& folder) {
+  const fs::path model = folder / "model.safetensors", part = folder / "model.safetensors.part";
+  fs::copy_file(folder / "student/model.safetensors", part, fs::copy_options::overwrite_existing);
+  fs::rename(part, model);
+}
+
+/// Scores the student beside the first model, which a run without the other stages would have been.
+bool compare(const fs::path& folder) {
+  const PlainFiles files = plain_files(folder);
+  return run_child(
+      {"evaluate", "--quiet", "--model", (folder / "forward").string(),
+       (folder / "student").string(), "--src", files.valid_source, "--ref", files.valid_target},
+      {});
+}
+
+/// Returns false after a stop.
+bool make_model(const BestOptions& options) {
+  const fs::path folder = options.output;
+  const Json asked = asked_of(options);
+  Record record;
+  if (fs::exists(Record::path(folder))) {
+    record = read_record(folder);
+    require_same(asked, record, folder);
+  } else {
+    write_texts(options, plain_files(folder));
+    record = {asked, plan_stages(options, plain_files(folder), folder), {}, 0};
+    record.write(folder);
+  }
+  log_info(join_text(
+      "planned: ", duration_text(2 * record.plan.teacher.seconds + record.plan.student.seconds),
+      " of training; ", Record::path(folder).string()));
+  const std::vector<Stage> stages = stages_of(options, record.plan, folder);
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    if (std::ranges::count(record.done, stages[i].name) > 0) continue;
+    log_info(join_text("stage ", i + 1, " of ", stages.size(), ": ", stages[i].about, ", ",
+                       (folder / stages[i].name).string()));
+    const Stopwatch watch;
+    const bool ended = run_child(stages[i].words, {});
+    record.seconds += watch.seconds();
+    if (ended) record.done.push_back(stages[i].name);
+    record.write(folder);
+    if (!ended) return false;
+  }
+  take_model(folder);
+  log_facts(join_text((folder / "model.safetensors").string(), ": ", duration_text(record.seconds),
+                      " of ", duration_text(3600 * options.hours)),
+            {{"seconds", record.seconds}, {"hours", options.hours}});
+  return compare(folder);
+}
+
+/// Prints the stages from texts that are removed again.
+void print_plan(const BestOptions& options) {
+  const ScratchFolder scratch(fs::temp_directory_path() / "dragoman-best-");
+  const PlainFiles files = plain_files(scratch.path());
+  write_texts(options, files);
+  std::cout << plan_text(plan_stages(options, files, scratch.path()));
+}
+
+int run(const BestOptions& options, const Invocation& invocation) {
+  options.check();
+  if (invocation.command_line.starts_with("dragoman-lite "))
+    throw UsageError(
+        "best: needs train, which is a command of dragoman; dragoman-lite has none "
+        "that needs LibTorch");
+  try {
+    if (options.plan) {
+      print_plan(options);
+      return 0;
+    }
+    create_folders(options.output);
+    return make_model(options) ? 0 : 1;
+  } catch (const PreparationStopped&) {
+    return 1;  // main turns it into the signal's code
+  }
+}
+
+Command best_command() {
+  const auto options = std::make_shared<BestOptions>();
+  const auto invocation = std::make_shared<Invocation>();
+  return {.name = "best",
+          .summary = "the best model of a text in some hours; the same command resumes",
+          .fields = fields_of(*options),
+          .short_flags = {{"o", "output"}},
+          .run = [options, invocation] { return run(*options, *invocation); },
+          .examples = {"best --train-src train.en --train-tgt train.de -o best/ --hours 2",
+                       "best --train memory.tmx --source-lang en --target-lang de --plan"},
+          .invocation = invocation};
+}
+
+}  // namespace
+
+Extra best_extra(const MakeDeviceEngine&) { return {.commands = {best_command()}}; }
+
+}  // namespace dragoman

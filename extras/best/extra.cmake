@@ -1,0 +1,2 @@
+# The best model of a text in a given time, by several trainings: dragoman best.
+dragoman_room(extras/best/commands ROOMS app/commands app/frame data base)

@@ -1,0 +1,110 @@
+// dragoman best, with a plan of few updates.
+#include <signal.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "tests/system/train_fixture.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class Best : public Train {
+ protected:
+  static std::vector<std::string> command(const std::string& folder, const std::string& hours) {
+    return {"best",
+            "-o",
+            path(folder),
+            "--train-src",
+            sample("valid.en"),
+            "--train-tgt",
+            sample("valid.de"),
+            "--valid-src",
+            sample("test.en"),
+            "--valid-tgt",
+            sample("test.de"),
+            "--hours",
+            hours,
+            "--threads",
+            "1"};
+  }
+
+  /// A folder as a call leaves it that was stopped before its first stage.
+  static void begin(const std::string& folder) {
+    const nlohmann::json length = {{"preset", "tiny"}, {"updates", 10}, {"seconds", 1}};
+    const auto none = nlohmann::json::array();
+    const nlohmann::json record = {{"asked",
+                                    {{"train-src", {sample("valid.en")}},
+                                     {"train-tgt", {sample("valid.de")}},
+                                     {"train", none},
+                                     {"valid-src", {sample("test.en")}},
+                                     {"valid-tgt", {sample("test.de")}},
+                                     {"valid", none},
+                                     {"source-lang", ""},
+                                     {"target-lang", ""},
+                                     {"columns", none},
+                                     {"hours", 1.0}}},
+                                   {"teacher", length},
+                                   {"student", length},
+                                   {"done", none},
+                                   {"seconds", 0}};
+    create_folders(std::filesystem::path(path(folder)) / "text");
+    for (const auto& [from, to] :
+         {std::pair("valid.en", "train.source"), std::pair("valid.de", "train.target"),
+          std::pair("test.en", "valid.source"), std::pair("test.de", "valid.target")})
+      std::filesystem::copy_file(sample(from), path(folder + "/text/" + to));
+    write_file(path(folder + "/best.json"), record.dump());
+  }
+};
+
+TEST_F(Best, AKilledCallResumesAndHasTheSameModel) {
+  begin("whole");
+  const ProcessResult whole = run(command("whole", "1"), "", kLimit);
+  ASSERT_EQ(whole.exit_code, 0) << whole.errors;
+  for (const std::string line : {"stage 1 of 5", "stage 5 of 5", "model.safetensors ... 1:00:00"})
+    EXPECT_THAT(whole.errors, Names(line));
+  EXPECT_THAT(whole.output, Names("forward"));
+  EXPECT_THAT(whole.output, Names("student"));
+
+  begin("killed");
+  for (const std::string stage : {"stage 1 of 5", "stage 3 of 5", "stage 5 of 5"}) {
+    Process process(command("killed", "1"));
+    EXPECT_TRUE(process.wait_for_errors(stage, kLimit)) << process.errors();
+    process.send_signal(stage == "stage 3 of 5" ? SIGTERM : SIGKILL);
+    process.wait();
+  }
+  const ProcessResult last = run(command("killed", "1"), "", kLimit);
+  ASSERT_EQ(last.exit_code, 0) << last.errors;
+  EXPECT_THAT(last.errors, Not(HasSubstr("stage 1 of 5")));
+  EXPECT_EQ(weights("killed/model.safetensors"), weights("whole/model.safetensors"));
+}
+
+TEST_F(Best, ThePlanDividesTheHours) {
+  std::vector<std::string> words = command("planned", "3");
+  words.push_back("--plan");
+  const ProcessResult plan = run(words, "", kLimit);
+  ASSERT_EQ(plan.exit_code, 0) << plan.errors;
+  for (const std::string stage : {"forward", "reverse", "student"})
+    EXPECT_THAT(plan.output, Names(stage + " ... updates of --preset"));
+  EXPECT_THAT(plan.output, Names("all ... without validations"));
+  EXPECT_FALSE(std::filesystem::exists(path("planned")));
+}
+
+TEST_F(Best, WhatCannotBeIsRefused) {
+  begin("other");
+  expect_one_error(run(command("other", "2")), 2, "--hours ... other ... 1.0 ... 2.0");
+  expect_one_error(run(command("new", "0")), 2, "--hours 0");
+  expect_one_error(run({"best", "-o", path("new")}), 2, "--train-src");
+  EXPECT_FALSE(std::filesystem::exists(path("new")));
+  std::vector<std::string> words = command("lite", "1");
+  words.insert(words.begin(), kLiteProgram);
+  Process lite(CommandWords{words});
+  expect_one_error(lite.wait(), 2, "best ... train ... LibTorch", "dragoman-lite");
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,1 @@
+# Tested by running the program (system/).
