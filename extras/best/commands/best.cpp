@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/formatted_text.h"
+#include "base/language_codes.h"
 #include "base/machine.h"
 #include "base/threads.h"
 #include "data/pair_files.h"
@@ -141,8 +142,8 @@ std::int64_t held_out_stride(std::int64_t pairs) {
 }
 
 /// Writes the training and the validation text as plain lines. Pairs with invalid lines are left
-/// out. Throws PreparationStopped.
-void write_texts(const BestOptions& options, const PlainFiles& files) {
+/// out. Returns the languages, as the files or the options name them. Throws PreparationStopped.
+LanguagePair write_texts(const BestOptions& options, const PlainFiles& files) {
   const auto no_report = [](std::int64_t) {
     if (listen_for_stop().stop_requested()) throw PreparationStopped();
   };
@@ -176,6 +177,8 @@ void write_texts(const BestOptions& options, const PlainFiles& files) {
   log_info(join_text("text: ", with_separators(pairs), " training pairs, ",
                      with_separators(held_out), " validation pairs",
                      holds_out ? " held out of them" : ""));
+  return {options.text.source_lang.empty() ? plain.languages.source : options.text.source_lang,
+          options.text.target_lang.empty() ? plain.languages.target : options.text.target_lang};
 }
 
 Words with(Words words, const Words& more) {
@@ -299,6 +302,7 @@ std::vector<Stage> stages_of(const BestOptions& options, const Plan& plan, const
 /// The record of a folder: what was asked for, the plan and the stages that are done.
 struct Record {
   Json asked;
+  LanguagePair languages;
   Plan plan;
   std::vector<std::string> done;
   double seconds = 0;  ///< that all calls have taken
@@ -307,6 +311,7 @@ struct Record {
 
   void write(const fs::path& folder) const {
     const Json json = {{"asked", asked},
+                       {"languages", {languages.source, languages.target}},
                        {"teacher", to_json(plan.teacher)},
                        {"student", to_json(plan.student)},
                        {"done", done},
@@ -321,6 +326,7 @@ Record read_record(const fs::path& folder) {
   try {
     const Json json = Json::parse(read_file(path));
     return {json.at("asked"),
+            {json.at("languages").at(0), json.at("languages").at(1)},
             {length_from(json.at("teacher")), length_from(json.at("student"))},
             json.at("done"),
             json.at("seconds")};
@@ -380,7 +386,7 @@ bool compare(const fs::path& folder) {
 }
 
 /// Returns false after a stop.
-bool make_model(const BestOptions& options) {
+bool make_model(BestOptions options) {
   const fs::path folder = options.output;
   const Json asked = asked_of(options);
   Record record;
@@ -388,10 +394,13 @@ bool make_model(const BestOptions& options) {
     record = read_record(folder);
     require_same(asked, record, folder);
   } else {
-    write_texts(options, plain_files(folder));
-    record = {asked, plan_stages(options, plain_files(folder), folder), {}, 0};
+    record.asked = asked;
+    record.languages = write_texts(options, plain_files(folder));
+    record.plan = plan_stages(options, plain_files(folder), folder);
     record.write(folder);
   }
+  options.text.source_lang = record.languages.source;
+  options.text.target_lang = record.languages.target;
   log_info(join_text(
       "planned: ", duration_text(2 * record.plan.teacher.seconds + record.plan.student.seconds),
       " of training; ", Record::path(folder).string()));

@@ -48,6 +48,7 @@ class Best : public Train {
                                      {"target-lang", ""},
                                      {"columns", none},
                                      {"hours", 1.0}}},
+                                   {"languages", {"en", "de"}},
                                    {"teacher", length},
                                    {"student", length},
                                    {"done", none},
@@ -69,6 +70,7 @@ TEST_F(Best, AKilledCallResumesAndHasTheSameModel) {
     EXPECT_THAT(whole.errors, Names(line));
   EXPECT_THAT(whole.output, Names("forward"));
   EXPECT_THAT(whole.output, Names("student"));
+  EXPECT_EQ(ModelFileReader(path("whole/model.safetensors")).provenance().target_language, "de");
 
   begin("killed");
   for (const std::string stage : {"stage 1 of 5", "stage 3 of 5", "stage 5 of 5"}) {
