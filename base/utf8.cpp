@@ -132,18 +132,13 @@ char32_t next_code_point(std::string_view text, std::size_t& offset) {
     return static_cast<char32_t>(static_cast<unsigned char>(text[offset + i]));
   };
   const char32_t lead = byte(0);
-  char32_t code;
-  std::size_t length;
-  if (lead < 0x80) {
-    code = lead, length = 1;
-  } else if (lead < 0xE0) {
-    code = (lead & 0x1F) << 6 | (byte(1) & 0x3F), length = 2;
-  } else if (lead < 0xF0) {
-    code = (lead & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F), length = 3;
-  } else {
-    code = (lead & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 | (byte(3) & 0x3F);
-    length = 4;
+  const std::size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  if (length > text.size() - offset) {
+    offset = text.size();
+    return kReplacementCharacter;
   }
+  char32_t code = length == 1 ? lead : lead & (0x7FU >> length);
+  for (std::size_t i = 1; i < length; ++i) code = code << 6 | (byte(i) & 0x3F);
   offset += length;
   return code;
 }

@@ -45,7 +45,8 @@ std::string bytes_of_utf8(std::string_view text);
 
 // ---- code points; all texts must be valid UTF-8 ----
 
-/// The code point that starts at `offset`. `offset` is moved to the next one.
+/// The code point that starts at `offset`. `offset` is moved to the next one. If the text ends
+/// within it, as no valid text does, U+FFFD.
 char32_t next_code_point(std::string_view text, std::size_t& offset);
 
 std::u32string code_points(std::string_view text);

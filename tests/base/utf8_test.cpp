@@ -70,6 +70,17 @@ TEST(ControlCharacters, ControlCharactersAreThoseOfUnicodeAndItsLineEnds) {
   }
 }
 
+TEST(CodePoints, OfATextThatEndsWithinACharacterNothingIsReadAfterItsEnd) {
+  const std::string_view space = "\u2003";
+  for (std::size_t length = 1; length < space.size(); ++length) {
+    const std::string_view cut = space.substr(0, length);
+    EXPECT_EQ(strip(cut), cut) << length;
+    std::size_t offset = 0;
+    EXPECT_NE(next_code_point(cut, offset), U'\u2003') << length;
+    EXPECT_EQ(offset, length);
+  }
+}
+
 TEST(Unspaced, ScriptsWithoutSpacesAreKnown) {
   for (const char32_t c : code_points("漢かカภລབမខ。"))
     EXPECT_TRUE(is_unspaced(c)) << to_utf8({&c, 1});
