@@ -120,12 +120,14 @@ CpuFeatures features_found() {
 #elif defined(__aarch64__)
 
 bool cpu_supports(std::string_view instructions) {
-  const unsigned long has = getauxval(AT_HWCAP);
+  const unsigned long has = getauxval(AT_HWCAP), has_too = getauxval(AT_HWCAP2);
   // The extensions of ARMv8.1 and ARMv8.2 that a compiler may use.
   constexpr unsigned long kArmv82 = HWCAP_ASIMD | HWCAP_CRC32 | HWCAP_ATOMICS | HWCAP_ASIMDRDM;
   const std::pair<std::string_view, bool> known[] = {{"simd", has & HWCAP_ASIMD},
                                                      {"arch=armv8.2-a", (has & kArmv82) == kArmv82},
-                                                     {"dotprod", has & HWCAP_ASIMDDP}};
+                                                     {"dotprod", has & HWCAP_ASIMDDP},
+                                                     {"i8mm", has_too & HWCAP2_I8MM},
+                                                     {"bf16", has_too & HWCAP2_BF16}};
   for (const auto& [name, there] : known)
     if (name == instructions) return there;
   throw std::logic_error("unknown on 64-bit ARM: " + std::string(instructions));
@@ -137,6 +139,8 @@ CpuFeatures features_found() {
   CpuFeatures cpu;
   cpu.instructions = cpu_supports("simd") ? "NEON" : "no NEON";
   if (cpu_supports("dotprod")) cpu.instructions += " DotProd";
+  if (cpu_supports("i8mm")) cpu.instructions += " I8MM";
+  if (cpu_supports("bf16")) cpu.instructions += " BF16";
   return cpu;
 }
 

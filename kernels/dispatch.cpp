@@ -25,6 +25,7 @@
   set(portable)
 #elif defined(__aarch64__)
 #define DRAGOMAN_INSTRUCTION_SETS(set) \
+  set(neon_i8mm)                       \
   set(neon_dotprod)                    \
   set(neon)                            \
   set(portable)

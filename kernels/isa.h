@@ -186,6 +186,13 @@ struct AnyIsa {
   static constexpr bool kDotsBf16 = false;
   /// Adds to each lane of sum the products of two numbers in bf16.
   static void add_bf16(F32& sum, I32 a, I32 b);
+
+  /// Then linear layers multiply blocks instead, and kByteExcess is 0.
+  static constexpr bool kDotsBlocks = false;
+  /// Adds to sum [2, 2] the products of two rows with two outputs, eight bytes each: signed bytes,
+  /// or numbers in bf16.
+  static void add_block(I32& sum, I32 rows, I32 outputs);
+  static void add_block(F32& sum, I32 rows, I32 outputs);
 };
 
 DRAGOMAN_END_KERNELS

@@ -36,14 +36,14 @@ DRAGOMAN_INLINE void store_tile(const LinearArguments& a, std::int64_t row, std:
     __builtin_memcpy(y + r * a.y_stride, values + r * kPanel, sizeof(float) * (std::size_t)left);
 }
 
-template <int R>
-DRAGOMAN_INLINE void start_from_bias(const LinearArguments& a, std::int64_t panel,
-                                     F32 (&sums)[R][kVectors]) {
+/// Each row's sums begin with those of `start` [kPanel].
+template <int R, class Sum, class Number>
+DRAGOMAN_INLINE void start_from(const Number* start, Sum (&sums)[R][kVectors]) {
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r)
 #pragma GCC unroll 4
     for (std::int64_t v = 0; v < kVectors; ++v)
-      sums[r][v] = load(a.bias + panel * kPanel + v * kLanes);
+      __builtin_memcpy(&sums[r][v], start + v * kLanes, sizeof(Sum));
 }
 
 /// The address from which a tile of kTileRows rows prefetches, 64 bytes a step. The first tiles of
@@ -61,7 +61,7 @@ template <int R, class Weight>
 DRAGOMAN_INLINE void widened_tile(const LinearArguments& a, std::int64_t row, std::int64_t panel,
                                   std::int64_t stride) {
   F32 sums[R][kVectors];
-  start_from_bias(a, panel, sums);
+  start_from(a.bias + panel * kPanel, sums);
   const Weight* w = (const Weight*)a.weights + panel * kPanel * stride;
   const float* x = (const float*)a.x + row * stride;
   const char* next = asked_for(w, kPanel * stride * (std::int64_t)sizeof(Weight), row, a.inputs);
@@ -116,39 +116,100 @@ DRAGOMAN_INLINE void multiply_words(const void* x, Strides strides, const void* 
   }
 }
 
+/// One panel's sums of R rows, by blocks of two rows and two outputs. An odd last row stands in
+/// both rows of its block. x is [rows, steps, 8] bytes, weights [steps, kPanel, 8]. `start`
+/// [kPanel] is added at the end: the blocks leave it no registers.
+template <int R, class Sum, class Number>
+DRAGOMAN_INLINE void multiply_blocks(const void* x, const void* weights, const char* next,
+                                     std::int64_t steps, const Number* start,
+                                     Sum (&sums)[R][kVectors]) {
+  constexpr int kPairs = (R + 1) / 2;
+  Sum blocks[kPairs][2 * kVectors] = {};
+  const char* w = (const char*)weights;
+  for (std::int64_t step = 0; step < steps; ++step, w += 8 * kPanel) {
+    if (R == kTileRows) __builtin_prefetch(next + 64 * step);
+    I32 rows[kPairs];
+#pragma GCC unroll 4
+    for (int pair = 0; pair < kPairs; ++pair) {
+      const char* row = (const char*)x + 8 * (2 * pair * steps + step);
+      typedef std::int64_t Eights __attribute__((vector_size(16)));
+      Eights eights;
+      __builtin_memcpy(&eights, row, 8);
+      __builtin_memcpy((char*)&eights + 8, 2 * pair + 1 < R ? row + 8 * steps : row, 8);
+      __builtin_memcpy(&rows[pair], &eights, sizeof eights);
+    }
+#pragma GCC unroll 8
+    for (std::int64_t v = 0; v < 2 * kVectors; ++v) {
+      I32 outputs;
+      __builtin_memcpy(&outputs, w + 4 * v * kLanes, sizeof outputs);
+#pragma GCC unroll 4
+      for (int pair = 0; pair < kPairs; ++pair)
+        Isa::add_block(blocks[pair][v], rows[pair], outputs);
+      // Otherwise g++ 12 loads all weights first, and has too few registers.
+      if (v % 4 == 3) asm volatile("" : : : "memory");
+    }
+  }
+  start_from(start, sums);
+  const I32 upper = {0, 1, 4, 5}, lower = {2, 3, 6, 7};
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r)
+#pragma GCC unroll 4
+    for (std::int64_t v = 0; v < kVectors; ++v) {
+      const Sum(&block)[2 * kVectors] = blocks[r / 2];
+      sums[r][v] =
+          sums[r][v] + shuffled(block[2 * v], block[2 * v + 1], r % 2 == 0 ? upper : lower);
+    }
+}
+
 template <int R>
 void bf16_tile(const LinearArguments& a, std::int64_t row, std::int64_t panel) {
   const std::int64_t padded = InferenceKernels::padded_inputs(a.inputs);
   if constexpr (Isa::kDotsBf16) {
     F32 sums[R][kVectors];
-    start_from_bias(a, panel, sums);
+    const float* bias = a.bias + panel * kPanel;
+    const auto* x = (const std::uint16_t*)a.x + row * padded;
     const auto* w = (const std::uint16_t*)a.weights + panel * kPanel * padded;
-    multiply_words<R>((const std::uint16_t*)a.x + row * padded, {.row = padded, .word = 2}, w,
-                      asked_for(w, 2 * kPanel * padded, row, padded / 2), padded / 2, sums,
-                      [](F32 & sum, I32 a, I32 b)
-                          __attribute__((always_inline)) { Isa::add_bf16(sum, a, b); });
+    const std::int64_t steps = padded / kBf16Group;
+    const char* next = asked_for(w, 2 * kPanel * padded, row, steps);
+    if constexpr (Isa::kDotsBlocks) {
+      multiply_blocks(x, w, next, steps, bias, sums);
+    } else {
+      start_from(bias, sums);
+      multiply_words<R>(
+          x, {.row = padded, .word = 2}, w, next, steps, sums,
+          [](F32 & sum, I32 a, I32 b) __attribute__((always_inline)) { Isa::add_bf16(sum, a, b); });
+    }
     store_tile<R>(a, row, panel, sums);
   } else {
     widened_tile<R, std::uint16_t>(a, row, panel, padded);
   }
 }
 
-/// Adds one panel's products of R rows, by groups of four bytes.
+/// One panel's sums of R rows of bytes.
 template <int R>
-DRAGOMAN_INLINE void multiply_fours(const LinearArguments& a, std::int64_t row, std::int64_t panel,
+DRAGOMAN_INLINE void multiply_bytes(const LinearArguments& a, std::int64_t row, std::int64_t panel,
                                     I32 (&sums)[R][kVectors]) {
   const std::int64_t padded = InferenceKernels::padded_inputs(a.inputs);
+  const std::int32_t* offsets = a.offsets + panel * kPanel;
+  const auto* x = (const std::uint8_t*)a.x + row * padded;
   const auto* w = (const std::int8_t*)a.weights + panel * kPanel * padded;
-  multiply_words<R>((const std::uint8_t*)a.x + row * padded, {.row = padded / 2, .word = 2}, w,
-                    asked_for(w, kPanel * padded, row, padded / 4), padded / 4, sums,
-                    [](I32 & sum, I32 a, I32 b)
-                        __attribute__((always_inline)) { Isa::add_bytes(sum, a, b); });
+  const std::int64_t steps = padded / kInt8Group;
+  const char* next = asked_for(w, kPanel * padded, row, steps);
+  if constexpr (Isa::kDotsBlocks) {
+    multiply_blocks(x, w, next, steps, offsets, sums);
+  } else {
+    start_from(offsets, sums);
+    multiply_words<R>(
+        x, {.row = padded / 2, .word = 2}, w, next, steps, sums,
+        [](I32 & sum, I32 a, I32 b) __attribute__((always_inline)) { Isa::add_bytes(sum, a, b); });
+  }
 }
 
 /// The same by pairs of bytes, which are widened.
 template <int R>
 DRAGOMAN_INLINE void multiply_twos(const LinearArguments& a, std::int64_t row, std::int64_t panel,
                                    I32 (&sums)[R][kVectors]) {
+  start_from(a.offsets + panel * kPanel, sums);
   const std::int64_t padded = InferenceKernels::padded_inputs(a.inputs);
   const std::int8_t* w = (const std::int8_t*)a.weights + panel * kPanel * padded;
   const std::int16_t* x = (const std::int16_t*)a.x + row * padded;
@@ -176,13 +237,8 @@ DRAGOMAN_INLINE void multiply_twos(const LinearArguments& a, std::int64_t row, s
 template <int R>
 void int8_tile(const LinearArguments& a, std::int64_t row, std::int64_t panel) {
   I32 whole[R][kVectors];
-#pragma GCC unroll 8
-  for (int r = 0; r < R; ++r)
-#pragma GCC unroll 4
-    for (std::int64_t v = 0; v < kVectors; ++v)
-      __builtin_memcpy(&whole[r][v], a.offsets + panel * kPanel + v * kLanes, sizeof(I32));
   if constexpr (Isa::kDotsBytes)
-    multiply_fours<R>(a, row, panel, whole);
+    multiply_bytes<R>(a, row, panel, whole);
   else
     multiply_twos<R>(a, row, panel, whole);
   F32 sums[R][kVectors];
