@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/inference_kernels.h"
 #include "kernels/operand_layout-inl.h"
@@ -234,13 +235,10 @@ DRAGOMAN_INLINE void multiply_twos(const LinearArguments& a, std::int64_t row, s
   }
 }
 
+/// Stores a panel's sums of R rows of bytes.
 template <int R>
-void int8_tile(const LinearArguments& a, std::int64_t row, std::int64_t panel) {
-  I32 whole[R][kVectors];
-  if constexpr (Isa::kDotsBytes)
-    multiply_bytes<R>(a, row, panel, whole);
-  else
-    multiply_twos<R>(a, row, panel, whole);
+DRAGOMAN_INLINE void store_whole(const LinearArguments& a, std::int64_t row, std::int64_t panel,
+                                 const I32 (&whole)[R][kVectors]) {
   F32 sums[R][kVectors];
 #pragma GCC unroll 4
   for (std::int64_t v = 0; v < kVectors; ++v) {
@@ -252,6 +250,16 @@ void int8_tile(const LinearArguments& a, std::int64_t row, std::int64_t panel) {
           fused(__builtin_convertvector(whole[r][v], F32), scale * a.x_scales[row + r], bias);
   }
   store_tile<R>(a, row, panel, sums);
+}
+
+template <int R>
+void int8_tile(const LinearArguments& a, std::int64_t row, std::int64_t panel) {
+  I32 whole[R][kVectors];
+  if constexpr (Isa::kDotsBytes)
+    multiply_bytes<R>(a, row, panel, whole);
+  else
+    multiply_twos<R>(a, row, panel, whole);
+  store_whole<R>(a, row, panel, whole);
 }
 
 /// Calls tile<left>(row, panel); at most R rows are left.
@@ -276,8 +284,88 @@ DRAGOMAN_INLINE void for_tiles(std::int64_t rows, std::int64_t begin, std::int64
   }
 }
 
+// Products in tile registers
+
+constexpr std::int64_t kTileSide = 16;  // rows of a register; its rows have as many 32-bit words
+
+/// Whether linear layers of bf16 or int8 are multiplied in tile registers: inputs must fill them.
+/// In bf16 the order of sums is another one than without, so the number of rows does not count.
+/// Bytes need enough rows.
+template <NumberType kType>
+DRAGOMAN_INLINE bool fits_tiles(const LinearArguments& a, std::int64_t rows) {
+  if (kType == NumberType::Int8) return rows >= kTileSide && a.inputs % (4 * kTileSide) == 0;
+  return rows > 0 && a.inputs % (2 * kTileSide) == 0;
+}
+
+/// Adds the products of sixteen words of all rows with one vector of the panel's outputs.
+template <NumberType kType, int v, class Tiles>
+DRAGOMAN_INLINE void add_tile(Tiles& tiles, const char* weights) {
+  constexpr int kOutputs = 5 + v % 3;
+  tiles.template load<kOutputs>(weights + v * 4 * kTileSide, 4 * kPanel);
+  if constexpr (kType == NumberType::Int8)
+    tiles.template add_bytes<v, 4, kOutputs>();
+  else
+    tiles.template add_bf16<v, 4, kOutputs>();
+}
+
+/// One panel's sums of all rows of a register: sums [rows, kPanel] of fp32 or whole numbers, which
+/// begin with `start` [kPanel]. x is [rows, words], weights [words, kPanel].
+template <NumberType kType, class Tiles>
+DRAGOMAN_INLINE void multiply_tiles(Tiles& tiles, const char* x, const char* weights,
+                                    std::int64_t words, const char* start, char* sums) {
+  static_assert(std::is_void_v<Tiles> || (kVectors == 4 && kLanes == kTileSide));
+  tiles.template load<0>(start, 0);
+  tiles.template load<1>(start + 64, 0);
+  tiles.template load<2>(start + 128, 0);
+  tiles.template load<3>(start + 192, 0);
+  for (std::int64_t word = 0; word < words; word += kTileSide) {
+    tiles.template load<4>(x + 4 * word, 4 * words);
+    const char* w = weights + word * 4 * kPanel;
+    add_tile<kType, 0>(tiles, w);
+    add_tile<kType, 1>(tiles, w);
+    add_tile<kType, 2>(tiles, w);
+    add_tile<kType, 3>(tiles, w);
+  }
+  tiles.template store<0>(sums, 4 * kPanel);
+  tiles.template store<1>(sums + 64, 4 * kPanel);
+  tiles.template store<2>(sums + 128, 4 * kPanel);
+  tiles.template store<3>(sums + 192, 4 * kPanel);
+}
+
+/// The last rows are multiplied with some before them, once more, so that all registers are full.
+template <NumberType kType, class Tiles>
+void linear_in_tiles(const LinearArguments& a, std::int64_t rows, std::int64_t begin,
+                     std::int64_t end) {
+  constexpr bool kBytes = kType == NumberType::Int8;
+  const std::int64_t words = a.inputs / (kBytes ? 4 : 2);
+  const std::int64_t height = rows < kTileSide ? rows : kTileSide;
+  Tiles tiles(height);
+  for (std::int64_t panel = begin; panel < end; ++panel)
+    for (std::int64_t done = 0; done < rows; done += height) {
+      const std::int64_t first = done + height <= rows ? done : rows - height;
+      alignas(64) char sums[4 * kTileSide * kPanel];
+      const char* start = kBytes ? (const char*)a.offsets : (const char*)a.bias;
+      multiply_tiles<kType>(tiles, (const char*)a.x + first * 4 * words,
+                            (const char*)a.weights + panel * kPanel * 4 * words, words,
+                            start + panel * kPanel * 4, sums);
+      for (std::int64_t r = 0; r < height; ++r) {
+        if constexpr (kBytes) {
+          I32 whole[1][kVectors];
+          __builtin_memcpy(whole, sums + r * 4 * kPanel, sizeof whole);
+          store_whole<1>(a, first + r, panel, whole);
+        } else {
+          F32 row[1][kVectors];
+          __builtin_memcpy(row, sums + r * 4 * kPanel, sizeof row);
+          store_tile<1>(a, first + r, panel, row);
+        }
+      }
+    }
+}
+
 template <NumberType kType>
 void linear(const LinearArguments& a, std::int64_t rows, std::int64_t begin, std::int64_t end) {
+  if constexpr (kType != NumberType::Float32 && !std::is_void_v<Isa::Tiles>)
+    if (fits_tiles<kType>(a, rows)) return linear_in_tiles<kType, Isa::Tiles>(a, rows, begin, end);
   for_tiles(
       rows, begin,
       end, [&]<int R>(std::int64_t row, std::int64_t panel) __attribute__((always_inline)) {
