@@ -7,6 +7,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <initializer_list>
 #elif defined(__aarch64__)
@@ -61,6 +63,14 @@ Amx find_amx() {
   return {.bf16 = tiles && (edx >> 22 & 1), .int8 = tiles && (edx >> 25 & 1)};
 }
 
+/// Whether the system lets this process use the registers of AMX. Linux does so only if it is
+/// asked, once for all threads.
+bool may_use_amx() {
+  constexpr long kRequest = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILE_DATA
+  static const bool allowed = syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
+  return allowed;
+}
+
 std::string text_of(std::initializer_list<std::pair<const char*, bool>> features) {
   std::string text;
   for (const auto& [name, there] : features) {
@@ -74,6 +84,8 @@ std::string text_of(std::initializer_list<std::pair<const char*, bool>> features
 }  // namespace
 
 bool cpu_supports(std::string_view instructions) {
+  const Amx amx = find_amx();
+  if (instructions == "amx-tile") return (amx.bf16 || amx.int8) && may_use_amx();
   __builtin_cpu_init();
   // GCC's builtin takes only literals, so it is asked for all known sets.
   const std::pair<std::string_view, bool> known[] = {
@@ -89,7 +101,9 @@ bool cpu_supports(std::string_view instructions) {
       {"avx512dq", __builtin_cpu_supports("avx512dq")},
       {"avx512vl", __builtin_cpu_supports("avx512vl")},
       {"avx512vnni", __builtin_cpu_supports("avx512vnni")},
-      {"avx512bf16", __builtin_cpu_supports("avx512bf16")}};
+      {"avx512bf16", __builtin_cpu_supports("avx512bf16")},
+      {"amx-int8", amx.int8},
+      {"amx-bf16", amx.bf16}};
   for (const auto& [name, there] : known)
     if (name == instructions) return there;
   throw std::logic_error("unknown on x86-64: " + std::string(instructions));
@@ -120,12 +134,14 @@ CpuFeatures features_found() {
 #elif defined(__aarch64__)
 
 bool cpu_supports(std::string_view instructions) {
-  const unsigned long has = getauxval(AT_HWCAP);
+  const unsigned long has = getauxval(AT_HWCAP), has_too = getauxval(AT_HWCAP2);
   // The extensions of ARMv8.1 and ARMv8.2 that a compiler may use.
   constexpr unsigned long kArmv82 = HWCAP_ASIMD | HWCAP_CRC32 | HWCAP_ATOMICS | HWCAP_ASIMDRDM;
   const std::pair<std::string_view, bool> known[] = {{"simd", has & HWCAP_ASIMD},
                                                      {"arch=armv8.2-a", (has & kArmv82) == kArmv82},
-                                                     {"dotprod", has & HWCAP_ASIMDDP}};
+                                                     {"dotprod", has & HWCAP_ASIMDDP},
+                                                     {"i8mm", has_too & HWCAP2_I8MM},
+                                                     {"bf16", has_too & HWCAP2_BF16}};
   for (const auto& [name, there] : known)
     if (name == instructions) return there;
   throw std::logic_error("unknown on 64-bit ARM: " + std::string(instructions));
@@ -137,6 +153,8 @@ CpuFeatures features_found() {
   CpuFeatures cpu;
   cpu.instructions = cpu_supports("simd") ? "NEON" : "no NEON";
   if (cpu_supports("dotprod")) cpu.instructions += " DotProd";
+  if (cpu_supports("i8mm")) cpu.instructions += " I8MM";
+  if (cpu_supports("bf16")) cpu.instructions += " BF16";
   return cpu;
 }
 

@@ -16,6 +16,7 @@
 // clang-format off
 #if defined(__x86_64__)
 #define DRAGOMAN_INSTRUCTION_SETS(set) \
+  set(avx512_amx)                      \
   set(avx512_bf16)                     \
   set(avx512_vnni)                     \
   set(avx512)                          \
@@ -25,6 +26,7 @@
   set(portable)
 #elif defined(__aarch64__)
 #define DRAGOMAN_INSTRUCTION_SETS(set) \
+  set(neon_i8mm)                       \
   set(neon_dotprod)                    \
   set(neon)                            \
   set(portable)
@@ -44,13 +46,16 @@ DRAGOMAN_INSTRUCTION_SETS(DRAGOMAN_DECLARE)
 
 namespace {
 
-/// The sets of this processor, best first. If DRAGOMAN_ISA is set, they begin with the one that it
-/// names.
+/// The sets of this processor, best first, without those that must be named. If DRAGOMAN_ISA is
+/// set, they begin with the one that it names.
 std::vector<const InstructionSet*> allowed_instruction_sets() {
   std::vector<const InstructionSet*> sets = offered_instruction_sets();
   const char* forced = std::getenv("DRAGOMAN_ISA");
   const std::string name = forced == nullptr ? "" : forced;
-  if (name.empty()) return sets;
+  if (name.empty()) {
+    std::erase_if(sets, [](const InstructionSet* set) { return set->only_if_named; });
+    return sets;
+  }
   const auto named = std::ranges::find(sets, name, &InstructionSet::name);
   if (named == sets.end())
     throw Error("DRAGOMAN_ISA=", name, ": this processor offers ",

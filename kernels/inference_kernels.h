@@ -102,8 +102,8 @@ struct InferenceKernels {
   std::int64_t padded_outputs(std::int64_t outputs) const {
     return (outputs + panel - 1) / panel * panel;
   }
-  /// In bf16 and int8, packed weights and rows have a multiple of four inputs. Those added are 0.
-  static std::int64_t padded_inputs(std::int64_t inputs) { return (inputs + 3) / 4 * 4; }
+  /// In bf16 and int8, packed weights and rows have a multiple of eight inputs. Those added are 0.
+  static std::int64_t padded_inputs(std::int64_t inputs) { return (inputs + 7) / 8 * 8; }
 
   /// weights [outputs, inputs] -> packed [padded_outputs * inputs].
   void (*pack_float)(const float* weights, std::int64_t outputs, std::int64_t inputs,

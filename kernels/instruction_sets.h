@@ -15,6 +15,7 @@ struct InstructionSet {
   std::string_view instructions;  ///< GCC's target options that its kernels are compiled with
   const BatchKernels* kernels;    ///< null: the next set's are used, which are as fast
   const InferenceKernels* inference;
+  bool only_if_named;  ///< taken only if DRAGOMAN_ISA names it
 };
 
 /// Those of this architecture, the best first.

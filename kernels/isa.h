@@ -122,6 +122,9 @@ struct AnyIsa {
   /// True if training would not be faster than with the next set of dispatch.cpp: then the set has
   /// kernels only for inference.
   static constexpr bool kInferenceAlone = false;
+  /// True if no processor has shown yet that the set is faster than the next one: then it is taken
+  /// only if DRAGOMAN_ISA names it.
+  static constexpr bool kOnlyIfNamed = false;
 
   static constexpr int kRegisters = 16;  ///< for vectors
 
@@ -186,6 +189,24 @@ struct AnyIsa {
   static constexpr bool kDotsBf16 = false;
   /// Adds to each lane of sum the products of two numbers in bf16.
   static void add_bf16(F32& sum, I32 a, I32 b);
+
+  /// Then linear layers multiply blocks instead, and kByteExcess is 0.
+  static constexpr bool kDotsBlocks = false;
+  /// Adds to sum [2, 2] the products of two rows with two outputs, eight bytes each: signed bytes,
+  /// or numbers in bf16.
+  static void add_block(I32& sum, I32 rows, I32 outputs);
+  static void add_block(F32& sum, I32 rows, I32 outputs);
+
+  /// Registers of two dimensions, if the set has them: it has kLanes 16 and kRegisters 32, and
+  /// packs groups of four bytes and pairs of bf16. Tiles(rows) gives the calling thread eight
+  /// registers of 64-byte rows, until it is destroyed: 0 to 4 have `rows` rows (1 to 16), 5 to 7
+  /// sixteen. Its functions take the numbers of registers as template arguments:
+  ///   load<t>(p, stride), store<t>(p, stride)   rows that are `stride` bytes apart
+  ///   add_bytes<sums, rows, outputs>()          see below
+  ///   add_bf16<sums, rows, outputs>()           the same of pairs in bf16
+  /// Word n of row m of `sums` gets the products of words 0 to 15 of row m of `rows` with word n of
+  /// rows 0 to 15 of `outputs`: those of four bytes, as in add_bytes above.
+  typedef void Tiles;
 };
 
 DRAGOMAN_END_KERNELS

@@ -4,11 +4,13 @@
 
 #include <immintrin.h>
 
+#ifndef DRAGOMAN_ISA  // else a set that has more includes this header
 #define DRAGOMAN_ISA avx512_bf16
 #define DRAGOMAN_ISA_OPTIONS \
   "avx512bf16,avx512vnni,avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi,bmi2"
 #define DRAGOMAN_ISA_STRUCT Avx512Bf16
 #define DRAGOMAN_BF16_PRODUCTS  // the tables have products of bf16
+#endif
 
 #include "kernels/isa_avx512_vnni.h"
 

@@ -3,9 +3,11 @@
 
 #include <arm_neon.h>
 
+#ifndef DRAGOMAN_ISA  // else a set that has more includes this header
 #define DRAGOMAN_ISA neon_dotprod
 #define DRAGOMAN_ISA_OPTIONS "arch=armv8.2-a+dotprod"
 #define DRAGOMAN_ISA_STRUCT NeonDotprod
+#endif
 
 #include "kernels/isa_neon.h"
 

@@ -39,26 +39,28 @@ void pack_float(const float* weights, std::int64_t outputs, std::int64_t inputs,
       }
 }
 
-constexpr std::int64_t kPair = Isa::kDotsBf16 ? 2 : 1;  // inputs of an output side by side
+// Inputs of an output side by side: as many as one instruction multiplies.
+constexpr std::int64_t kBf16Group = Isa::kDotsBlocks ? 4 : Isa::kDotsBf16 ? 2 : 1;
+constexpr std::int64_t kInt8Group = Isa::kDotsBlocks ? 8 : Isa::kDotsBytes ? 4 : 2;
 
-/// packed [panel][inputs / kPair][output][kPair]
+/// packed [panel][inputs / kBf16Group][output][kBf16Group]
 void pack_bf16(const float* weights, std::int64_t outputs, std::int64_t inputs,
                std::uint16_t* packed) {
   const std::int64_t padded = InferenceKernels::padded_inputs(inputs);
   for (std::int64_t output = 0; output < (outputs + kPanel - 1) / kPanel * kPanel; ++output) {
-    std::uint16_t* at = packed + output / kPanel * kPanel * padded + output % kPanel * kPair;
+    std::uint16_t* at = packed + output / kPanel * kPanel * padded + output % kPanel * kBf16Group;
     for (std::int64_t k = 0; k < padded; ++k) {
       std::uint32_t bits = 0;
       if (output < outputs && k < inputs)
         __builtin_memcpy(&bits, weights + output * inputs + k, sizeof bits);
       const bool is_nan = (bits & 0x7FFFFFFF) > 0x7F800000;
-      at[k / kPair * kPanel * kPair + k % kPair] =
+      at[k / kBf16Group * kPanel * kBf16Group + k % kBf16Group] =
           (std::uint16_t)(is_nan ? 0x7FC0 : (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
     }
   }
 }
 
-/// Pairs as they are multiplied, or fp32 again.
+/// Bf16 if the set multiplies it, or fp32 again.
 void round_bf16(const float* x, std::int64_t rows, std::int64_t inputs, void* rounded) {
   const std::int64_t padded = InferenceKernels::padded_inputs(inputs);
   for (std::int64_t r = 0; r < rows; ++r, x += inputs)
@@ -67,29 +69,26 @@ void round_bf16(const float* x, std::int64_t rows, std::int64_t inputs, void* ro
           k < inputs ? load_some(x + k, inputs - k, 0) : splat(0);  // zero for padding
       std::uint16_t halves[kLanes];
       store(halves, value);
-      if (kPair == 2)
+      if (Isa::kDotsBf16)
         store_some((std::uint16_t*)rounded + r * padded + k, load(halves), padded - k);
       else
         store_some((float*)rounded + r * padded + k, load(halves), padded - k);
     }
 }
 
-/// Bytes side by side that one instruction multiplies: an output's inputs, or a head's keys.
-constexpr std::int64_t kGroup = Isa::kDotsBytes ? 4 : 2;
-
-/// packed [panel][inputs / kGroup][output][kGroup]. If dot products of bytes take one factor
-/// without a sign, activations are stored as value + Isa::kByteExcess. The offsets subtract the
-/// excess times the sum of the weights.
+/// packed [panel][inputs / kInt8Group][output][kInt8Group]. If dot products of bytes take one
+/// factor without a sign, activations are stored as value + Isa::kByteExcess. The offsets subtract
+/// the excess times the sum of the weights.
 void pack_int8(const std::int8_t* weights, std::int64_t outputs, std::int64_t inputs,
                std::int8_t* packed, std::int32_t* offsets) {
   const std::int64_t padded = InferenceKernels::padded_inputs(inputs);
   for (std::int64_t output = 0; output < (outputs + kPanel - 1) / kPanel * kPanel; ++output) {
-    std::int8_t* at = packed + output / kPanel * kPanel * padded + output % kPanel * kGroup;
+    std::int8_t* at = packed + output / kPanel * kPanel * padded + output % kPanel * kInt8Group;
     std::int32_t sum = 0;
     for (std::int64_t k = 0; k < padded; ++k) {
       const std::int8_t weight =
           output < outputs && k < inputs ? weights[output * inputs + k] : std::int8_t{0};
-      at[k / kGroup * kPanel * kGroup + k % kGroup] = weight;
+      at[k / kInt8Group * kPanel * kInt8Group + k % kInt8Group] = weight;
       sum += weight;
     }
     offsets[output] = -Isa::kByteExcess * sum;
@@ -123,10 +122,13 @@ void quantize(const float* x, std::int64_t rows, std::int64_t inputs, void* quan
     std::int64_t k = 0;
     for (; k + kLanes <= inputs; k += kLanes)
       store_quantized(row, k, whole_numbers(load(x + k), inverse));
-    if (k == padded) continue;
-    std::uint8_t last[kLanes * kQuantizedBytes];
-    store_quantized(last, 0, whole_numbers(load_part(x + k, inputs - k, 0), inverse));
-    __builtin_memcpy(row + k * kQuantizedBytes, last, (padded - k) * kQuantizedBytes);
+    for (; k < padded; k += kLanes) {
+      const std::int64_t left = padded - k < kLanes ? padded - k : kLanes;
+      std::uint8_t last[kLanes * kQuantizedBytes];
+      const F32 part = k < inputs ? load_part(x + k, inputs - k, 0) : splat(0);
+      store_quantized(last, 0, whole_numbers(part, inverse));
+      __builtin_memcpy(row + k * kQuantizedBytes, last, left * kQuantizedBytes);
+    }
   }
 }
 
@@ -149,19 +151,21 @@ void add_weights_float(const void* packed, std::int64_t inputs, std::int64_t out
 
 void add_weights_bf16(const void* packed, std::int64_t inputs, std::int64_t output, float factor,
                       float* y) {
-  add_packed<kPair>((const std::uint16_t*)packed, inputs, InferenceKernels::padded_inputs(inputs),
-                    output, factor, y, [](std::uint16_t w) {
-                      const std::uint32_t bits = (std::uint32_t)w << 16;
-                      float x;
-                      __builtin_memcpy(&x, &bits, sizeof x);
-                      return x;
-                    });
+  add_packed<kBf16Group>((const std::uint16_t*)packed, inputs,
+                         InferenceKernels::padded_inputs(inputs), output, factor, y,
+                         [](std::uint16_t w) {
+                           const std::uint32_t bits = (std::uint32_t)w << 16;
+                           float x;
+                           __builtin_memcpy(&x, &bits, sizeof x);
+                           return x;
+                         });
 }
 
 void add_weights_int8(const void* packed, std::int64_t inputs, std::int64_t output, float factor,
                       float* y) {
-  add_packed<kGroup>((const std::int8_t*)packed, inputs, InferenceKernels::padded_inputs(inputs),
-                     output, factor, y, [](std::int8_t w) { return (float)w; });
+  add_packed<kInt8Group>((const std::int8_t*)packed, inputs,
+                         InferenceKernels::padded_inputs(inputs), output, factor, y,
+                         [](std::int8_t w) { return (float)w; });
 }
 
 DRAGOMAN_END_KERNELS

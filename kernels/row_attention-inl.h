@@ -191,6 +191,9 @@ void attend_floats(const RowAttentionArguments& arguments) {
 // Records of bytes: the key, the value, the scales of the key's heads and those of the value's, as
 // many as lanes read
 
+/// Bytes of a head's key side by side that one instruction multiplies.
+constexpr std::int64_t kGroup = Isa::kDotsBytes ? 4 : 2;
+
 /// Interleaves 16-bit numbers of `one` and `other`: the four from `first` on of each eight.
 DRAGOMAN_INLINE I16x2 interleave_words(I16x2 one, I16x2 other, int first) {
   I16x2 from;

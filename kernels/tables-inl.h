@@ -79,6 +79,7 @@ const InstructionSet kInstructionSet = {
     .instructions = DRAGOMAN_ISA_OPTIONS,
     .kernels = Isa::kInferenceAlone ? nullptr : &kBatchKernels,
     .inference = &kInferenceKernels,
+    .only_if_named = Isa::kOnlyIfNamed,
 };
 
 }  // namespace dragoman::DRAGOMAN_ISA

@@ -65,10 +65,16 @@ TEST(Cpu, TheFeaturesAreThoseThatTheSystemLists) {
                                                     {"avx512dq", "avx512dq"},
                                                     {"avx512vl", "avx512vl"},
                                                     {"avx512vnni", "avx512_vnni"},
-                                                    {"avx512bf16", "avx512_bf16"}};
+                                                    {"avx512bf16", "avx512_bf16"},
+                                                    {"amx-tile", "amx_tile"},
+                                                    {"amx-int8", "amx_int8"},
+                                                    {"amx-bf16", "amx_bf16"}};
 #elif defined(__aarch64__)
-  const std::map<std::string, std::string> names = {
-      {"simd", "asimd"}, {"arch=armv8.2-a", "asimdrdm"}, {"dotprod", "asimddp"}};
+  const std::map<std::string, std::string> names = {{"simd", "asimd"},
+                                                    {"arch=armv8.2-a", "asimdrdm"},
+                                                    {"dotprod", "asimddp"},
+                                                    {"i8mm", "i8mm"},
+                                                    {"bf16", "bf16"}};
 #else
   const std::map<std::string, std::string> names;
 #endif

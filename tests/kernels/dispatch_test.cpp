@@ -74,7 +74,8 @@ TEST(KernelDispatchDeathTest, TheTablesOfTheSetThatTheEnvironmentNamesAreTaken) 
 }
 
 TEST(KernelDispatchDeathTest, TheBestTablesThatTheProcessorHasAreTaken) {
-  const auto sets = offered_instruction_sets();
+  auto sets = offered_instruction_sets();
+  std::erase_if(sets, [](const InstructionSet* set) { return set->only_if_named; });
   EXPECT_EXIT(print_choice(nullptr), testing::ExitedWithCode(0), tables_from(sets));
   EXPECT_EXIT(print_choice(""), testing::ExitedWithCode(0), tables_from(sets));
 }

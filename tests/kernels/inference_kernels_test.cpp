@@ -21,8 +21,9 @@ constexpr float kGuard = 12345;
 struct Shape {
   std::int64_t rows, inputs, outputs;
 };
-const std::vector<Shape> kShapes = {{1, 1, 1},    {2, 3, 5},   {3, 64, 64},   {5, 17, 65},
-                                    {6, 130, 31}, {7, 8, 200}, {13, 96, 129}, {16, 33, 48}};
+const std::vector<Shape> kShapes = {{1, 1, 1},    {2, 3, 5},     {3, 64, 64},   {5, 17, 65},
+                                    {6, 130, 31}, {7, 8, 200},   {13, 96, 129}, {16, 33, 48},
+                                    {16, 64, 64}, {21, 192, 70}, {37, 128, 200}};
 
 class Linear : public InferenceKernelsTest {
  protected:
@@ -143,6 +144,36 @@ TEST_P(Linear, TheProductInBf16IsThatOfRoundedNumbers) {
     arguments.y = alone.data();
     run(NumberType::BFloat16, arguments, 1);
     ASSERT_TRUE(std::equal(alone.begin(), alone.end(), y.end() - shape.outputs));
+  }
+}
+
+TEST_P(Linear, AmxAddsBf16InTheOrderOfItsManual) {
+  if (!table().name.ends_with("amx")) GTEST_SKIP() << "no tile registers";
+  const Shape shape = {19, 96, 70};
+  auto x = values(shape.rows * shape.inputs), w = values(shape.outputs * shape.inputs);
+  const auto bias = values(table().padded_outputs(shape.outputs));
+  std::vector<std::uint16_t> packed(bias.size() * static_cast<std::size_t>(shape.inputs));
+  table().pack_bf16(w.data(), shape.outputs, shape.inputs, packed.data());
+  std::vector<std::uint16_t> rounded(2 * x.size());
+  table().round_bf16(x.data(), shape.rows, shape.inputs, rounded.data());
+  std::vector<float> y(static_cast<std::size_t>(shape.rows * shape.outputs));
+  run(NumberType::BFloat16,
+      arguments_of(shape, rounded.data(), packed.data(), bias, y, shape.outputs), shape.rows);
+  for (auto* factor : {&x, &w})
+    for (float& value : *factor) value = in_bf16(value);
+  for (std::int64_t i = 0; i < shape.rows * shape.outputs; ++i) {
+    const float* row = x.data() + i / shape.outputs * shape.inputs;
+    const float* output = w.data() + i % shape.outputs * shape.inputs;
+    float sum = bias[i % shape.outputs];
+    for (std::int64_t step = 0; step < shape.inputs; step += 32) {
+      float even = 0, odd = 0;
+      for (std::int64_t k = step; k < step + 32; k += 2) {
+        even = std::fma(row[k], output[k], even);
+        odd = std::fma(row[k + 1], output[k + 1], odd);
+      }
+      sum += even + odd;
+    }
+    ASSERT_EQ(y[i], sum) << i;
   }
 }
 

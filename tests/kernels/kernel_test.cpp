@@ -35,6 +35,7 @@ std::vector<const BatchKernels*> available_tables() {
 std::vector<const InferenceKernels*> available_inference_tables() {
   std::vector<const InferenceKernels*> tables;
   for (const InstructionSet* set : offered_instruction_sets()) tables.push_back(set->inference);
+  tables.push_back(&emulated_amx_kernels());
   return tables;
 }
 

@@ -1,5 +1,6 @@
-// What the kernels' tests share: every table that this processor has, in both element types, and
-// buffers whose guards show a write out of range. The expected values are those of reference.h.
+// What the kernels' tests share: every table that this processor has, in both element types (of
+// inference also one on emulated tile registers), and buffers whose guards show a write out of
+// range. The expected values are those of reference.h.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,6 +20,9 @@ namespace dragoman {
 
 std::vector<const BatchKernels*> available_tables();
 std::vector<const InferenceKernels*> available_inference_tables();
+
+/// Those of the portable set, but for linear layers, which run on an emulation of AMX.
+const InferenceKernels& emulated_amx_kernels();
 
 /// Elements of one type with guards around them.
 class Elements {
