@@ -33,15 +33,6 @@ struct Element {
   bool is_blank = true;  ///< it has neither text nor elements
 };
 
-constexpr std::string_view kSectionBegin = "<![CDATA[", kSectionEnd = "]]>";
-
-bool is_section(std::string_view bytes) { return bytes.starts_with(kSectionBegin); }
-
-/// What a section has in it.
-ByteRange within_section(const ByteRange& section) {
-  return {section.begin + kSectionBegin.size(), section.end - kSectionEnd.size()};
-}
-
 /// Whether a token has neither text nor an element: white space, a comment, an instruction.
 bool has_nothing(std::string_view xml, const MarkupToken& token) {
   const std::string_view bytes = token.source.of(xml);

@@ -20,6 +20,8 @@ namespace {
 
 using Kind = MarkupToken::Kind;
 
+constexpr std::string_view kCdataBegin = "<![CDATA[", kCdataEnd = "]]>";
+
 bool is_named(std::string_view name, std::initializer_list<std::string_view> names) {
   return std::ranges::find(names, name) != names.end();
 }
@@ -27,6 +29,12 @@ bool is_named(std::string_view name, std::initializer_list<std::string_view> nam
 }  // namespace
 
 std::string_view local_name(std::string_view name) { return name.substr(name.find(':') + 1); }
+
+bool is_section(std::string_view bytes) { return bytes.starts_with(kCdataBegin); }
+
+ByteRange within_section(const ByteRange& section) {
+  return {section.begin + kCdataBegin.size(), section.end - kCdataEnd.size()};
+}
 
 XmlFormat xml_format(std::string_view xml, const std::vector<MarkupToken>& tokens) {
   const auto root = std::ranges::find_if(tokens, begins_content);
@@ -47,8 +55,6 @@ XmlFormat xml_format(std::string_view xml, const std::vector<MarkupToken>& token
 // ---- RSS ----------------------------------------------------------------------------------------
 
 namespace {
-
-constexpr std::string_view kCdataBegin = "<![CDATA[", kCdataEnd = "]]>";
 
 /// Whether a text has a tag or a reference, as HTML does.
 bool is_html(std::string_view text) {
@@ -127,10 +133,9 @@ void add_rss_texts(const std::vector<MarkupToken>& tokens, MarkupDocument& docum
                                                 "itunes:title", "itunes:subtitle", "itunes:summary",
                                                 "media:title", "media:description"}))
       continue;
-    const bool is_cdata = token.source.of(xml).starts_with(kCdataBegin);
+    const bool is_cdata = is_section(token.source.of(xml));
     if (!is_cdata && token.kind != Kind::Text) continue;
-    ByteRange place = token.source;
-    if (is_cdata) place = {place.begin + kCdataBegin.size(), place.end - kCdataEnd.size()};
+    const ByteRange place = is_cdata ? within_section(token.source) : token.source;
     const DecodedText text = is_cdata ? section_text(xml, place) : decoded_xml(xml, place);
     if (!is_html(text.text)) document.checked.push_back(check_of_plain_text(xml, place, is_cdata));
     std::ranges::move(passages_within(xml, text, is_cdata), std::back_inserter(document.passages));

@@ -44,4 +44,8 @@ void add_bilingual_units(XmlFormat format, const std::vector<MarkupToken>& token
 /// The name of an element without its prefix.
 std::string_view local_name(std::string_view name);
 
+/// Whether these bytes of a document are a CDATA section, and what such a section has in it.
+bool is_section(std::string_view bytes);
+ByteRange within_section(const ByteRange& section);
+
 }  // namespace dragoman
