@@ -204,15 +204,9 @@ class AndroidReader {
       found_.erase(found_.begin() + static_cast<std::ptrdiff_t>(first_), found_.end());
       checked.is_sound = [](std::string_view) { return false; };
     } else {
-      checked.is_sound = [source, message](std::string_view written) {
-        static const FormatSyntaxes java_syntax = format_syntaxes("java-printf-format");
-        const std::string translation = text_of_string(written);
-        const bool has_same_signs = icu_message(message).chooses
-                                        ? has_same_branches(message, translation)
-                                        : !begins_more_marks(translation, message);
-        return has_same_signs &&
-               (has_placeholder(source) ? have_same_directives(java_syntax, source, written)
-                                        : !has_placeholder(written));
+      const auto formats = format_syntaxes(has_placeholder(message) ? "java-printf-format" : "");
+      checked.is_sound = [message, formats](std::string_view written) {
+        return has_same_signs(formats, message, text_of_string(written));
       };
     }
     document_.checked.push_back(std::move(checked));
@@ -290,6 +284,8 @@ class AndroidReader {
 
   static std::string character_of(std::string_view bytes) {
     if (bytes.size() < 2 || bytes[0] != '\\') return std::string(bytes);
+    if (bytes[1] == 'n') return "\n";
+    if (bytes[1] == 't') return "\t";
     if (bytes[1] != 'u' || bytes.size() == 2) return std::string(bytes.substr(1));
     unsigned number = 0;
     std::from_chars(bytes.data() + 2, bytes.data() + bytes.size(), number, 16);
