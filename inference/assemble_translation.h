@@ -23,6 +23,11 @@ struct WrittenUnit {
   std::optional<std::size_t> word = std::nullopt;  ///< of the copied word that begins in it
 };
 
+/// Words of a translation that get at least this fraction of the most attention to a stretch of the
+/// source that a word gets: any of them may translate it, because an article attends to its noun,
+/// too.
+inline constexpr double kAboutTheMost = 0.6;
+
 /// The units of a translation without copies.
 std::vector<WrittenUnit> units_of(std::span<const TokenId> tokens, const Tokenizer& target);
 

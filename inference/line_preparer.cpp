@@ -54,18 +54,23 @@ std::size_t end_of_pieces(std::string_view word, const Tokenizer& tokenizer) {
   return word.size();
 }
 
-/// Cuts words that nobody writes, such as three million letters, which would take minutes. Returns
-/// their number.
-std::int64_t cut_long_words(std::string& text, const Tokenizer& tokenizer) {
+/// The end of a word, which is taken out of a text.
+struct CutEnd {
+  std::size_t begin, end;  ///< in the text as it was
+  std::size_t before;      ///< bytes that are taken out before it
+};
+
+/// Cuts words that nobody writes, such as three million letters, which would take minutes.
+std::vector<CutEnd> cut_long_words(std::string& text, const Tokenizer& tokenizer) {
   // A character has at most as many pieces as bytes, and a word one more, for its beginning.
   constexpr auto kShort = static_cast<std::size_t>(kMostPiecesOfWord) - 1;
-  if (text.size() <= kShort) return 0;
-  std::int64_t cuts = 0;
+  if (text.size() <= kShort) return {};
+  std::vector<CutEnd> cuts;
   std::size_t written = 0;
   const auto keep = [&](std::size_t begin, std::size_t end) {
     std::size_t size = end - begin;
     if (size > kShort) size = end_of_pieces(std::string_view(text).substr(begin, size), tokenizer);
-    cuts += size < end - begin ? 1 : 0;
+    if (size < end - begin) cuts.push_back({begin + size, end, begin - written});
     if (written < begin) std::copy_n(text.begin() + begin, size, text.begin() + written);
     written += size;
   };
@@ -81,6 +86,19 @@ std::int64_t cut_long_words(std::string& text, const Tokenizer& tokenizer) {
   keep(word, text.size());
   text.resize(written);
   return cuts;
+}
+
+/// The stretches of a text after the cuts.
+std::vector<ByteRange> after_cuts(std::vector<ByteRange> stretches,
+                                  const std::vector<CutEnd>& cuts) {
+  const auto moved = [&cuts](std::size_t place) {
+    const auto next = std::ranges::upper_bound(cuts, place, {}, &CutEnd::begin);
+    if (next == cuts.begin()) return place;
+    const CutEnd& last = *std::prev(next);
+    return place - last.before - (std::min(place, last.end) - last.begin);
+  };
+  for (ByteRange& stretch : stretches) stretch = {moved(stretch.begin), moved(stretch.end)};
+  return stretches;
 }
 
 /// Whether a user-defined piece is a tag ("<bt>", ">>fra<<") that says something about the text
@@ -180,11 +198,11 @@ std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine&
   line.kept = std::move(input.kept);
   std::string_view text = strip(line.text), tag = tags_.tag_of(text);
   const bool is_copied_whole = copies(line, without_tag(text, tag));
-  const std::int64_t long_words =
-      is_copied_whole ? 0 : cut_long_words(line.text, *tokenizers_.source);
-  if (long_words > 0) {  // what is kept stands elsewhere now
+  std::vector<CutEnd> cuts;
+  if (!is_copied_whole) cuts = cut_long_words(line.text, *tokenizers_.source);
+  if (!cuts.empty()) {
     text = strip(line.text), tag = tags_.tag_of(text);
-    line.kept.clear();
+    line.kept = after_cuts(std::move(line.kept), cuts);
   }
   if (is_copied_whole)
     line.parts.push_back({.text = {.text = without_tag(text, tag), .separator = {}}});
@@ -193,7 +211,7 @@ std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine&
   std::vector<ByteRange> words;
   if (line.request->reports_attention) words = words_between_spaces(line.text);
   line.words = words.size();
-  line.facts = {.lines = 1, .repaired = valid ? 0 : 1, .long_words = long_words};
+  line.facts = {.lines = 1, .repaired = valid ? 0 : 1, .long_words = std::ssize(cuts)};
   std::vector<SourceSentence> sentences;
   bool is_copied = false;
   for (std::size_t p = 0; p < line.parts.size(); ++p) {

@@ -55,6 +55,8 @@ void take_decode_defaults(DecodeConfig& config, const DecodeDefaults& defaults,
     const auto value = defaults.find(std::string(field.info.name));
     if (value != defaults.end() && !is_given(field.info.name)) assign_text(field, value->second);
   }
+  if (!config.sampling && !is_given("beam-size"))
+    config.beam_size = std::max(config.beam_size, config.n_best);
 }
 
 namespace {

@@ -19,8 +19,9 @@ TokenizerPair load_tokenizers(const ModelFileReader& file);
 void require_same(const TokenizerPair& of_model, const TokenizerPair& of_other,
                   const std::string& model, const std::string& other);
 
-/// Sets the settings for which the model has defaults, except those that were given by name. Throws
-/// UsageError for a value that has no meaning.
+/// Sets the settings for which the model has defaults, except those that were given by name. A beam
+/// that was not given is as wide as the n best need. Throws UsageError for a value that has no
+/// meaning.
 void take_decode_defaults(DecodeConfig& config, const DecodeDefaults& defaults,
                           const std::function<bool(std::string_view)>& is_given);
 

@@ -210,12 +210,11 @@ class CopyPlacer {
   }
 
   /// The units from first to last that attend to a word of the source, and more to it than to any
-  /// other: an article attends to its noun, too.
+  /// other.
   struct Units {
     std::size_t first, last;
   };
   std::optional<Units> units_for(ByteRange word) const {
-    constexpr double kAboutTheMost = 0.6;
     const auto best = unit_of(word);
     if (!best) return std::nullopt;
     const double most = attention(units_[*best], word);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "inference/assemble_translation.h"
 #include "inference/search/token_rules.h"
 #include "tokenizer/tokenizer.h"
 
@@ -79,12 +80,10 @@ struct AttendedWord {
 };
 
 /// The word of the hypothesis that stands for the phrase's source positions: the longest of the
-/// words that begin while these get about the most attention, because an article attends to its
-/// noun, too. There is none without attention.
+/// words that begin while these get about the most attention. There is none without attention.
 std::optional<AttendedWord> word_instead_of(const RequiredPhrase& phrase,
                                             const Hypothesis& hypothesis,
                                             const Tokenizer& tokenizer) {
-  constexpr double kAboutTheMost = 0.6;
   if (hypothesis.tokens.empty() || hypothesis.attention.empty() || !phrase.has_positions())
     return std::nullopt;
   const std::size_t source_length = hypothesis.attention.size() / hypothesis.tokens.size();

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "app/commands/evaluate.h"
+#include "app/commands/input_output.h"
 #include "app/frame/log.h"
-#include "base/error.h"
 #include "base/formatted_text.h"
 #include "base/lines.h"
 #include "base/utf8.h"
@@ -22,7 +22,7 @@ class ParallelReader {
   Lines read(const std::string& path, ByteOrderMark mark) {
     Lines lines = stripped_lines(read_lines(path, mark));
     if (first_.empty()) {
-      if (lines.empty()) throw Error(input_name(path), " has no lines to score");
+      require_lines(path, lines.size());
       first_ = path;
       count_ = lines.size();
     }

@@ -53,6 +53,10 @@ std::string role_in_run(const std::string& path) {
 
 }  // namespace
 
+void require_lines(const std::string& path, std::size_t lines) {
+  if (lines == 0) throw Error(input_name(path), " has no lines");
+}
+
 bool is_stream(const std::string& path) {
   std::error_code none;
   return path == "-" || fs::is_other(fs::status(path, none));

@@ -2,6 +2,7 @@
 // replaces a file that is read, nor the work of another command.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -23,6 +24,9 @@ struct InputFlag {
 
 /// Throws UsageError if several files are "-", as standard input can be read only once.
 void check_standard_input(const std::vector<InputFlag>& inputs);
+
+/// Throws Error that names the input if it has no lines.
+void require_lines(const std::string& path, std::size_t lines);
 
 /// Whether the path is "-" or a pipe or device (/dev/null), which is written to directly.
 bool is_stream(const std::string& path);

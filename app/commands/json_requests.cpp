@@ -371,7 +371,9 @@ LineInput JsonRequests::understand(Request& request) {
   request.format.alignment = alignment_field(fields, format_.alignment);
   request.format.n_best = number_field(fields, "n_best", format_.n_best);
   const DecodeConfig& config = defaults_.config;
-  const Choice choice{.beam_size = number_field(fields, "beam_size", config.beam_size),
+  const std::int64_t open_beam =
+      config.sampling ? config.beam_size : std::max(config.beam_size, request.format.n_best);
+  const Choice choice{.beam_size = number_field(fields, "beam_size", open_beam),
                       .n_best = request.format.n_best,
                       .reports_attention = request.format.alignment != AlignmentFormat::None};
   if (!config.sampling && choice.n_best > choice.beam_size)

@@ -76,8 +76,6 @@ DecodeConfig search_with(DecodeConfig flags, const Origins& origins,
                          const DecodeDefaults& defaults) {
   take_decode_defaults(flags, defaults,
                        [&origins](std::string_view name) { return is_given(origins, name); });
-  if (!flags.sampling && !is_given(origins, "beam-size"))
-    flags.beam_size = std::max(flags.beam_size, flags.n_best);
   flags.check();
   return flags;
 }

@@ -66,7 +66,7 @@ class RoundingTrial {
       : source_(read_lines(config.source)),
         references_({read_lines(config.reference)}),
         threads_(config.threads) {
-    if (source_.empty()) throw Error(input_name(config.source), ": has no lines");
+    require_lines(config.source, source_.size());
     require_same_lines(config.source, source_.size(), config.reference, references_.front().size());
   }
 

@@ -85,7 +85,7 @@ struct Texts {
 Texts read_texts(const ScoreConfig& config) {
   Texts texts{read_lines(config.source), read_lines(config.target)};
   require_same_lines(config.source, texts.source.size(), config.target, texts.target.size());
-  if (texts.source.empty()) throw Error(input_name(config.source), " has no lines to score");
+  require_lines(config.source, texts.source.size());
   return texts;
 }
 

@@ -39,17 +39,24 @@ namespace dragoman {
 
 namespace {
 
-constexpr std::size_t kColumns = 96;
 constexpr std::size_t kHelpColumn = 34;
 
-/// `text` broken at spaces into columns [indent, kColumns); the first line has no indent.
+/// The width of help: that of the terminal that shows it, within bounds.
+std::size_t help_columns() {
+  constexpr int kFewest = 60, kMost = 96;
+  if (isatty(STDOUT_FILENO) == 0) return kMost;
+  return static_cast<std::size_t>(std::clamp(Terminal::standard_error().columns(), kFewest, kMost));
+}
+
+/// `text` broken at spaces into columns [indent, help_columns()); the first line has no indent.
 std::string wrapped(std::string_view text, std::size_t indent) {
+  const std::size_t columns = help_columns();
   std::string result;
   std::size_t column = indent;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(' '), text.size());
     const std::string_view word = text.substr(0, end);
-    if (column > indent && column + 1 + word.size() > kColumns) {
+    if (column > indent && column + 1 + word.size() > columns) {
       result.append(1, '\n').append(indent, ' ');
       column = indent;
     } else if (column > indent) {
@@ -180,11 +187,11 @@ std::string command_help(std::string_view program, const Command& command) {
     text += join_text("\n", group.empty() ? "Flags" : group, ":\n");
     for (const Field* field : members) text += flag_lines(command, *field);
   }
-  text +=
-      "\nLong flags may have _ in place of -. Switches may also be written as --no-NAME or "
-      "--NAME=false."
-      "\nThe names of the flags are also the keys of the TOML file.\n";
-  return text;
+  constexpr std::string_view kSpellings =
+      "Long flags may have _ in place of -. Switches may also be written as --no-NAME or "
+      "--NAME=false.";
+  return text + join_text('\n', wrapped(kSpellings, 0),
+                          "\nThe names of the flags are also the keys of the TOML file.\n");
 }
 
 namespace {

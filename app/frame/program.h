@@ -23,8 +23,8 @@ struct Program {
 /// The commands with one line each, and an example of the first steps.
 std::string overview(const Program& program, const std::vector<Command>& commands);
 
-/// All flags of a command in their groups, with the defaults that its fields hold; at most 96
-/// columns.
+/// All flags of a command in their groups, with the defaults that its fields hold; as wide as the
+/// terminal, from 60 to 96 columns. 96 if standard output is none.
 std::string command_help(std::string_view program, const Command& command);
 
 /// The lines of command_help() for some flags, by name, alias or letter. Throws UsageError for a

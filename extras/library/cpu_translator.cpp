@@ -147,11 +147,13 @@ std::vector<std::unique_ptr<HostEngine>> CpuTranslator::make_engines() const {
 std::shared_ptr<const PreparedRequest> CpuTranslator::prepare(const NamedOptions& options,
                                                               const TermPairs& terms) const {
   DecodeConfig search;
-  take_decode_defaults(search, decode_defaults_, [](std::string_view) { return false; });
   DemandConfig demands;
   std::vector<Field> fields = fields_of(search);
   std::ranges::move(fields_of(demands), std::back_inserter(fields));
   assign_options(fields, options);
+  take_decode_defaults(search, decode_defaults_, [&options](std::string_view name) {
+    return options.contains(std::string(name));
+  });
   search.check();
   demands.number_format = number_format_of(demands.number_format, record_);
   return service().prepare(

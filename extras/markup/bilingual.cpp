@@ -12,7 +12,6 @@
 
 #include "base/utf8.h"
 #include "extras/markup/icu_messages.h"
-#include "extras/markup/template_marks.h"
 #include "extras/markup/xml_formats.h"
 #include "extras/markup/xml_tokens.h"
 
@@ -32,15 +31,6 @@ struct Element {
   ByteRange all;
   bool is_blank = true;  ///< it has neither text nor elements
 };
-
-constexpr std::string_view kSectionBegin = "<![CDATA[", kSectionEnd = "]]>";
-
-bool is_section(std::string_view bytes) { return bytes.starts_with(kSectionBegin); }
-
-/// What a section has in it.
-ByteRange within_section(const ByteRange& section) {
-  return {section.begin + kSectionBegin.size(), section.end - kSectionEnd.size()};
-}
 
 /// Whether a token has neither text nor an element: white space, a comment, an instruction.
 bool has_nothing(std::string_view xml, const MarkupToken& token) {
@@ -281,9 +271,7 @@ std::function<bool(std::string_view)> check_of(const Fill& fill) {
   return [frame = fill.before.size() + fill.after.size(), begin = fill.before.size(),
           source = decoded_xml(content, {0, content.size()}).text](std::string_view written) {
     const ByteRange copy{begin, begin + written.size() - frame};
-    const std::string translation = decoded_xml(written, copy).text;
-    if (icu_message(source).chooses) return has_same_branches(source, translation);
-    return kept_parts(source) == kept_parts(translation) && !begins_more_marks(translation, source);
+    return has_same_signs({}, source, decoded_xml(written, copy).text);
   };
 }
 

@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "extras/markup/template_marks.h"
+
 namespace dragoman {
 
 namespace {
@@ -157,6 +159,18 @@ bool has_same_branches(std::string_view message, std::string_view translation) {
     its_place = its_text.end;
   }
   return message.substr(place) == translation.substr(its_place);
+}
+
+bool has_same_signs(const FormatSyntaxes& formats, std::string_view message,
+                    std::string_view translation) {
+  if (icu_message(message).chooses)
+    return has_same_branches(message, translation) &&
+           have_same_directives(formats, message, translation);
+  const KeptParts from = kept_parts(message, formats), to = kept_parts(translation, formats);
+  const bool has_same_parts =
+      formats.empty() ? from == to
+                      : from.tags == to.tags && have_same_directives(formats, message, translation);
+  return has_same_parts && !begins_more_marks(translation, message);
 }
 
 }  // namespace dragoman

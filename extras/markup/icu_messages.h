@@ -39,4 +39,10 @@ std::string with_apostrophes(std::string_view translation, Apostrophes apostroph
 /// keeps what branch_tokens() keeps. True if the message does not choose.
 bool has_same_branches(std::string_view message, std::string_view translation);
 
+/// Whether a translation has the signs that a program reads in its message: the directives of its
+/// formats, or, if none is known, its placeholders; its tags; and no more marks of templates. In a
+/// message that chooses, the branches count (has_same_branches()), and the directives.
+bool has_same_signs(const FormatSyntaxes& formats, std::string_view message,
+                    std::string_view translation);
+
 }  // namespace dragoman

@@ -382,4 +382,13 @@ std::vector<PlacedTag> place_tags(const Passage& passage, const AlignedText& tra
   return TagPlacer(passage, translation).placed();
 }
 
+std::vector<ByteRange> kept_texts(const Passage& passage, const AlignedText& translation) {
+  std::vector<ByteRange> texts;
+  if (kept_texts(passage).empty()) return texts;
+  for (const PlacedTag& placed : place_tags(passage, translation))
+    if (!passage.tags[placed.tag].text.empty() && !placed.text.empty())
+      texts.push_back(placed.text);
+  return texts;
+}
+
 }  // namespace dragoman

@@ -21,4 +21,8 @@ struct PlacedTag {
 /// on their side of half an element whose other half is in another passage.
 std::vector<PlacedTag> place_tags(const Passage& passage, const AlignedText& translation);
 
+/// LineInput::kept of a translation of the passage that is to be translated again: the texts that
+/// stand for those of the tags (kept_texts(passage)).
+std::vector<ByteRange> kept_texts(const Passage& passage, const AlignedText& translation);
+
 }  // namespace dragoman

@@ -20,6 +20,8 @@ namespace {
 
 using Kind = MarkupToken::Kind;
 
+constexpr std::string_view kCdataBegin = "<![CDATA[", kCdataEnd = "]]>";
+
 bool is_named(std::string_view name, std::initializer_list<std::string_view> names) {
   return std::ranges::find(names, name) != names.end();
 }
@@ -27,6 +29,12 @@ bool is_named(std::string_view name, std::initializer_list<std::string_view> nam
 }  // namespace
 
 std::string_view local_name(std::string_view name) { return name.substr(name.find(':') + 1); }
+
+bool is_section(std::string_view bytes) { return bytes.starts_with(kCdataBegin); }
+
+ByteRange within_section(const ByteRange& section) {
+  return {section.begin + kCdataBegin.size(), section.end - kCdataEnd.size()};
+}
 
 XmlFormat xml_format(std::string_view xml, const std::vector<MarkupToken>& tokens) {
   const auto root = std::ranges::find_if(tokens, begins_content);
@@ -47,8 +55,6 @@ XmlFormat xml_format(std::string_view xml, const std::vector<MarkupToken>& token
 // ---- RSS ----------------------------------------------------------------------------------------
 
 namespace {
-
-constexpr std::string_view kCdataBegin = "<![CDATA[", kCdataEnd = "]]>";
 
 /// Whether a text has a tag or a reference, as HTML does.
 bool is_html(std::string_view text) {
@@ -127,10 +133,9 @@ void add_rss_texts(const std::vector<MarkupToken>& tokens, MarkupDocument& docum
                                                 "itunes:title", "itunes:subtitle", "itunes:summary",
                                                 "media:title", "media:description"}))
       continue;
-    const bool is_cdata = token.source.of(xml).starts_with(kCdataBegin);
+    const bool is_cdata = is_section(token.source.of(xml));
     if (!is_cdata && token.kind != Kind::Text) continue;
-    ByteRange place = token.source;
-    if (is_cdata) place = {place.begin + kCdataBegin.size(), place.end - kCdataEnd.size()};
+    const ByteRange place = is_cdata ? within_section(token.source) : token.source;
     const DecodedText text = is_cdata ? section_text(xml, place) : decoded_xml(xml, place);
     if (!is_html(text.text)) document.checked.push_back(check_of_plain_text(xml, place, is_cdata));
     std::ranges::move(passages_within(xml, text, is_cdata), std::back_inserter(document.passages));
@@ -199,15 +204,9 @@ class AndroidReader {
       found_.erase(found_.begin() + static_cast<std::ptrdiff_t>(first_), found_.end());
       checked.is_sound = [](std::string_view) { return false; };
     } else {
-      checked.is_sound = [source, message](std::string_view written) {
-        static const FormatSyntaxes java_syntax = format_syntaxes("java-printf-format");
-        const std::string translation = text_of_string(written);
-        const bool has_same_signs = icu_message(message).chooses
-                                        ? has_same_branches(message, translation)
-                                        : !begins_more_marks(translation, message);
-        return has_same_signs &&
-               (has_placeholder(source) ? have_same_directives(java_syntax, source, written)
-                                        : !has_placeholder(written));
+      const auto formats = format_syntaxes(has_placeholder(message) ? "java-printf-format" : "");
+      checked.is_sound = [message, formats](std::string_view written) {
+        return has_same_signs(formats, message, text_of_string(written));
       };
     }
     document_.checked.push_back(std::move(checked));
@@ -285,6 +284,8 @@ class AndroidReader {
 
   static std::string character_of(std::string_view bytes) {
     if (bytes.size() < 2 || bytes[0] != '\\') return std::string(bytes);
+    if (bytes[1] == 'n') return "\n";
+    if (bytes[1] == 't') return "\t";
     if (bytes[1] != 'u' || bytes.size() == 2) return std::string(bytes.substr(1));
     unsigned number = 0;
     std::from_chars(bytes.data() + 2, bytes.data() + bytes.size(), number, 16);

@@ -30,7 +30,8 @@ void add_rss_texts(const std::vector<MarkupToken>& tokens, MarkupDocument& docum
 
 /// Adds the strings of Android to the document, whose tokens are given. Kept are placeholders,
 /// tags (also escaped ones), <xliff:g>, references ("@string/x") and what is not translatable. "\n"
-/// ends a sentence. A string stays untranslated if its translation has other placeholders.
+/// ends a sentence. A string stays untranslated if its translation has other signs
+/// (has_same_signs()).
 void add_android_strings(std::vector<MarkupToken> tokens, MarkupDocument& document);
 
 /// Fills the empty targets of XLIFF and TMX, and adds their passages to the document, whose tokens
@@ -43,5 +44,9 @@ void add_bilingual_units(XmlFormat format, const std::vector<MarkupToken>& token
 
 /// The name of an element without its prefix.
 std::string_view local_name(std::string_view name);
+
+/// Whether these bytes of a document are a CDATA section, and what such a section has in it.
+bool is_section(std::string_view bytes);
+ByteRange within_section(const ByteRange& section);
 
 }  // namespace dragoman

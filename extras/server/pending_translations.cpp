@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "extras/markup/charset.h"
+#include "extras/markup/place_tags.h"
 #include "inference/workers.h"
 
 namespace dragoman {
@@ -270,8 +271,10 @@ class PendingTranslations::PendingTranslation {
       LineInput line{.text = std::move(lines.lines[l])};
       const LineIndex& at = lines.indices[l];
       const auto& document = task_.texts[at.text].document;
-      if (document && is_line_of_text(at) && lines.model == 0)
-        line.kept = kept_texts(document->passages[at.line]);
+      if (document && is_line_of_text(at)) {
+        const Passage& passage = document->passages[at.line];
+        line.kept = lines.model == 0 ? kept_texts(passage) : kept_texts(passage, lines.pivots[l]);
+      }
       const bool is_tagged = has_tags(at);
       if ((is_tagged || task_.reports_attention) &&
           words_between_spaces(line.text).size() <= kMostAlignedWords) {

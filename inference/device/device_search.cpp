@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "base/random.h"
+#include "inference/search/phrase_weights.h"
 #include "kernels/cuda/search_step.cuh"
 #include "model/ops/cuda_kernels.h"
 
@@ -29,6 +30,14 @@ static_assert(
     static_cast<int>(PhraseStart::Word) == static_cast<int>(SearchSpelling::Start::Word) &&
     static_cast<int>(PhraseStart::Sentence) == static_cast<int>(SearchSpelling::Start::Sentence) &&
     static_cast<int>(PhraseStart::Attached) == static_cast<int>(SearchSpelling::Start::Attached));
+static_assert(search_step::kLacking == phrase_weights::kLacking &&
+              search_step::kPlacing == phrase_weights::kPlacing &&
+              search_step::kCovering == phrase_weights::kCovering &&
+              search_step::kRepeating == phrase_weights::kRepeating &&
+              search_step::kUsualAttention == phrase_weights::kUsualAttention &&
+              search_step::kMostFirst == phrase_weights::kMostFirst &&
+              search_step::kLeastAttention == phrase_weights::kLeastAttention &&
+              search_step::kLeastCoverage == kLeastCoverage);
 
 /// [..., count * sizeof(Struct)] uint8
 template <class Struct>

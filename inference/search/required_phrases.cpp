@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "inference/search/phrase_weights.h"
+
 namespace dragoman {
 
 namespace {
@@ -22,13 +24,12 @@ std::int64_t length(const RequiredPhrase& phrase) {
 
 double RequiredPhrase::attention(std::span<const float> all) const {
   if (!has_positions() || end > source_pieces || source_pieces > all.size()) return 1;
-  constexpr double kLeast = 0.01;
   double total = 0, of_phrase = 0;
   for (std::size_t position = 0; position < source_pieces; ++position) {
     total += all[position];
     if (position >= begin && position < end) of_phrase += all[position];
   }
-  return of_phrase / std::max(total, kLeast);
+  return of_phrase / std::max(total, phrase_weights::kLeastAttention);
 }
 
 bool RequiredPhrase::begins_with(TokenId token) const {
@@ -85,19 +86,6 @@ PhraseProgress RequiredPhrases::advance(PhraseProgress progress) const {
 }
 
 namespace {
-
-/// Penalty for each phrase that a translation lacks.
-constexpr double kLacking = 8;
-/// Weight of log(attention to a phrase's source positions) when the phrase begins.
-constexpr double kPlacing = 2;
-/// Weight of the attention to a phrase's source positions when a token of no phrase is written.
-constexpr double kCovering = 2;
-/// Penalty for the word that the phrase replaces, and for the phrase a second time.
-constexpr double kRepeating = 6;
-/// The most that a phrase's first token costs.
-constexpr double kMostFirst = 4;
-
-constexpr double kLeastAttention = 0.01, kUsualAttention = 0.5;
 
 /// The most probable token, or -1.
 TokenId likeliest(const PhraseRow& row) {
@@ -159,8 +147,9 @@ void PhraseBeam::append_begun(const PhraseRow& row, std::size_t phrase, std::siz
   if (!is_possible({token, static_cast<float>(cost)})) return;
   PhraseProgress progress = phrases_.start(row.progress, phrase, spelling);
   const double attention = required.attention(row.attention);
-  progress.bonus += kPlacing * std::log(std::max(attention, kLeastAttention));
-  progress.bonus += std::max(-cost - kMostFirst, 0.0);
+  progress.bonus +=
+      phrase_weights::kPlacing * std::log(std::max(attention, phrase_weights::kLeastAttention));
+  progress.bonus += std::max(-cost - phrase_weights::kMostFirst, 0.0);
   pool.push_back({{row.number, token, row.sum + cost}, progress});
 }
 
@@ -170,11 +159,12 @@ double PhraseBeam::penalty(const PhraseRow& row, std::span<const double> attenti
   double sum = 0;
   for (std::size_t i = 0; i < attention.size(); ++i) {
     const RequiredPhrase& phrase = phrases_[i];
-    sum += kCovering * attention[i];
+    sum += phrase_weights::kCovering * attention[i];
     const bool is_again = phrases_.is_begun(row.progress, i) && phrase.begins_with(token);
     if (token != phrase.instead && !is_again) continue;
-    const double usual = token == phrase.instead ? phrase.instead_attention : kUsualAttention;
-    sum += kRepeating * (usual > 0 ? std::min(1.0, attention[i] / usual) : 1.0);
+    const double usual =
+        token == phrase.instead ? phrase.instead_attention : phrase_weights::kUsualAttention;
+    sum += phrase_weights::kRepeating * (usual > 0 ? std::min(1.0, attention[i] / usual) : 1.0);
   }
   return sum;
 }
@@ -194,7 +184,7 @@ void PhraseBeam::append_plain(const PhraseRow& row, std::vector<PhraseExtension>
     if (row.progress.at_word_end && lengthens_word(candidate.token)) continue;
     PhraseProgress progress = row.progress;
     progress.at_word_end = false;
-    progress.bonus -= is_end ? kLacking * static_cast<double>(phrases_left)
+    progress.bonus -= is_end ? phrase_weights::kLacking * static_cast<double>(phrases_left)
                              : penalty(row, attention, candidate.token);
     pool.push_back({{row.number, candidate.token, row.sum + candidate.log_probability}, progress});
   }

@@ -70,11 +70,12 @@ DRAGOMAN_ON_DEVICE inline double normalized(const DeviceSearchStep& a, double su
   return (sum - a.word_penalty * static_cast<double>(counted)) / a.divisors[counted];
 }
 
+constexpr double kLeastCoverage = 1e-6;  // of inference/search/search.h
+
 /// coverage_penalty() of a row's attention, that of this step's token included if `with_this`.
 DRAGOMAN_ON_DEVICE inline double penalty_of(const Group& g, int row, bool with_this) {
   const DeviceSearchStep& a = g.all;
   if (a.coverage_penalty == 0 || a.attention == nullptr) return 0;
-  constexpr double kLeastCoverage = 1e-6;  // of inference/search/search.h
   double sum = 0;
   for (int s = 0; s < g.state.source_length; ++s) {
     const float coverage =

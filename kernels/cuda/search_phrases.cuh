@@ -6,9 +6,9 @@
 
 namespace dragoman::search_step {
 
-// The constants of PhraseBeam (inference/search/required_phrases.cpp).
-constexpr double kLacking = 8, kPlacing = 2, kCovering = 2, kRepeating = 6, kMostFirst = 4;
-constexpr double kLeastAttention = 0.01, kUsualAttention = 0.5;
+// The numbers of inference/search/phrase_weights.h, which this room may not include.
+constexpr double kLacking = 8, kPlacing = 2, kCovering = 2, kRepeating = 6, kUsualAttention = 0.5;
+constexpr double kMostFirst = 4, kLeastAttention = 0.01;
 
 /// The phrases of a group's sentence.
 struct Phrases {
@@ -63,8 +63,7 @@ struct Phrases {
       total += weight;
       if (s >= phrase.begin && s < phrase.end) of_phrase += weight;
     }
-    constexpr double kLeast = 0.01;
-    return of_phrase / (total > kLeast ? total : kLeast);
+    return of_phrase / (total > kLeastAttention ? total : kLeastAttention);
   }
   DRAGOMAN_ON_DEVICE bool lengthens_word(int token) const {
     return token >= 0 && g.all.edges != nullptr && (g.all.edges[token] & kLengthensWord) != 0;

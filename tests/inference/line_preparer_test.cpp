@@ -225,6 +225,25 @@ TEST(LinePreparer, NothingOfAKeptStretchIsCopied) {
   EXPECT_EQ(line.parts[0].before.text + line.parts[0].after.text, "");
 }
 
+TEST(LinePreparer, StretchesStayKeptIfAWordIsCut) {
+  const LinePreparer knowing = preparer_that_has_seen("onetwq. X");
+  const std::string word(20'000, 'q'), text = "{one} " + word + " two {6}";
+  PreparedLine line(0, request({}));
+  const std::size_t after_word = 6 + word.size();
+  const std::vector<ByteRange> kept{{0, 5}, {6, after_word}, {after_word + 5, text.size()}};
+  knowing.prepare({.text = text, .kept = kept}, line);
+  ASSERT_EQ(line.facts.long_words, 1);
+  std::vector<std::string_view> words, kept_texts;
+  for (const ByteRange& range : words_between_spaces(line.text))
+    words.push_back(range.of(line.text));
+  for (const ByteRange& range : line.kept) kept_texts.push_back(range.of(line.text));
+  EXPECT_THAT(kept_texts, testing::ElementsAre("{one}", words.at(1), "{6}"));
+  for (const PreparedPart& part : line.parts) {
+    EXPECT_TRUE(part.unseen.copies.empty());
+    EXPECT_EQ(part.before.text + part.after.text, "");
+  }
+}
+
 TEST(LinePreparer, TermsAndProtectedTextsAreReadAsTheyAre) {
   const LinePreparer knowing = preparer_that_has_seen("onetw. X");
   PreparedLine line(0, request({}, {.terms = terms("\u041C", "six"), .protects = true}));

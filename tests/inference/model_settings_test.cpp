@@ -22,6 +22,19 @@ TEST(DecodeDefaults, ASettingMayHaveSeveralValues) {
   EXPECT_EQ(config.beam_size, 5) << "was given";
 }
 
+TEST(DecodeDefaults, ABeamThatWasNotGivenIsAsWideAsTheNBestNeed) {
+  const auto beam_size = [](DecodeConfig config, bool is_given) {
+    take_decode_defaults(config, {{"beam-size", "2"}}, [is_given](std::string_view name) {
+      return is_given && name == "beam-size";
+    });
+    return config.beam_size;
+  };
+  EXPECT_EQ(beam_size({}, false), 2);
+  EXPECT_EQ(beam_size({.n_best = 5}, false), 5);
+  EXPECT_EQ(beam_size({.beam_size = 3, .n_best = 5}, true), 3);
+  EXPECT_EQ(beam_size({.n_best = 5, .sampling = true}, false), 2);
+}
+
 TEST(DecodeDefaults, AValueWithoutMeaningIsRefused) {
   DecodeConfig config;
   EXPECT_THROW(

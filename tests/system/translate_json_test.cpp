@@ -84,7 +84,7 @@ TEST_F(TranslateJson, ABadLineIsAnsweredInItsPlaceAndCostsNoOther) {
                                         "{\"text\": \"a\", \"prefix\": []}",
                                         "{\"text\": \"a\", \"beam_size\": 0}",
                                         "{\"text\": \"a\", \"beam_size\": 1e9}",
-                                        "{\"text\": \"a\", \"n_best\": 6}",
+                                        "{\"text\": \"a\", \"beam_size\": 2, \"n_best\": 3}",
                                         "{\"text\": \"a\", \"terms\": [\"b\"]}",
                                         "{\"text\": \"a\", \"terms\": {\"b\": \" \"}}",
                                         "{\"text\": \"a\", \"alignment\": \"firm\"}",

@@ -158,7 +158,7 @@ class AlignedText {
   void read_sides(const AlignConfig& config) {
     const auto from = read_lines(config.source), to = read_lines(config.target);
     require_same_lines(config.source, from.size(), config.target, to.size());
-    if (from.empty()) throw Error(input_name(config.source), " has no lines to link");
+    require_lines(config.source, from.size());
     for (std::size_t i = 0; i < from.size(); ++i) add(from[i], to[i]);
   }
   void read_pairs(const AlignConfig& config) {

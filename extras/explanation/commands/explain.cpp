@@ -159,8 +159,8 @@ std::vector<GivenSentence> sentences_of(const ExplainFlags& flags) {
     return {{flags.text,
              flags.target.empty() ? std::nullopt : std::optional<std::string>(flags.target)}};
   const std::vector<std::string> lines = read_lines(flags.input);
+  require_lines(flags.input, lines.size());
   const std::string name = input_name(flags.input);
-  if (lines.empty()) throw Error(name, ": has no lines");
   if (lines.size() > kMostSentences)
     throw Error(name, ": has ", counted(static_cast<std::int64_t>(lines.size()), "line"),
                 "; explain looks at ", kMostSentences, " at most");

@@ -31,6 +31,14 @@ TEST(StandardInput, TheFlagsThatReadItAreNamed) {
   }
 }
 
+TEST(RequireLines, AnInputWithoutLinesIsNamed) {
+  using testing::ThrowsMessage;
+  EXPECT_THAT([] { require_lines("a.en", 0); }, ThrowsMessage<Error>(Names("a.en ... no lines")));
+  EXPECT_THAT([] { require_lines("-", 0); },
+              ThrowsMessage<Error>(Names("standard input ... no lines")));
+  EXPECT_NO_THROW(require_lines("a.en", 1));
+}
+
 class OutputFile : public OutputFolder {
  protected:
   OutputFile() { fs::create_directories(folder_ / "run" / "checkpoints"); }

@@ -153,6 +153,25 @@ TEST(JsonRequests, RequestsOfAKindArePreparedOnceAndOnlySoManyAreKept) {
             100);
 }
 
+TEST(JsonRequests, ABeamThatARequestLeavesOpenIsAsWideAsItsNBestNeed) {
+  DecodeConfig asked;
+  JsonRequests requests(
+      [&asked](const TranslationRequest& request) {
+        asked = request.config;
+        return nullptr;
+      },
+      {.config = {.beam_size = 4}}, {});
+  requests.read(R"({"text":"a","n_best":9})");
+  EXPECT_EQ(asked.n_best, 9);
+  EXPECT_EQ(asked.beam_size, 9);
+  requests.read(R"({"text":"a","n_best":2})");
+  EXPECT_EQ(asked.beam_size, 4);
+}
+
+TEST_F(JsonRequestsTest, ABeamThatARequestNamesIsNotTooNarrowForItsNBest) {
+  EXPECT_THAT(ask(R"({"text":"a","n_best":9,"beam_size":4})"), Names("n_best ... 9 ... 4"));
+}
+
 TEST_F(JsonRequestsTest, AnswersWithAnErrorAreCounted) {
   const ScratchFile file("answers");
   std::string answers;

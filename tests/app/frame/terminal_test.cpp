@@ -8,11 +8,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <iostream>
+#include <sstream>
 #include <string>
 
 #include "app/frame/log.h"
+#include "app/frame/program.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -70,6 +74,20 @@ TEST(Terminal, NothingIsInColourSoNoColorHoldsAlways) {
   });
   EXPECT_THAT(text, HasSubstr("a fault"));
   EXPECT_THAT(text, Not(testing::ContainsRegex("\x1b\\[[0-9;]*m")));  // ECMA-48's SGR
+}
+
+TEST(Terminal, HelpIsAsWideAsTheTerminal) {
+  const std::string text = shown_by([] {
+    const Command command{.name = "work", .summary = "takes its time", .fields = {}, .run = {}};
+    std::cout << command_help("dragoman", command);
+    std::cout.flush();
+  });
+  std::istringstream lines(text);
+  std::size_t widest = 0;
+  for (std::string line; std::getline(lines, line);)  // ends with a carriage return
+    widest = std::max(widest, line.size() - 1);
+  EXPECT_LE(widest, 60U) << text;
+  EXPECT_GT(widest, 50U);
 }
 
 TEST(Terminal, TheBarIsDrawnAtMostTenTimesASecond) {

@@ -169,17 +169,20 @@ TEST(AndroidStrings, AStringWithOtherPlaceholdersStaysUntranslated) {
   EXPECT_EQ(result.bytes, strings);
 }
 
-TEST(AndroidStrings, AStringWithAnotherMarkOfATemplateStaysUntranslated) {
-  const std::string strings = android("<string name='a'>one</string>");
-  for (const char* text : {"a {{", "{% a"})
-    EXPECT_EQ(translated_document(parse_xml(strings), std::vector{AlignedText{.text = text}}).bytes,
-              strings)
-        << text;
+TEST(AndroidStrings, AStringWithAnotherSignStaysUntranslated) {
+  for (const std::string string : {"one", "one %s"}) {
+    const std::string file = android("<string name='a'>" + string + "</string>");
+    for (const char* text : {"a {{", "{% a", "a <b>", "a %d"})
+      EXPECT_EQ(translated_document(parse_xml(file), std::vector{AlignedText{.text = text}}).bytes,
+                file)
+          << string << ": " << text;
+  }
 }
 
 TEST(AndroidStrings, APercentSignBeforeABlankIsText) {
   EXPECT_EQ(reversed_android("100% free dogs"), "dogs free 100%");
   EXPECT_EQ(reversed_android("100%% free %s"), "%s free 100%%");
+  EXPECT_EQ(reversed_android("all 100%\\nof %s"), "100% all\\n%s of") << "and before a line end";
 }
 
 TEST(AndroidStrings, TheTextsOfAChoiceOfIcuAreTranslatedOneByOne) {

@@ -232,7 +232,7 @@ def test_scores_need_as_many_translations_as_lines(translator):
 
 @pytest.mark.parametrize(("options", "message"), [
     ({"beam_size": 0}, "beam_size 0 ... 1 ... 1000"), ({"beem_size": 3}, "beem_size ... beam_size"),
-    ({"beam_size": 2.5}, "beam_size"), ({"n_best": 9}, "n_best 9 ... beam_size"),
+    ({"beam_size": 2.5}, "beam_size"), ({"beam_size": 2, "n_best": 9}, "n_best 9 ... beam_size"),
     ({"stop": "soon"}, "full, exact, hf"), ({"terms": {"a": " "}}, "target term"),
     ({"terms": {"a": "b\nc"}}, "line end"), ({"number_format": "en-de"}, "protect"),
     ({"attention_layer": 99, "alignment": True}, "attention_layer 99"), ({"read_ahead": 0}, "read_ahead 0"),

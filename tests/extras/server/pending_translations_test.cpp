@@ -167,5 +167,35 @@ TEST(PendingTranslations, TheEndOfATextIsReportedOnce) {
   EXPECT_EQ(calls, 1);
 }
 
+/// Keeps the sentences that it has translated.
+class RememberingEngine : public CopyingEngine {
+ public:
+  std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) override {
+    read.insert(read.end(), sentences.begin(), sentences.end());
+    return CopyingEngine::admit(sentences);
+  }
+  std::vector<std::vector<TokenId>> read;
+};
+
+TEST(PendingTranslations, TheSecondOfTwoModelsReadsWhatADocumentKeeps) {
+  RememberingEngine engine;
+  TableServer table({"fr-en"});
+  SeenCharacters seen;
+  seen.source.add_all("onetw. X");
+  table.models.set(std::make_shared<ServedModel>(
+      parse_language_pair("en-de").value(),
+      std::make_shared<TranslationService>(
+          std::vector<Engine*>{&engine}, tokenizer_pair(),
+          ServiceConfig{.record = {.several_sentences = 0.0, .characters = seen}}),
+      table.decode, ServedModel::Facts{}, nullptr));
+  const std::string page = "<p>one <code>six,</code> two</p>";
+  const HttpResponse answer = table.post(
+      "/translate", {{"q", page}, {"source", "fr"}, {"target", "de"}, {"format", "html"}});
+  EXPECT_EQ(json_of(answer)["translatedText"], page);
+  std::vector<TokenId> tokens = tokenizer().encode("one six, two");
+  tokens.push_back(tokenizer().eos_id());
+  EXPECT_THAT(engine.read, testing::ElementsAre(tokens));
+}
+
 }  // namespace
 }  // namespace dragoman
