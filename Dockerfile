@@ -4,8 +4,8 @@
 #   docker build -t dragoman:cpu  --target cpu .      dragoman trains and translates, in the folder mounted at /data
 #   docker build -t dragoman:cuda --target cuda .     the same on a GPU of NVIDIA
 #
-#   docker run -p 5000:5000 -v "$PWD":/data:ro dragoman:lite       # serve.toml there names the models
-#   docker run -i -v "$PWD":/data dragoman:cpu translate -m run/ < in.en > out.de
+#   docker run --rm -p 5000:5000 -v "$PWD":/data:ro dragoman:lite       # serve.toml there names the models
+#   docker run --rm -i -v "$PWD":/data:ro dragoman:cpu translate -m run/ < in.en > out.de
 #
 # PIP_FIND_LINKS may name a folder of the build machine that holds the wheel of LibTorch.
 FROM docker.io/library/debian:bookworm-slim AS base

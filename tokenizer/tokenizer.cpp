@@ -24,6 +24,37 @@ bool is_reserved_piece(std::string_view piece) {
   return piece == "<unk>" || piece == "<s>" || piece == "</s>" || byte_of_piece(piece).has_value();
 }
 
+namespace {
+
+/// A piece of an encoded text: `text` as the vocabulary has it, for the bytes [begin, end).
+struct EncodedPiece {
+  std::string_view text;
+  TokenId id = 0;
+  std::size_t begin = 0, end = 0;
+};
+
+/// The pieces of a SentencePieceText, the message that SentencePiece encodes a text to. The library
+/// has had a class for it since version 0.1.97; Ubuntu 22.04 has 0.1.96.
+std::vector<EncodedPiece> encoded_pieces(std::string_view message) {
+  constexpr std::uint64_t kPieces = 2, kText = 1, kId = 2, kBegin = 4, kEnd = 5;
+  std::vector<EncodedPiece> pieces;
+  WireReader fields(message);
+  while (const auto field = fields.next()) {
+    if (field->number != kPieces) continue;
+    EncodedPiece& piece = pieces.emplace_back();
+    WireReader parts(field->bytes);
+    while (const auto part = parts.next()) {
+      if (part->number == kText) piece.text = part->bytes;
+      if (part->number == kId) piece.id = static_cast<TokenId>(part->value);
+      if (part->number == kBegin) piece.begin = part->value;
+      if (part->number == kEnd) piece.end = part->value;
+    }
+  }
+  return pieces;
+}
+
+}  // namespace
+
 struct Tokenizer::Impl {
   std::string model_bytes;
   sentencepiece::SentencePieceProcessor processor;
@@ -45,16 +76,17 @@ struct Tokenizer::Impl {
   /// The id of a piece that a text is segmented into. A renumbered model (renumbered_tokenizer())
   /// stands for one whose pieces are looked up in a vocabulary by their texts: there a run of
   /// unknown characters may be a piece, and a piece of the model may be unknown.
-  template <class Piece>
-  TokenId id_of(const Piece& piece) const {
-    const auto id = static_cast<TokenId>(piece.id());
-    if (!is_renumbered) return id;
+  TokenId id_of(const EncodedPiece& piece) const {
+    if (!is_renumbered) return piece.id;
+    const auto id_of_text = [&] {
+      return processor.PieceToId({piece.text.data(), piece.text.size()});
+    };
     if (segmenter) {
-      const TokenId of_text = processor.PieceToId(piece.piece());
-      return has(of_text) ? of_text : processor.unk_id();
+      const TokenId id = id_of_text();
+      return has(id) ? id : processor.unk_id();
     }
-    if (!has(id)) return processor.unk_id();
-    return processor.IsUnknown(id) ? processor.PieceToId(piece.piece()) : id;
+    if (!has(piece.id)) return processor.unk_id();
+    return processor.IsUnknown(piece.id) ? id_of_text() : piece.id;
   }
 
   /// Whether the text has something that is written in pieces of single bytes.
@@ -83,18 +115,16 @@ struct Tokenizer::Impl {
 
   std::vector<PieceSpan> escaped_spans(std::string_view text) const {
     std::vector<PieceSpan> spans;
-    const auto encoded = processor.EncodeAsImmutableProto(without_space_marks(text));
-    for (const auto& piece : encoded.pieces()) {
-      const std::size_t begin = piece.begin();
-      const auto id = static_cast<TokenId>(piece.id());
-      if (id == byte_ids[0] && text[begin] == kSpaceMark[0])
-        append_bytes(text, begin, begin + kSpaceMark.size(), spans);
-      else if (id == byte_ids[0] && text[begin] != '\0')
+    const std::string message = processor.EncodeAsSerializedProto(without_space_marks(text));
+    for (const EncodedPiece& piece : encoded_pieces(message)) {
+      if (piece.id == byte_ids[0] && text[piece.begin] == kSpaceMark[0])
+        append_bytes(text, piece.begin, piece.begin + kSpaceMark.size(), spans);
+      else if (piece.id == byte_ids[0] && text[piece.begin] != '\0')
         continue;  // the second or third byte of the mark
-      else if (escapes_term_marks() && is_term_mark(piece.piece()))
-        append_bytes(text, begin, piece.end(), spans);
+      else if (escapes_term_marks() && is_term_mark(piece.text))
+        append_bytes(text, piece.begin, piece.end, spans);
       else
-        spans.push_back({id_of(piece), begin, piece.end()});
+        spans.push_back({id_of(piece), piece.begin, piece.end});
     }
     return spans;
   }
@@ -173,9 +203,9 @@ std::vector<std::string> Tokenizer::pieces(std::string_view text) const {
 std::vector<PieceSpan> Tokenizer::encode_with_offsets(std::string_view text) const {
   if (impl_->has_escapes(text)) return impl_->escaped_spans(text);
   std::vector<PieceSpan> spans;
-  const auto encoded = impl_->reader().EncodeAsImmutableProto({text.data(), text.size()});
-  for (const auto& piece : encoded.pieces())
-    spans.push_back({impl_->id_of(piece), piece.begin(), piece.end()});
+  const std::string message = impl_->reader().EncodeAsSerializedProto({text.data(), text.size()});
+  for (const EncodedPiece& piece : encoded_pieces(message))
+    spans.push_back({impl_->id_of(piece), piece.begin, piece.end});
   return spans;
 }
 

@@ -2,7 +2,7 @@
 dragoman_extra(markup)       # documents in requests
 dragoman_extra(explanation)  # POST /explain
 dragoman_extra(report)       # its pages
-find_package(Boost 1.74 QUIET)  # headers alone: Asio and Beast
+find_package(Boost 1.74 QUIET CONFIG)  # headers alone: Asio and Beast
 dragoman_require(Boost_FOUND Boost)
 dragoman_library(NETTLE nettle)
 dragoman_room(extras/server ROOMS extras/markup extras/report inference inference/search data tokenizer base

@@ -25,7 +25,7 @@ static_assert(std::endian::native == std::endian::little, "the format is little 
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kMaxHeader = 100'000'000;  // the limit of the reference implementation
 constexpr std::size_t kAlignment = 64;
-constexpr std::string_view kMetadataKey = "__metadata__";
+constexpr const char* kMetadataKey = "__metadata__";
 
 /// A breach of the format's rules, found by code that does not know the path.
 struct Malformed {
@@ -153,7 +153,7 @@ float float_of_half(std::uint16_t half) {
 /// The header for the data in the order of `sorted`. It ends at a multiple of 64 bytes of the file.
 std::string make_header(const std::vector<const TensorData*>& sorted, const Metadata& metadata) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  if (!metadata.empty()) header[std::string(kMetadataKey)] = metadata;
+  if (!metadata.empty()) header[kMetadataKey] = metadata;
   std::size_t offset = 0;
   for (const TensorData* tensor : sorted) {
     if (tensor->name == kMetadataKey || header.contains(tensor->name))

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-COMMAND = "apt-get install --no-install-recommends "
+COMMAND = "apt-get update && apt-get install --no-install-recommends "
 
 
 class Machine:
