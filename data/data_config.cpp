@@ -11,6 +11,7 @@ namespace dragoman {
 namespace {
 
 constexpr double kMostWeight = 1000;
+constexpr std::string_view kPatience = "patience";
 
 void check_file_lists(std::string_view split, const std::vector<std::string>& source,
                       const std::vector<std::string>& target) {
@@ -35,20 +36,37 @@ double parse_weight(std::string_view flag, const std::string& place, const std::
   return weight;
 }
 
-/// A stage "3: 1 0.5", or without a number of passes if it is the last.
-MixStage parse_stage(const std::string& text, bool is_last, std::int64_t& epoch) {
+/// The text before the colon of a stage, which says when it ends; "" without a colon.
+std::string end_of_stage(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  return colon == text.npos ? "" : std::string(strip(text.substr(0, colon)));
+}
+
+/// The passes of a stage "3: 1 0.5"; 0 for "patience: 1 0.5".
+std::int64_t parse_passes(const std::string& place, const std::string& end) {
+  if (end == kPatience) return 0;
+  std::int64_t passes = 0;
+  try {
+    passes = parse_integer("mix", end);
+  } catch (const UsageError&) {
+    throw UsageError(place, ": before the colon stands neither a number of passes nor the word ",
+                     kPatience);
+  }
+  if (passes < 1) throw UsageError(place, ": a stage has at least one pass");
+  return passes;
+}
+
+/// A stage "3: 1 0.5" or "patience: 1 0.5"; "1 0.5" if it is the last.
+MixStage parse_stage(const std::string& text, bool is_last) {
   const std::string place = join_text("--mix '", replace_invalid_utf8(text), "'");
   const std::size_t colon = text.find(':');
   if ((colon == text.npos) != is_last)
     throw UsageError(place, is_last
-                                ? ": the last stage lasts to the end, so it has no number of passes"
-                                : ": its number of passes and a colon are missing: '3: 1 0.5'");
-  MixStage stage{.first_epoch = epoch, .weights = {}};
-  if (!is_last) {
-    const std::int64_t passes = parse_integer("mix", std::string(strip(text.substr(0, colon))));
-    if (passes < 1) throw UsageError(place, ": a stage has at least one pass");
-    epoch += passes;
-  }
+                                ? ": the last stage lasts to the end, so nothing stands before "
+                                  "its weights"
+                                : ": its number of passes and a colon are missing: '3: 1 0.5'; or "
+                                  "'patience: 1 0.5', until --patience is used up");
+  MixStage stage{.passes = is_last ? 0 : parse_passes(place, end_of_stage(text)), .weights = {}};
   const std::string weights = is_last ? text : text.substr(colon + 1);
   for (const ByteRange& word : words_between_spaces(weights))
     stage.weights.push_back(parse_weight("mix", place, std::string(word.of(weights))));
@@ -71,11 +89,9 @@ std::vector<std::string> DataConfig::valid_names() const {
 
 std::vector<MixStage> DataConfig::stages() const {
   std::vector<MixStage> stages;
-  std::int64_t epoch = 0;
-  for (const std::string& text : mix)
-    stages.push_back(parse_stage(text, &text == &mix.back(), epoch));
+  for (const std::string& text : mix) stages.push_back(parse_stage(text, &text == &mix.back()));
   if (!stages.empty()) return stages;
-  stages.push_back({.first_epoch = 0, .weights = std::vector<double>(training_files(), 1)});
+  stages.push_back({.passes = 0, .weights = std::vector<double>(training_files(), 1)});
   if (corpus_weights.empty()) return stages;
   stages[0].weights.clear();
   for (const std::string& text : corpus_weights) {
@@ -84,6 +100,11 @@ std::vector<MixStage> DataConfig::stages() const {
     if (stages[0].weights.back() == 0) throw UsageError(place, ": must be above 0");
   }
   return stages;
+}
+
+std::string DataConfig::stage_with_patience() const {
+  const auto found = std::ranges::find(mix, kPatience, end_of_stage);
+  return found == mix.end() ? "" : *found;
 }
 
 std::vector<std::string> DataConfig::tags() const {
@@ -109,6 +130,11 @@ void DataConfig::check() const {
   for (const MixStage& stage : stages())
     check_one_for_each_file(mix.empty() ? "corpus-weights" : "mix", stage.weights.size(),
                             training_files());
+  if (const std::string stage = stage_with_patience();
+      !stage.empty() && valid_names().empty() && valid_fraction == 0)
+    throw UsageError("--mix '", replace_invalid_utf8(stage),
+                     "': ends by the scores of a validation text, and there is none; give "
+                     "--valid-src and --valid-tgt, or raise --valid-fraction");
   if (!(corpus_temperature >= 1))
     throw UsageError("--corpus-temperature ", corpus_temperature, ": must be at least 1");
   for (const std::string& tag : corpus_tags)

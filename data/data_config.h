@@ -35,9 +35,10 @@ constexpr std::array<std::string_view, 3> names_of(ValidOverlap) {
 enum class Noise { None, Usual };
 constexpr std::array<std::string_view, 2> names_of(Noise) { return {"none", "usual"}; }
 
-/// A stage of the training text: the epochs from `first_epoch` on, up to the next stage.
+/// A stage of the training text.
 struct MixStage {
-  std::int64_t first_epoch;
+  /// 0: until --patience is used up; the last stage lasts to the end of the run.
+  std::int64_t passes;
   std::vector<double> weights;  ///< [files] how often an epoch shows a file's pairs, on average
 
   bool operator==(const MixStage&) const = default;
@@ -93,6 +94,8 @@ struct DataConfig {
   bool aligns_text() const { return guided_alignment == std::vector<std::string>{"auto"}; }
   /// The stages of --mix; without it one stage, of --corpus-weights. A weight is 1 by default.
   std::vector<MixStage> stages() const;
+  /// The first stage that lasts until --patience is used up, as --mix has it; "": there is none.
+  std::string stage_with_patience() const;
   /// For each training file, the token in front of its source lines; "": none.
   std::vector<std::string> tags() const;
 
@@ -139,8 +142,9 @@ struct DataConfig {
           "once; --corpus-weights multiply these numbers; 1: all pairs alike");
     field("mix", mix,
           "stages of the run, in place of --corpus-weights: for each stage the number of passes "
-          "and the weights of the training files, for example '3: 1 0' '1 0.5'; the last stage has "
-          "no number, and lasts to the end; 0: not in this stage",
+          "and the weights of the training files, for example '3: 1 0' '1 0.5'; with the word "
+          "patience in place of the number, the stage lasts until --patience is used up; the last "
+          "stage has neither, and lasts to the end; 0: not in this stage",
           {.placeholder = "STAGE"});
     field("corpus-tags", corpus_tags,
           "for each training file, a tag to put before its source lines, for example '' '<bt>'; a "

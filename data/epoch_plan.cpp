@@ -46,9 +46,8 @@ std::uint32_t permute_back(std::uint32_t x, std::uint64_t key) {
 /// Gives each use of a seed its own random numbers.
 enum Purpose : std::uint64_t { kPairOrder = 1, kBatchOrder = 2, kFraction = 3, kMixedOrder = 4 };
 
-constexpr std::int64_t kLastEpoch = std::numeric_limits<std::int64_t>::max();
-
-/// The weights of an epoch by range of pairs, with the end of the corpus as the last element.
+/// The weights of an epoch by range of pairs, with the end of the corpus as the last element. The
+/// weights of kUnknownEpoch are those of the last stage.
 std::vector<WeightedPairs> weighted_ranges(const Corpus& corpus, const PlanConfig& config,
                                            std::int64_t epoch) {
   std::vector<WeightedPairs> ranges;
@@ -160,7 +159,7 @@ namespace {
 
 EpochSize size_of_epoch(const Corpus& corpus, const PlanConfig& config) {
   EpochSize size;
-  const auto ranges = weighted_ranges(corpus, config, kLastEpoch);
+  const auto ranges = weighted_ranges(corpus, config, kUnknownEpoch);
   for (std::size_t i = 0; i + 1 < ranges.size(); ++i)
     for (std::int64_t pair = ranges[i].first_pair; pair < ranges[i + 1].first_pair; ++pair) {
       const PairLengths lengths = corpus.lengths(pair);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -22,10 +23,13 @@ struct WeightedPairs {
   bool operator==(const WeightedPairs&) const = default;
 };
 
+/// The first epoch of a stage that comes after one whose end is not known yet.
+inline constexpr std::int64_t kUnknownEpoch = std::numeric_limits<std::int64_t>::max();
+
 /// A stage of the training text: the weights of the epochs from `first_epoch` on, up to the next
 /// stage.
 struct WeightStage {
-  std::int64_t first_epoch;
+  std::int64_t first_epoch;            ///< or kUnknownEpoch
   std::vector<WeightedPairs> weights;  ///< from pair 0 on
 
   bool operator==(const WeightStage&) const = default;

@@ -370,9 +370,9 @@ void take_sections(const DataConfig& data, const ParallelText& text, PreparedDat
       if (section.weights.back() > 0) shown += section.pairs;
     }
     if (shown == 0 && corpus.pairs() > 0)
-      throw UsageError("--mix: stage ", prepared.stage_epochs.size() + 1,
+      throw UsageError("--mix: stage ", prepared.stage_passes.size() + 1,
                        " shows only files that have no pair to train on");
-    prepared.stage_epochs.push_back(stage.first_epoch);
+    prepared.stage_passes.push_back(stage.passes);
   }
 }
 
@@ -468,10 +468,14 @@ void take_validation(const PreparationWork& work, const CorpusFacts& facts,
 
 }  // namespace
 
-std::vector<WeightStage> PreparedData::stages() const {
+std::vector<WeightStage> PreparedData::stages(std::int64_t number, std::int64_t first_epoch) const {
   std::vector<WeightStage> stages;
-  for (std::size_t stage = 0; stage < stage_epochs.size(); ++stage) {
-    stages.push_back({.first_epoch = stage_epochs[stage], .weights = {}});
+  std::int64_t epoch = 0;
+  for (std::size_t stage = 0; stage < stage_passes.size(); ++stage) {
+    if (static_cast<std::int64_t>(stage) == number) epoch = first_epoch;
+    stages.push_back({.first_epoch = epoch, .weights = {}});
+    const std::int64_t passes = stage_passes[stage];
+    epoch = passes == 0 || epoch == kUnknownEpoch ? kUnknownEpoch : epoch + passes;
     for (const CorpusSection& section : sections)
       stages.back().weights.push_back(
           {.first_pair = section.first_pair, .weight = section.weights[stage]});
@@ -482,17 +486,17 @@ std::vector<WeightStage> PreparedData::stages() const {
 std::vector<double> PreparedData::times_shown(double updates, double updates_per_epoch) const {
   std::vector<double> times(sections.size());
   double of_first = 0;  // pairs that the first epoch shows
-  for (std::size_t stage = 0; stage < stage_epochs.size(); ++stage) {
+  for (std::size_t stage = 0; stage < stage_passes.size(); ++stage) {
     double shown = 0;
     for (const CorpusSection& section : sections)
       shown += section.weights[stage] * static_cast<double>(section.pairs);
     if (stage == 0) of_first = shown;
     double epochs = updates / updates_per_epoch * of_first / shown;
-    if (stage + 1 < stage_epochs.size())
-      epochs = std::min(epochs, static_cast<double>(stage_epochs[stage + 1] - stage_epochs[stage]));
+    if (const std::int64_t passes = stage_passes[stage]; passes > 0)
+      epochs = std::min(epochs, static_cast<double>(passes));
     for (std::size_t i = 0; i < sections.size(); ++i)
       times[i] += epochs * sections[i].weights[stage];
-    updates -= epochs * updates_per_epoch * shown / of_first;
+    updates = std::max(0.0, updates - epochs * updates_per_epoch * shown / of_first);
   }
   return times;
 }

@@ -90,7 +90,7 @@ struct PreparedData {
   TokenizerPair tokenizers;
   Corpus train;
   std::vector<CorpusSection> sections;     ///< of `train`
-  std::vector<std::int64_t> stage_epochs;  ///< [stages] the first epoch of each
+  std::vector<std::int64_t> stage_passes;  ///< [stages] MixStage::passes
   /// Encodes pairs of `train` again for each epoch; null if no setting asks for that.
   std::shared_ptr<const FreshEncoder> encoder;
   std::shared_ptr<const PairAlignments> alignments;  ///< null without --guided-alignment
@@ -115,10 +115,12 @@ struct PreparedData {
   bool tokenizers_trained = false;                 ///< in this call or an earlier one; else given
   std::int64_t asked_vocab_size = 0;  ///< --vocab-size, to be compared with the tokenizers' size()
 
-  /// The weights of the sections, for the plan of an epoch.
-  std::vector<WeightStage> stages() const;
+  /// The weights of the sections, for the plan of an epoch: in a run whose stage `number` (from 0)
+  /// has begun with `first_epoch`.
+  std::vector<WeightStage> stages(std::int64_t number = 0, std::int64_t first_epoch = 0) const;
   /// [sections]: how often a run of `updates` updates shows a pair, if the first epoch has
-  /// `updates_per_epoch`.
+  /// `updates_per_epoch`. A stage that lasts until --patience is used up is taken to last to the
+  /// end.
   std::vector<double> times_shown(double updates, double updates_per_epoch) const;
 };
 

@@ -102,11 +102,12 @@ std::optional<double> ModelSelection::validate(ProgressRecord& progress, std::st
   else if (best)
     best = try_to_save("best model", "so it does not count as the best", observer_, save);
   if (best) progress.best = best_model(scores, progress, metric);
-  note_validation(progress.patience, scores.for_patience(metric));
+  PatienceState& patience = patience_of_stage(progress, run_.data.stage_passes);
+  note_validation(patience, scores.for_patience(metric));
   const ValidationFacts facts{.update = progress.update,
                               .scores = scores,
                               .new_best = best,
-                              .without_gain = progress.patience.without_gain,
+                              .without_gain = patience.without_gain,
                               .target_tokens = progress.target_tokens,
                               .elapsed = progress.seconds,
                               .samples = samples_of(scores.valid)};

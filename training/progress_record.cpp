@@ -11,6 +11,15 @@ namespace dragoman {
 
 namespace {
 
+template <class Patience, class Visit>
+void visit_patience(const std::string& prefix, Patience& patience, Visit& visit) {
+  visit(prefix + "_recent", patience.recent);
+  visit(prefix + "_to_beat", patience.to_beat);
+  visit(prefix + "_loss_to_beat", patience.loss_to_beat);
+  visit(prefix + "_validations", patience.validations);
+  visit(prefix + "_without_gain", patience.without_gain);
+}
+
 /// Visits each member with its name: one list for both directions. A name that is stored stays,
 /// so "skipped" is `left_out` and "token_budget" is `part_tokens`.
 template <class Record, class Visit>
@@ -18,6 +27,9 @@ void for_each_member(Record& r, Visit&& visit) {
   visit("update", r.update);
   visit("epoch", r.epoch);
   visit("batch", r.batch);
+  visit("stage", r.stage.number);
+  visit("stage_first_epoch", r.stage.first_epoch);
+  visit_patience("stage_patience", r.stage.patience, visit);
   visit("source_tokens", r.source_tokens);
   visit("target_tokens", r.target_tokens);
   visit("skipped", r.left_out);
@@ -40,11 +52,7 @@ void for_each_member(Record& r, Visit&& visit) {
   visit("best_keep_value", r.best.keep_value);
   visit("keep_value", r.keep_value);
   visit("initial_value", r.initial_value);
-  visit("patience_recent", r.patience.recent);
-  visit("patience_to_beat", r.patience.to_beat);
-  visit("patience_loss_to_beat", r.patience.loss_to_beat);
-  visit("patience_validations", r.patience.validations);
-  visit("patience_without_gain", r.patience.without_gain);
+  visit_patience("patience", r.patience, visit);
   visit("cooldown_start", r.cooldown.begin);
   visit("cooldown_end", r.cooldown.end);
   visit("cooldown_limit", r.cooldown.limit);
@@ -102,7 +110,7 @@ void read(const Json& json, Texts& texts) {
 std::string to_json(const ProgressRecord& progress) {
   Json json;
   for_each_member(progress,
-                  [&](const char* name, const auto& value) { json[name] = json_of(value); });
+                  [&](const std::string& name, const auto& value) { json[name] = json_of(value); });
   return json.dump();
 }
 
@@ -111,7 +119,7 @@ ProgressRecord progress_from_json(std::string_view text) {
   try {
     const auto json = Json::parse(text, check_json_depth<Json>);
     json.at("update").get_to(progress.update);
-    for_each_member(progress, [&](const char* name, auto& value) {
+    for_each_member(progress, [&](const std::string& name, auto& value) {
       if (json.contains(name)) read(json[name], value);
     });
   } catch (const Json::exception& problem) {

@@ -31,6 +31,14 @@ struct PatienceState {
   bool operator==(const PatienceState&) const = default;
 };
 
+/// The stage of --mix that the next update belongs to (training/stopping.h).
+struct StageState {
+  std::int64_t number = 0;       ///< from 0
+  std::int64_t first_epoch = 0;  ///< from 0
+  PatienceState patience = {};   ///< of its validations; unused in the last stage
+  bool operator==(const StageState&) const = default;
+};
+
 /// The model in the run folder: its update, and the values that a better model must beat.
 struct BestModel {
   std::int64_t update = 0;                           ///< 0: the model of --init-from
@@ -75,9 +83,10 @@ struct StartRecord {
 };
 
 struct ProgressRecord {
-  std::int64_t update = 0;                            ///< updates so far, left-out ones too
-  std::int64_t epoch = 0;                             ///< of the next batch, from 0
-  std::int64_t batch = 0;                             ///< number of the next batch in its epoch
+  std::int64_t update = 0;  ///< updates so far, left-out ones too
+  std::int64_t epoch = 0;   ///< of the next batch, from 0
+  std::int64_t batch = 0;   ///< number of the next batch in its epoch
+  StageState stage;
   std::int64_t source_tokens = 0, target_tokens = 0;  ///< seen
   std::int64_t left_out = 0;  ///< updates left out, whose loss or gradient was not to be trusted
   LossHistory history;
@@ -97,7 +106,7 @@ struct ProgressRecord {
   double keep_value = -1;
   /// The value of --best-metric of the model of --init-from. Below 0: not measured.
   double initial_value = -1;
-  PatienceState patience;
+  PatienceState patience;  ///< of the run: of the validations in its last stage
   Cooldown cooldown;
   std::int64_t averaged_update = 0;  ///< of the last average of checkpoints that was scored
 

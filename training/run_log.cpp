@@ -257,6 +257,7 @@ Json to_json(const UpdateFacts& facts) {
             {"data_wait", means.data_wait},
             {"target_tokens", facts.target_tokens},
             {"elapsed", facts.elapsed}};
+  if (facts.stage > 0) json["stage"] = facts.stage;
   if (means.alignment_loss) json["alignment_loss"] = *means.alignment_loss;
   return json;
 }
@@ -283,6 +284,14 @@ void RunLog::open(const ProgressRecord& progress, std::int64_t parameters) {
 void RunLog::logged(const UpdateFacts& facts) { append(to_json(facts)); }
 
 void RunLog::validated(const ValidationFacts& facts) { append(to_json(facts)); }
+
+void RunLog::began_stage(StageEnd reason, const ProgressRecord& progress) {
+  append({{"type", "stage"},
+          {"update", progress.update},
+          {"stage", progress.stage.number + 1},
+          {"epoch", progress.stage.first_epoch + 1},
+          {"reason", name_of(reason)}});
+}
 
 void RunLog::averaged(const AverageFacts& facts) {
   append({{"type", "average"},

@@ -75,6 +75,8 @@ class RunLog {
 
   void logged(const UpdateFacts& facts);
   void validated(const ValidationFacts& facts);
+  /// The stage of --mix that the record is in has begun.
+  void began_stage(StageEnd reason, const ProgressRecord& progress);
   void averaged(const AverageFacts& facts);
   void left_out(const LeftOutFacts& facts);
   /// A run that had diverged at update `from` is at `progress` again.

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/formatted_text.h"
 
 namespace dragoman {
 
@@ -45,6 +46,43 @@ void note_validation(PatienceState& state, const PatienceScore& result) {
   } else {
     ++state.without_gain;
   }
+}
+
+// ---- stages -------------------------------------------------------------------------------------
+
+namespace {
+
+bool is_last(const StageState& stage, StagePasses passes) {
+  return stage.number + 1 >= std::ssize(passes);
+}
+
+}  // namespace
+
+PatienceState& patience_of_stage(ProgressRecord& progress, StagePasses passes) {
+  return is_last(progress.stage, passes) ? progress.patience : progress.stage.patience;
+}
+
+std::optional<BegunStage> begin_next_stage(ProgressRecord& progress, StagePasses passes,
+                                           std::int64_t patience) {
+  const StageState before = progress.stage;
+  if (is_last(before, passes)) return std::nullopt;
+  const auto begin = [&](std::int64_t first_epoch, StageEnd reason, const std::string& end) {
+    progress.stage = {.number = before.number + 1, .first_epoch = first_epoch};
+    return BegunStage{reason, join_text("stage ", before.number + 1, " of ", passes.size(),
+                                        " ends after ", end, "; stage ", before.number + 2,
+                                        " begins at update ", progress.update + 1)};
+  };
+  if (const std::int64_t own = passes[static_cast<std::size_t>(before.number)]; own > 0) {
+    const std::int64_t end = before.first_epoch + own;
+    if (progress.epoch < end) return std::nullopt;
+    return begin(end, StageEnd::Passes, counted(own, "pass", "passes"));
+  }
+  const std::int64_t without_gain = before.patience.without_gain;
+  if (patience == 0 || without_gain < patience) return std::nullopt;
+  if (progress.batch > 0) ++progress.epoch;
+  progress.batch = 0;
+  return begin(progress.epoch, StageEnd::Patience,
+               counted(without_gain, "validation") + " without a gain");
 }
 
 // ---- cooldown -----------------------------------------------------------------------------------

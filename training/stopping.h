@@ -1,11 +1,14 @@
-// When a run ends: its limits, patience, and the cooldown before the end; and the outlook on the
-// rest of the run, which the progress bar, the log and train --plan show.
+// When a run ends: its limits, patience, and the cooldown before the end; when a stage of it ends;
+// and the outlook on the rest of the run, which the progress bar, the log and train --plan show.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "training/progress_record.h"
 #include "training/train_config.h"
@@ -40,6 +43,32 @@ struct PatienceScore {
 };
 /// Adds the score of a validation to the state.
 void note_validation(PatienceState& state, const PatienceScore& result);
+
+// ---- stages of --mix ----------------------------------------------------------------------------
+//
+// Each stage shows the files in other proportions, so it counts its validations for itself, by the
+// same rule. In the last stage they end the run.
+
+/// The passes of each stage, as in PreparedData::stage_passes. Empty: the run has one stage.
+using StagePasses = std::span<const std::int64_t>;
+
+/// What the next validation is noted in.
+PatienceState& patience_of_stage(ProgressRecord& progress, StagePasses passes);
+
+/// Why a stage has ended: its passes are made; or it has no number of passes, and --patience is
+/// used up.
+enum class StageEnd { Passes, Patience };
+constexpr std::array<std::string_view, 2> names_of(StageEnd) { return {"passes", "patience"}; }
+
+struct BegunStage {
+  StageEnd reason;     ///< why the stage before it has ended
+  std::string notice;  ///< for the user
+};
+
+/// Puts the next stage into the record if its stage has ended. After an end by `patience` the next
+/// stage begins with an epoch of its own, and the rest of the current epoch is not shown.
+std::optional<BegunStage> begin_next_stage(ProgressRecord& progress, StagePasses passes,
+                                           std::int64_t patience);
 
 // ---- cooldown: the last stretch of a run with the wsd schedule ----------------------------------
 //

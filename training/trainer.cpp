@@ -93,6 +93,7 @@ StopReason Trainer::make_updates(const std::stop_token& stop) {
     if (launched_.empty()) {
       if (!validate_if_due(stop)) return StopReason::Requested;
       if (has_diverged(progress_.history)) continue;  // found by the validation
+      begin_stage_if_due();
       save_if_due();
       const auto limit = reached_limit(run_.config, progress_, agreed.seconds);
       if (limit && !validate_last(stop)) return StopReason::Requested;
@@ -171,6 +172,18 @@ bool Trainer::validate_on_rank_0(const std::stop_token& stop) {
       return true;
     }
   });
+}
+
+void Trainer::begin_stage_if_due() {
+  const auto next = [this] {
+    return begin_next_stage(progress_, run_.data.stage_passes, run_.config.patience);
+  };
+  // An earlier version recorded no stages, so a resumed run may have passed several.
+  while (const auto begun = next()) {
+    log_.began_stage(begun->reason, progress_);
+    observer_.noticed(begun->notice);
+    if (begun->reason == StageEnd::Patience) continue_from_progress();
+  }
 }
 
 void Trainer::save_if_due() {
@@ -277,6 +290,7 @@ void Trainer::note(const LaunchedUpdate& update, const UpdateResult& result) {
   progress_.source_tokens += sums.source_tokens;
   progress_.target_tokens += sums.target_tokens;
   progress_.seconds = seconds();
+  begin_stage_if_due();  // here by its passes: patience ends a stage after a validation
   if (result.made) {
     note_made(progress_.history, loss, result.gradient_norm);
     interval_.add(sums, result.gradient_norm);
@@ -343,13 +357,15 @@ void Trainer::continue_from_progress() {
 void Trainer::log_update() {
   if (interval_.empty()) return;  // all updates were left out, and reported as such
   const double now = seconds(), waited = batches_.waited_seconds();
-  const UpdateFacts facts{.epoch = progress_.epoch + 1,
-                          .update = progress_.update,
-                          .means = interval_.means(now, waited),
-                          .learning_rate = learning_rate_at(progress_.update),
-                          .target_tokens = progress_.target_tokens,
-                          .elapsed = now,
-                          .outlook = outlook(run_.config, progress_, pace())};
+  const UpdateFacts facts{
+      .epoch = progress_.epoch + 1,
+      .update = progress_.update,
+      .stage = run_.data.stage_passes.size() > 1 ? progress_.stage.number + 1 : 0,
+      .means = interval_.means(now, waited),
+      .learning_rate = learning_rate_at(progress_.update),
+      .target_tokens = progress_.target_tokens,
+      .elapsed = now,
+      .outlook = outlook(run_.config, progress_, pace())};
   log_.logged(facts);
   observer_.logged(facts, progress_);
   interval_.begin(now, waited);

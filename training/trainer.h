@@ -76,6 +76,8 @@ class Trainer {
   bool validate_on_rank_0(const std::stop_token& stop);
   bool validate(const std::stop_token& stop);
   bool validation_is_due() const;
+  /// Begins the next stage of --mix if the current one has ended.
+  void begin_stage_if_due();
   void save_if_due();
   /// Scores the average of the last checkpoints, and makes it the model if it is better. Returns
   /// whether it did.

@@ -59,6 +59,7 @@ struct IntervalMeans {
 struct UpdateFacts {
   std::int64_t epoch = 0;  ///< from 1
   std::int64_t update = 0;
+  std::int64_t stage = 0;    ///< from 1; 0: the run has only one
   IntervalMeans means = {};  ///< over the updates since the last line
   double learning_rate = 0;
   std::int64_t target_tokens = 0;  ///< seen since the run began

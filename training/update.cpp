@@ -16,7 +16,8 @@ namespace dragoman {
 // ---- the batches --------------------------------------------------------------------------------
 
 void UpdateBatches::open(const ProgressRecord& progress) {
-  PlanConfig plan = run_.config.epoch_plan(run_.data.stages());
+  PlanConfig plan =
+      run_.config.epoch_plan(run_.data.stages(progress.stage.number, progress.stage.first_epoch));
   if (progress.rollbacks > 0)
     plan.seed = random_bits(plan.seed, static_cast<std::uint64_t>(progress.rollbacks));
   plan.threads = run_.threads;

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "app/frame/config_file.h"
 #include "app/frame/log.h"
@@ -107,12 +108,15 @@ void run_trainer(TrainingRun run, const std::optional<FoundCheckpoint>& found, C
   }
   const TrainConfig config = run.config;
   const RunFolder folder = run.folder;
+  const std::size_t stages = run.data.stage_passes.size();
   TrainingView view(config, found ? found->progress : ProgressRecord{});
   Trainer trainer(std::move(run), ranks, view);
   if (found) {
     trainer.resume(*found);
-    log_info(
-        join_text("resumed from ", found->path.string(), " at update ", found->progress.update));
+    log_info(join_text(
+        "resumed from ", found->path.string(), " at update ", found->progress.update,
+        stages > 1 ? join_text(", in stage ", found->progress.stage.number + 1, " of ", stages)
+                   : ""));
   } else if (!config.init_from.empty()) {
     trainer.start_from(resolve_model_path(config.init_from));
     log_info("starting from the weights, tokenizer and architecture of " + config.init_from);
@@ -238,13 +242,27 @@ nlohmann::ordered_json plan_json(const RunPlan& plan, const TrialSettings& setti
           {"disk_bytes", plan.disk_bytes}};
 }
 
-/// Prints the plan of a run on standard output.
-void print_plan(const TrialSettings& settings) {
-  const RunPlan plan = plan_run(settings);
-  if (log_format() == LogFormat::Json) {
-    std::cout << plan_json(plan, settings).dump() << '\n';
-    return;
+/// Prints the stages of --mix, if there are several, and names the one that a run is in.
+void print_stages(const PreparedData& data, const std::optional<FoundCheckpoint>& found) {
+  const std::int64_t stages = std::ssize(data.stage_passes);
+  for (std::int64_t stage = 0; stages > 1 && stage < stages; ++stage) {
+    const auto at = static_cast<std::size_t>(stage);
+    const std::int64_t passes = data.stage_passes[at];
+    const bool is_last = stage + 1 == stages;
+    std::vector<double> weights;
+    for (const CorpusSection& section : data.sections) weights.push_back(section.weights[at]);
+    print_line(
+        join_text("stage ", stage + 1, " of ", stages),
+        join_text(is_last      ? "to the end"
+                  : passes > 0 ? counted(passes, "pass", "passes")
+                               : "until --patience is used up",
+                  "; weights ", weights_text(weights),
+                  found && found->progress.stage.number == stage ? "; the run is in it" : ""));
   }
+}
+
+/// Prints the plan of a run on standard output.
+void print_plan(const RunPlan& plan, const TrialSettings& settings) {
   const auto preset = settings.config.preset;
   print_line("parameters",
              join_text(with_separators(plan.parameters), "; --preset ", name_of(preset)));
@@ -302,7 +320,14 @@ void plan(const TrainOptions& options, const RankInfo& info) {
   start.begin(found, info);
   link_cache(folder, start.folder);
   const PreparedData data = start.prepare(found);
-  print_plan(start.trial(data));
+  const TrialSettings trial = start.trial(data);
+  const RunPlan plan = plan_run(trial);
+  if (log_format() == LogFormat::Json) {
+    std::cout << plan_json(plan, trial).dump() << '\n';
+    return;
+  }
+  print_plan(plan, trial);
+  print_stages(data, found);
 }
 
 // ---- the command --------------------------------------------------------------------------------

@@ -302,7 +302,8 @@ std::vector<std::string> automatic_fields() {
 
 namespace {
 
-/// "the run shows each pair of a.en about 13 times, of b.en 42 times"
+/// "the run shows each pair of a.en 5.3 times, of b.en 42 times"; with a stage whose end is not
+/// known, "if stage 2 lasts to the end, the run shows each pair ..."
 std::string shown_text(const PreparedData& data, double updates, double updates_per_epoch) {
   const std::vector<double> times = data.times_shown(updates, updates_per_epoch);
   std::vector<std::string> texts;
@@ -311,7 +312,11 @@ std::string shown_text(const PreparedData& data, double updates, double updates_
         join_text("of ", data.sections[i].source_path, " ",
                   times[i] < 10 ? fixed_text(times[i], 1) : with_separators(std::llround(times[i])),
                   " times"));
-  return "the run shows each pair " + joined(texts, ", ");
+  const auto open = std::ranges::find(data.stage_passes, 0) - data.stage_passes.begin() + 1;
+  return join_text(open < std::ssize(data.stage_passes)
+                       ? join_text("if stage ", open, " lasts to the end, ")
+                       : "",
+                   "the run shows each pair ", joined(texts, ", "));
 }
 
 }  // namespace

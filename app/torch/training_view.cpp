@@ -100,11 +100,11 @@ void log_trained_validation(const ValidSet& valid) {
     log_info(found + "left out of the validation");
 }
 
+}  // namespace
+
 std::string weights_text(const std::vector<double>& weights) {
   return joined(weights, ", ", [](double weight) { return format("%.4g", weight); });
 }
-
-}  // namespace
 
 void log_data(const PreparedData& data) {
   const CorpusReport& report = data.report;
@@ -310,7 +310,8 @@ void TrainingView::logged(const UpdateFacts& f, const ProgressRecord& progress) 
   const std::string left = outlook_text(config_, progress, f.outlook);
   const IntervalMeans& means = f.means;
   const std::string text = join_text(
-      "epoch ", f.epoch, "  update ", with_separators(f.update),
+      "epoch ", f.epoch, f.stage > 0 ? join_text("  stage ", f.stage) : "", "  update ",
+      with_separators(f.update),
       format("  loss %.3f  nll %.3f  ppl %.2f  gnorm %.2f  lr %.2e", means.loss,
              std::log(means.perplexity), means.perplexity, means.gradient_norm, f.learning_rate),
       means.alignment_loss ? format("  align %.3f", *means.alignment_loss) : "", "  ",

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/frame/terminal.h"
 #include "data/trained_pairs.h"
@@ -10,6 +11,9 @@
 #include "training/training_run.h"
 
 namespace dragoman {
+
+/// "1, 0.2"
+std::string weights_text(const std::vector<double>& weights);
 
 void log_data(const PreparedData& data);
 /// Logs the kinds of pairs that look wrong, and the command that shows more; "": there is none.

@@ -19,6 +19,7 @@ namespace dragoman {
 namespace {
 
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST(DataConfig, ValuesThatMakeNoSenseAreRefusedByTheNameOfTheFlag) {
@@ -87,7 +88,8 @@ TEST(DataConfig, StagesThatMakeNoSenseAreRefused) {
   EXPECT_THAT(message({"2: 1 0", "1: 0.5 1"}), Names("--mix '1: 0.5 1' ... last stage"));
   EXPECT_THAT(message({"1 0", "0.5 1"}), Names("--mix '1 0' ... passes"));
   EXPECT_THAT(message({"0: 1 0", "0.5 1"}), Names("--mix '0: 1 0' ... one pass"));
-  EXPECT_THAT(message({"x: 1 0", "0.5 1"}), HasSubstr("--mix"));
+  EXPECT_THAT(message({"x: 1 0", "0.5 1"}), Names("--mix 'x: 1 0' ... passes ... patience"));
+  EXPECT_THAT(message({"1: 1 0", "patience: 0.5 1"}), Names("--mix 'patience: 0.5 1' ... last"));
   EXPECT_THAT(message({"1: 0 0", "0.5 1"}), Names("--mix '1: 0 0' ... above 0"));
   EXPECT_THAT(message({"1: 1 -1", "0.5 1"}), Names("--mix '1: 1 -1' ... from 0"));
   EXPECT_THAT(message({"1: 1", "0.5 1"}), Names("--mix ... 1 value ... 2 training files"));
@@ -95,11 +97,26 @@ TEST(DataConfig, StagesThatMakeNoSenseAreRefused) {
   EXPECT_THAT(message({"1 1"}, {"1", "1"}), Names("--mix ... --corpus-weights"));
 }
 
-TEST(DataConfig, AStageBeginsAfterThePassesOfThoseBeforeIt) {
+TEST(DataConfig, AStageThatLastsUntilPatienceIsUsedUpNeedsAValidationText) {
+  DataConfig config{.train_source = {"a", "b"},
+                    .train_target = {"A", "B"},
+                    .mix = {"2: 1 0", "patience: 1 1", "0 1"},
+                    .valid_fraction = 0};
+  EXPECT_THAT(message_of<UsageError>([&] { config.check(); }),
+              Names("--mix 'patience: 1 1' ... --valid-src"));
+  config.valid = {"v.tmx"};
+  EXPECT_NO_THROW(config.check());
+  config.valid = {};
+  config.valid_fraction = 0.01;
+  EXPECT_NO_THROW(config.check());
+}
+
+TEST(DataConfig, AStageHasItsPassesAndTheWeightsOfTheFiles) {
   const DataConfig config{.train_source = {"a", "b"},
                           .train_target = {"A", "B"},
-                          .mix = {"2: 1 0", " 3 : 1  0.5", "0 7"}};
-  EXPECT_EQ(config.stages(), (std::vector<MixStage>{{0, {1, 0}}, {2, {1, 0.5}}, {5, {0, 7}}}));
+                          .mix = {"2: 1 0", " patience : 1  0.5", "0 7"}};
+  EXPECT_EQ(config.stages(), (std::vector<MixStage>{{2, {1, 0}}, {0, {1, 0.5}}, {0, {0, 7}}}));
+  EXPECT_EQ(config.stage_with_patience(), " patience : 1  0.5");
 }
 
 TEST(Tempered, FilesHavePartsOfAnEpochByTheRootOfTheirSize) {
@@ -215,6 +232,25 @@ TEST_F(TaggedCorpora, StagesHaveTheirWeightsAndARunShowsAPairAsOftenAsTheySay) {
   expect_shown(150, 0.5, 0);
   expect_shown(600 + 156, 2.5, 3);
   expect_shown(600 + 4 * 156 + 10, 4, 17);
+}
+
+TEST_F(TaggedCorpora, AStageAfterOneWithoutAnEndBeginsWhenTheRunSaysSo) {
+  data.mix = {"2: 1 0", "patience: 0.5 3", "1: 1 1", "0 1"};
+  const PreparedData prepared = prepare();
+  const auto first_epochs = [&](std::int64_t number, std::int64_t first_epoch) {
+    std::vector<std::int64_t> epochs;
+    for (const WeightStage& stage : prepared.stages(number, first_epoch))
+      epochs.push_back(stage.first_epoch);
+    return epochs;
+  };
+  EXPECT_THAT(first_epochs(0, 0), ElementsAre(0, 2, kUnknownEpoch, kUnknownEpoch));
+  EXPECT_THAT(first_epochs(1, 2), ElementsAre(0, 2, kUnknownEpoch, kUnknownEpoch));
+  EXPECT_THAT(first_epochs(2, 7), ElementsAre(0, 2, 7, 8));
+  EXPECT_THAT(first_epochs(3, 8), ElementsAre(0, 2, kUnknownEpoch, 8));
+  // Epochs of 300 and 156 pairs; an update shows one.
+  EXPECT_NEAR(prepared.times_shown(600 + 156, 300)[1], 3, 1e-9);
+  for (int updates = 1; updates < 100; ++updates)
+    EXPECT_GE(prepared.times_shown(updates, 2.7)[1], 0);
 }
 
 TEST_F(TaggedCorpora, AStageWithoutAPairIsRefused) {

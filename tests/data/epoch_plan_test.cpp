@@ -196,9 +196,10 @@ TEST(EpochPlan, AnEpochHasEachPairAsOftenAsItsWeightSays) {
 TEST(EpochPlan, EachStageHasItsWeights) {
   const Corpus corpus = corpus_of(random_pairs(900, 20));
   for (const BatchLengths lengths : {BatchLengths::Similar, BatchLengths::Mixed}) {
-    const PlanConfig config{.max_tokens = 120,
-                            .lengths = lengths,
-                            .stages = {{0, {{0, 1}, {300, 0}}}, {2, {{0, 0}, {300, 2}}}}};
+    const PlanConfig config{
+        .max_tokens = 120,
+        .lengths = lengths,
+        .stages = {{0, {{0, 1}, {300, 0}}}, {kUnknownEpoch, {{0, 3}}}, {2, {{0, 0}, {300, 2}}}}};
     for (std::int64_t epoch = 0; epoch < 5; ++epoch) {
       std::vector<std::int64_t> seen(900);
       for (const auto& batch : batches_of(plan_epoch(corpus, config, epoch)))

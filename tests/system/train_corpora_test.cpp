@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <csignal>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "model/file/run_folder.h"
 #include "tests/names.h"
 #include "tests/system/train_fixture.h"
 #include "tokenizer/tokenizer.h"
@@ -87,6 +89,49 @@ TEST_F(TrainCorpora, ARunWithStagesAndNoiseThatIsResumedEndsWithTheSameWeights) 
   ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
   const std::string last = "/checkpoints/update-00000060.safetensors";
   EXPECT_TRUE(weights("stages" + last) == weights("stages-resumed" + last));
+}
+
+TEST_F(TrainCorpora, ARunThatIsKilledAroundTheEndsOfItsStagesEndsWithTheSameWeights) {
+  write_more();
+  // Greek becomes less and less likely, so no validation after the first of a stage gains.
+  std::string greek;
+  for (int line = 0; line < 30; ++line) greek += "\u03b1\u03b2\u03b3 \u03b4\u03b5\u03b6\n";
+  write_file(path("valid.el"), greek);
+  const auto words = [](const std::string& folder, std::vector<std::string> more = {}) {
+    more.insert(more.end(), {"--train-src", path("more.en"), "--train-tgt", path("more.de"),
+                             "--mix", "patience: 1 0", "1: 0 1", "0.5 1", "--patience", "2",
+                             "--valid-every", "4", "--lr", "0.02"});
+    auto all = command(folder, more);
+    std::replace(all.begin(), all.end(), sample("valid.de"), path("valid.el"));
+    return all;
+  };
+  const auto straight = run(words("open"), "", kLimit);
+  ASSERT_EQ(straight.exit_code, 0) << straight.errors;
+  EXPECT_THAT(straight.errors, Names("stage 1 of 3 ends after 2 validations ... stage 2"));
+  EXPECT_THAT(straight.errors, Names("stage 2 of 3 ends after 1 pass; ... stage 3"));
+
+  for (const char* moment :
+       {"validation at update 8", "stage 1 of 3 ends", "stage 2 of 3 ends", "stage 3  update 30"}) {
+    Process process(words("open-killed"));
+    EXPECT_TRUE(process.wait_for_errors(moment)) << process.errors();
+    process.send_signal(SIGKILL);
+    process.wait(kLimit);
+  }
+  const auto planned = run(words("open-killed", {"--plan"}), "", kLimit);
+  EXPECT_THAT(planned.output, Names("stage 1 of 3 ... until --patience is used up; weights 1, 0"));
+  EXPECT_THAT(planned.output,
+              Names("stage 3 of 3 ... to the end; weights 0.5, 1; the run is in it"));
+  const auto resumed = run(words("open-killed"), "", kLimit);
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
+  EXPECT_THAT(resumed.errors, Names("resumed from ... in stage 3 of 3"));
+  const RunFolder folders[] = {{path("open")}, {path("open-killed")}};
+  const auto name_of_last = [](const RunFolder& folder) {
+    return "/checkpoints/" + folder.numbered().back().filename().string();
+  };
+  const std::string last = name_of_last(folders[0]);
+  ASSERT_EQ(last, name_of_last(folders[1]));
+  EXPECT_TRUE(weights("open" + last) == weights("open-killed" + last));
+  EXPECT_TRUE(weights("open/model.safetensors") == weights("open-killed/model.safetensors"));
 }
 
 TEST_F(TrainCorpora, TheModelKnowsTheTagInTextToTranslate) {

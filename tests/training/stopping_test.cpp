@@ -1,7 +1,12 @@
 #include "training/stopping.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
+#include "tests/names.h"
 #include "training/progress_record.h"
 #include "training/train_config.h"
 
@@ -114,6 +119,73 @@ TEST(Patience, AScoreThatDoesNotCountIsNotAGain) {
 TEST(Patience, WithoutAKnownErrorAnyRiseIsAGain) {
   EXPECT_EQ(after({-2, -1.99, -1.98}, 0).without_gain, 0);
   EXPECT_EQ(after({-2, -2, -2}, 0).without_gain, 2);
+}
+
+// ---- stages -------------------------------------------------------------------------------------
+
+ProgressRecord in_stage(std::int64_t number, std::int64_t first_epoch) {
+  ProgressRecord progress;
+  progress.update = 70;
+  progress.epoch = 3;
+  progress.batch = 4;
+  progress.stage = {.number = number, .first_epoch = first_epoch};
+  return progress;
+}
+
+TEST(Stages, AStageEndsAfterItsPasses) {
+  const std::vector<std::int64_t> passes = {2, 1, 0};
+  ProgressRecord progress = in_stage(0, 2);
+  progress.stage.patience.without_gain = 100;
+  EXPECT_FALSE(begin_next_stage(progress, passes, 5));
+  progress = in_stage(0, 1);
+  const auto begun = begin_next_stage(progress, passes, 5);
+  ASSERT_TRUE(begun);
+  EXPECT_EQ(begun->reason, StageEnd::Passes);
+  EXPECT_EQ(begun->notice, "stage 1 of 3 ends after 2 passes; stage 2 begins at update 71");
+  EXPECT_EQ(progress, in_stage(1, 3));
+}
+
+TEST(Stages, AStageWithoutANumberOfPassesEndsWithPatienceAndTheNextHasAnEpochOfItsOwn) {
+  const std::vector<std::int64_t> passes = {2, 0, 0};
+  ProgressRecord progress = in_stage(1, 2);
+  progress.stage.patience.without_gain = 4;
+  EXPECT_FALSE(begin_next_stage(progress, passes, 5));
+  progress.stage.patience.without_gain = 5;
+  EXPECT_FALSE(begin_next_stage(progress, passes, 0)) << "patience never ends";
+  const auto begun = begin_next_stage(progress, passes, 5);
+  ASSERT_TRUE(begun);
+  EXPECT_EQ(begun->reason, StageEnd::Patience);
+  EXPECT_THAT(begun->notice, Names("stage 2 of 3 ... 5 validations ... stage 3 ... update 71"));
+  EXPECT_EQ(progress.epoch, 4);
+  EXPECT_EQ(progress.batch, 0);
+  EXPECT_EQ(progress.stage, (StageState{.number = 2, .first_epoch = 4}));
+}
+
+TEST(Stages, AfterTheLastBatchOfAnEpochNoEpochIsLeftOut) {
+  ProgressRecord progress = in_stage(0, 0);
+  progress.batch = 0;
+  progress.stage.patience.without_gain = 5;
+  EXPECT_TRUE(begin_next_stage(progress, std::vector<std::int64_t>{0, 0}, 5));
+  EXPECT_EQ(progress.epoch, 3);
+}
+
+TEST(Stages, TheLastStageDoesNotEnd) {
+  for (const auto& passes : std::vector<std::vector<std::int64_t>>{{}, {0}, {2, 0}}) {
+    ProgressRecord progress = in_stage(std::max<std::int64_t>(0, std::ssize(passes) - 1), 0);
+    progress.stage.patience.without_gain = progress.patience.without_gain = 100;
+    EXPECT_FALSE(begin_next_stage(progress, passes, 5));
+    EXPECT_EQ(&patience_of_stage(progress, passes), &progress.patience);
+  }
+}
+
+TEST(Stages, AValidationBeforeTheLastStageDoesNotEndTheRun) {
+  ProgressRecord progress = in_stage(0, 0);
+  for (int i = 0; i < 100; ++i)
+    note_validation(patience_of_stage(progress, std::vector<std::int64_t>{9, 0}), {.score = 1});
+  EXPECT_EQ(progress.stage.patience.without_gain, 99);
+  TrainConfig config = without_limits();
+  config.patience = 5;
+  EXPECT_EQ(reached_limit(config, progress, 0), std::nullopt);
 }
 
 // ---- cooldown -----------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/formatted_text.h"
+#include "base/utf8.h"
 
 namespace dragoman {
 
@@ -32,6 +33,14 @@ void check_best_valid(const TrainConfig& train, const DataConfig& data) {
   if (best == kMeanOfTexts || std::ranges::count_if(names, fits) == 1) return;
   throw UsageError("--best-valid ", best,
                    ": is not one of the validation texts: ", joined(names, ", "));
+}
+
+void check_patience_of_stages(const TrainConfig& train, const DataConfig& data) {
+  const std::string stage = data.stage_with_patience();
+  if (train.patience == 0 && !stage.empty())
+    throw UsageError("--mix '", replace_invalid_utf8(stage),
+                     "': would never end, as --patience is 0; raise --patience, or give a number "
+                     "of passes");
 }
 
 }  // namespace
@@ -65,6 +74,7 @@ void RunSettings::check() const {
   data.check();
   tokenizer.check();
   check_best_valid(train, data);
+  check_patience_of_stages(train, data);
   check_dropout_step("dropout", model.dropout);
   check_dropout_step("attention-dropout", model.attention_dropout);
   check_dropout_step("activation-dropout", model.activation_dropout);

@@ -220,8 +220,11 @@ void choose_by_corpus(RunSettings& settings, const EpochFacts& corpus) {
   }
   const RunLength length{std::max(1.0, updates), corpus.updates_per_validation};
   for (const auto& [name, value] :
-       fine_tunes ? fine_tuning_settings(length, settings.model) : length_settings(length))
+       fine_tunes ? fine_tuning_settings(length, settings.model) : length_settings(length)) {
+    if (name == "patience" && value == "0" && !settings.data.stage_with_patience().empty())
+      continue;  // a stage needs it also in a short run
     settings.choose(name, value, reason);
+  }
 }
 
 /// Gives the learning rate its end if that is open, unless the corpus is still to decide it.

@@ -85,6 +85,7 @@ TEST(RunSettings, FlagsThatDoNotFitEachOtherAreRefused) {
       {{{"best-valid", "w.en"}, {"valid-src", "v.en,u.en"}, {"valid-tgt", "v.de,u.de"}},
        "--best-valid w.en: is not one of the validation texts: v.en, u.en"},
       {{{"best-valid", "mean"}, {"best-metric", "loss"}}, "--best-valid: the loss is that of all"},
+      {{{"mix", "patience: 1,1"}, {"patience", "0"}}, "--mix 'patience: 1': would never end"},
       {{{"guided-alignment-layer", "7"}}, "--guided-alignment-layer 7: the decoder has 6 layers"},
       {{{"guided-alignment-head", "9"}}, "--guided-alignment-head 9: a layer has 8 heads"},
       {{{"positions", "learned"}, {"max-positions", "100"}, {"max-length", "100"}},
