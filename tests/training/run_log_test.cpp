@@ -143,6 +143,25 @@ TEST_F(RunLogTest, AValidationHasItsSamplesAndTheTextToKeep) {
   EXPECT_EQ(line.at("samples").dump(), R"([{"reference":"c","source":"a","translation":"b"}])");
 }
 
+TEST_F(RunLogTest, TheLogSaysWhichStageHasBegunAndWhy) {
+  RunLog log(run, observer);
+  log.open({}, 1);
+  log.logged({.update = 10});
+  log.logged({.update = 20, .stage = 1});
+  ProgressRecord progress;
+  progress.update = 20;
+  progress.stage = {.number = 1, .first_epoch = 3};
+  log.began_stage(StageEnd::Patience, progress);
+  const auto all = lines();
+  ASSERT_EQ(all.size(), 4U);
+  EXPECT_FALSE(all[1].contains("stage"));
+  EXPECT_EQ(all[2].at("stage"), 1);
+  EXPECT_EQ(
+      all[3],
+      (nlohmann::json{
+          {"type", "stage"}, {"update", 20}, {"stage", 2}, {"epoch", 4}, {"reason", "patience"}}));
+}
+
 TEST_F(RunLogTest, AnUpdateThatWasLeftOutHasAReason) {
   RunLog log(run, observer);
   log.open({}, 1);

@@ -242,6 +242,43 @@ TEST_F(TrainerTest, AStopAtTheVeryEndScoresNoAverageTwice) {
   EXPECT_TRUE(std::filesystem::exists(run.folder.latest()));
 }
 
+TEST_F(TrainerTest, AStageEndsByPatienceAndInTheLastStageTheRunAlsoIfItIsResumed) {
+  DataConfig config = data_config();
+  config.train_source.push_back((*folder_ / "test.en").string());
+  config.train_target.push_back((*folder_ / "test.de").string());
+  config.mix = {"patience: 1 0", "1 1"};
+  const PreparedData data = prepare(config);
+  const auto stalled = [&](const std::string& name) {
+    TrainingRun run = run_in(name, data);
+    run.config.lr = 1e-30;  // the weights do not change, so no validation after the first gains
+    run.config.valid_every = 1;
+    run.config.patience = 2;
+    run.config.max_updates = 100;
+    return run;
+  };
+  const TrainingRun straight = stalled("stages");
+  RecordingObserver observer;
+  EXPECT_EQ(train(straight, observer), StopReason::Patience);
+  EXPECT_THAT(observer.notices, Contains(Names("stage 1 of 2 ... 2 validations ... update 4")));
+  EXPECT_EQ(progress_.update, 6);
+  EXPECT_EQ(progress_.epoch, 1);
+  EXPECT_EQ(progress_.stage, (StageState{.number = 1, .first_epoch = 1}));
+  EXPECT_THAT(logged(straight, "update", "stage"), ElementsAre(1, 1, 1, 2, 2, 2));
+  EXPECT_THAT(logged(straight, "stage", "update"), ElementsAre(3));
+  const ProgressRecord whole = progress_;
+
+  for (const std::int64_t stop : {2, 3, 4}) {
+    const TrainingRun stopped = stalled(join_text("stages stopped at ", stop));
+    StopAtUpdate until(stop);
+    EXPECT_EQ(train(stopped, until, until.source.get_token()), StopReason::Requested);
+    EXPECT_EQ(train(stopped, observer), StopReason::Patience);
+    EXPECT_EQ(progress_.update, 6);
+    EXPECT_EQ(progress_.stage, whole.stage);
+    EXPECT_EQ(progress_.history, whole.history) << "the losses of the same batches";
+    EXPECT_THAT(logged(stopped, "stage", "update"), ElementsAre(3));
+  }
+}
+
 TEST_F(TrainerTest, ARunThatDivergesGoesBackWithHalfTheRateAndGivesUpInTheEnd) {
   TrainingRun run = run_in("diverged");
   run.config.lr = 1e30;  // the second update's loss is not finite

@@ -283,6 +283,14 @@ TEST_F(RunStart, TheCorpusDecidesTheLengthAndTheSettingsThatFollowFromIt) {
               Contains(Pair("warmup-updates", text_of(run.settings.train.warmup_updates))));
 }
 
+TEST_F(RunStart, AShortRunHasPatienceOnlyIfAStageEndsByIt) {
+  ask("max-updates", "100");
+  known.corpus = corpus();
+  EXPECT_EQ(settled().settings.train.patience, 0);
+  ask("mix", "patience: 1,1");
+  EXPECT_GT(settled().settings.train.patience, 0);
+}
+
 TEST_F(RunStart, OnTheCpuAutomaticTokensAreThoseOfThePreset) {
   read_text();
   const std::int64_t without = settled().settings.train.max_tokens;
