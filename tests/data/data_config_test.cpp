@@ -236,6 +236,8 @@ TEST_F(TaggedCorpora, StagesHaveTheirWeightsAndARunShowsAPairAsOftenAsTheySay) {
 
 TEST_F(TaggedCorpora, AStageAfterOneWithoutAnEndBeginsWhenTheRunSaysSo) {
   data.mix = {"2: 1 0", "patience: 0.5 3", "1: 1 1", "0 1"};
+  data.valid_source = {write("valid.en", "a house\n")};
+  data.valid_target = {write("valid.de", "ein Haus\n")};
   const PreparedData prepared = prepare();
   const auto first_epochs = [&](std::int64_t number, std::int64_t first_epoch) {
     std::vector<std::int64_t> epochs;
