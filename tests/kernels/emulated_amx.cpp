@@ -71,10 +71,9 @@ struct EmulatedAmx : AnyIsa<16> {
   static constexpr int kRegisters = 32;
   typedef EmulatedTiles Tiles;
 
-#ifndef __FP_FAST_FMAF
+  // Vectors of this length are not contracted by every compiler.
   DRAGOMAN_INLINE F32 fused(F32 a, F32 b, F32 c) { return fused_in_double(a, b, c); }
   DRAGOMAN_INLINE float fused(float a, float b, float c) { return fused_in_double(a, b, c); }
-#endif
   DRAGOMAN_INLINE I16x2 widen_bytes(I8x2 bytes) { return __builtin_convertvector(bytes, I16x2); }
   DRAGOMAN_INLINE void add_pairs(I32& sum, I16x2 a, I16x2 b) {
     const I32 even = ((I32)a << 16 >> 16) * ((I32)b << 16 >> 16);
