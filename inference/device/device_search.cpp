@@ -12,7 +12,7 @@
 #include <cmath>
 
 #include "base/random.h"
-#include "inference/search/phrase_weights.h"
+#include "inference/search/required_phrases.h"
 #include "kernels/cuda/search_step.cuh"
 #include "model/ops/cuda_kernels.h"
 

@@ -6,8 +6,6 @@
 #include <map>
 #include <utility>
 
-#include "inference/search/phrase_weights.h"
-
 namespace dragoman {
 
 namespace {

@@ -19,6 +19,25 @@
 
 namespace dragoman {
 
+/// The numbers of the search. That on a device has the same ones (kernels/cuda/search_phrases.cuh).
+namespace phrase_weights {
+
+/// Penalty for each phrase that a translation lacks.
+inline constexpr double kLacking = 8;
+/// Weight of log(attention to a phrase's source positions) when the phrase begins.
+inline constexpr double kPlacing = 2;
+/// Weight of the attention to a phrase's source positions when a token of no phrase is written.
+inline constexpr double kCovering = 2;
+/// Penalty for the word that the phrase replaces, and for the phrase a second time. A second one
+/// that gets less than the usual attention costs less.
+inline constexpr double kRepeating = 6, kUsualAttention = 0.5;
+/// The most that a phrase's first token costs.
+inline constexpr double kMostFirst = 4;
+/// Attention that is less than this counts as this much.
+inline constexpr double kLeastAttention = 0.01;
+
+}  // namespace phrase_weights
+
 /// How far a hypothesis is: which phrases it has, and which one it is in the middle of.
 struct PhraseProgress {
   std::uint64_t begun = 0;    ///< a bit for each phrase that is begun, complete or not

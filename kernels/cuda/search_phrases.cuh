@@ -6,7 +6,7 @@
 
 namespace dragoman::search_step {
 
-// The numbers of inference/search/phrase_weights.h, which this room may not include.
+// The numbers of inference/search/required_phrases.h, which this room may not include.
 constexpr double kLacking = 8, kPlacing = 2, kCovering = 2, kRepeating = 6, kUsualAttention = 0.5;
 constexpr double kMostFirst = 4, kLeastAttention = 0.01;
 
