@@ -84,11 +84,11 @@ std::string text_of(std::initializer_list<std::pair<const char*, bool>> features
 }  // namespace
 
 bool cpu_supports(std::string_view instructions) {
-  const Amx amx = find_amx();
+  static const Amx amx = find_amx();
   if (instructions == "amx-tile") return (amx.bf16 || amx.int8) && may_use_amx();
   __builtin_cpu_init();
-  // GCC's builtin takes only literals, so it is asked for all known sets.
-  const std::pair<std::string_view, bool> known[] = {
+  // GCC's builtin takes only literals, so it is asked for all known sets, once.
+  static const std::pair<std::string_view, bool> known[] = {
       {"sse2", __builtin_cpu_supports("sse2")},
       {"avx2", __builtin_cpu_supports("avx2")},
       {"fma", __builtin_cpu_supports("fma")},
