@@ -36,7 +36,7 @@ class SameBits : public testing::Test {
       digest_ = (digest_ ^ std::bit_cast<std::uint32_t>(number)) * 0x100000001B3;
   }
 
-  /// Of the bits of all numbers so far.
+  /// A hash of the bits of all numbers so far.
   std::uint64_t digest_ = 0xCBF29CE484222325;
   RandomStream random_{3, 4};
 };
