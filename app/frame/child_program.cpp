@@ -17,7 +17,8 @@ namespace dragoman {
 
 namespace {
 
-void become(int descriptor, const std::string& path, int flags) {
+/// Opens a file in place of a standard one.
+void redirect(int descriptor, const std::string& path, int flags) {
   if (path.empty()) return;
   const int file = open(path.c_str(), flags, 0666);
   if (file < 0 || dup2(file, descriptor) < 0) _exit(127);
@@ -28,9 +29,9 @@ void become(int descriptor, const std::string& path, int flags) {
 [[noreturn]] void become_program(char* const* arguments, const ChildOutput& to, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(127);
-  become(STDIN_FILENO, "/dev/null", O_RDONLY);
-  become(STDOUT_FILENO, to.output, O_WRONLY | O_CREAT | O_TRUNC);
-  become(STDERR_FILENO, to.messages, O_WRONLY | O_CREAT | O_APPEND);
+  redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
+  redirect(STDOUT_FILENO, to.output, O_WRONLY | O_CREAT | O_TRUNC);
+  redirect(STDERR_FILENO, to.messages, O_WRONLY | O_CREAT | O_APPEND);
   execv("/proc/self/exe", arguments);
   _exit(127);
 }
@@ -59,6 +60,13 @@ bool run_child(const std::vector<std::string>& words, const ChildOutput& to) {
     throw Error(to.messages.empty() ? "" : to.messages + ": ", "dragoman ", words.front(),
                 " has failed; its last lines say why");
   return true;
+}
+
+void require_train(std::string_view what, const Invocation& invocation) {
+  if (invocation.command_line.starts_with("dragoman-lite "))
+    throw UsageError(what,
+                     ": needs train, which is a command of dragoman; dragoman-lite has none "
+                     "that needs LibTorch");
 }
 
 }  // namespace dragoman

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "app/frame/command_line.h"
 
 namespace dragoman {
 
@@ -17,5 +20,9 @@ struct ChildOutput {
 /// false after a stop. Throws Error that names the command, and the file of its messages, if it
 /// fails or cannot be started.
 bool run_child(const std::vector<std::string>& words, const ChildOutput& to);
+
+/// Throws UsageError that names `what`, which needs the command train, if the program is
+/// dragoman-lite: it has none.
+void require_train(std::string_view what, const Invocation& invocation);
 
 }  // namespace dragoman

@@ -1,12 +1,13 @@
 // dragoman best: makes the best model of a text that some hours allow, by data diversification
 // (Nguyen et al. 2020). Models of both directions translate the training text, and a student learns
-// from the pairs and from both translations. Each stage is a command of this program, in a process
-// of its own, which resumes where it stopped.
+// from the pairs and from both translations. Each stage is a command of this program that runs as a
+// process of its own. If it is stopped, the next call resumes it.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -14,7 +15,6 @@
 #include <vector>
 
 #include "app/commands/commands.h"
-#include "app/commands/input_output.h"
 #include "app/frame/child_program.h"
 #include "app/frame/log.h"
 #include "app/frame/signals.h"
@@ -43,30 +43,6 @@ struct BestOptions {
   bool plan = false;
 
   void for_each_field(const auto& visit) {
-    const FieldInfo file{.placeholder = "FILE"};
-    const auto input = fields_under("Text", visit);
-    input("train-src", text.train_source, "source side of the training text, one sentence per line",
-          {.aliases = "source,train-source", .placeholder = "FILE"});
-    input("train-tgt", text.train_target, "target side: line i translates line i of --train-src",
-          {.aliases = "target,train-target", .placeholder = "FILE"});
-    input("train", text.train,
-          "training text with both sides in each file: TMX, XLIFF, PO, TSV, JSON lines, or a zip "
-          "archive of OPUS",
-          file);
-    input("valid-src", text.valid_source,
-          "source side of the validation text; without one, a part of the training text is held "
-          "out",
-          file);
-    input("valid-tgt", text.valid_target, "target side of the validation text", file);
-    input("valid", text.valid, "validation text, as for --train", file);
-    input("source-lang", text.source_lang, "language of the source, for example en",
-          {.placeholder = "CODE"});
-    input("target-lang", text.target_lang, "language of the target, likewise",
-          {.placeholder = "CODE"});
-    input("columns", text.columns,
-          "source and target column of TSV files, or fields of JSON lines: numbers from 1, or "
-          "names",
-          {.placeholder = "COLUMN"});
     const auto run = fields_under("Run", visit);
     run("output", output, "folder for the stages, and for the model", {.placeholder = "FOLDER"});
     run("hours", hours,
@@ -82,6 +58,18 @@ struct BestOptions {
     if (output.empty() && !plan) throw UsageError("--output: name a folder for the model");
   }
 };
+
+/// The flags of train that name its text.
+std::vector<Field> text_fields(DataConfig& text) {
+  constexpr std::array<std::string_view, 9> kNames = {"train-src", "train-tgt",   "train",
+                                                      "valid-src", "valid-tgt",   "valid",
+                                                      "columns",   "source-lang", "target-lang"};
+  std::vector<Field> fields = fields_of(text);
+  std::erase_if(fields, [&kNames](const Field& field) {
+    return std::ranges::count(kNames, field.info.name) == 0;
+  });
+  return fields;
+}
 
 /// The settings of a run of train that the hours decide.
 struct Length {
@@ -101,6 +89,8 @@ Length length_from(const Json& json) {
 struct Plan {
   Length teacher;  ///< of the model of each direction
   Length student;
+
+  double seconds() const { return 2 * teacher.seconds + student.seconds; }
 };
 
 /// The files of a text in the folder of all stages.
@@ -113,27 +103,20 @@ PlainFiles plain_files(const fs::path& folder) {
   return {in("train.source"), in("train.target"), in("valid.source"), in("valid.target")};
 }
 
-/// Both sides of a text, written line by line.
-class WrittenPairs {
- public:
-  WrittenPairs(const std::string& source, const std::string& target)
-      : source_(source), target_(target) {}
+/// Both sides of a text.
+struct WrittenPairs {
+  AtomicFile source, target;
+  std::int64_t pairs = 0;
 
-  void write(std::string_view source, std::string_view target) {
-    source_.write(std::string(source) + "\n");
-    target_.write(std::string(target) + "\n");
-    ++pairs_;
+  void write(std::string_view from, std::string_view to) {
+    source.write_line(from);
+    target.write_line(to);
+    ++pairs;
   }
-  /// Returns the number of pairs.
-  std::int64_t finish() {
-    source_.finish();
-    target_.finish();
-    return pairs_;
+  void commit() {
+    source.commit();
+    target.commit();
   }
-
- private:
-  TextOutput source_, target_;
-  std::int64_t pairs_ = 0;
 };
 
 /// Without a validation text, each pair of this many is held out: two in a hundred, 2,000 in all.
@@ -157,8 +140,8 @@ LanguagePair write_texts(const BestOptions& options, const PlainFiles& files) {
                           reading);
   const bool holds_out = plain.data.valid_source.empty();
   const std::int64_t stride = held_out_stride(text.pairs());
-  WrittenPairs train(files.train_source, files.train_target),
-      valid(files.valid_source, files.valid_target);
+  WrittenPairs train{AtomicFile(files.train_source), AtomicFile(files.train_target)};
+  WrittenPairs valid{AtomicFile(files.valid_source), AtomicFile(files.valid_target)};
   text.for_each_pair(0, text.pairs(), [&](std::int64_t pair, auto source, auto target) {
     if (!text.is_valid(source, target)) return;
     (holds_out && pair % stride == stride - 1 ? valid : train).write(source, target);
@@ -170,12 +153,13 @@ LanguagePair write_texts(const BestOptions& options, const PlainFiles& files) {
       if (given.is_valid(source, target)) valid.write(source, target);
     });
   }
-  const std::int64_t pairs = train.finish(), held_out = valid.finish();
-  if (held_out == 0)
+  if (valid.pairs == 0)
     throw Error("too few pairs for a validation text: ", text.pairs(),
                 "; name one, --valid-src and --valid-tgt");
-  log_info(join_text("text: ", with_separators(pairs), " training pairs, ",
-                     with_separators(held_out), " validation pairs",
+  train.commit();
+  valid.commit();
+  log_info(join_text("text: ", with_separators(train.pairs), " training pairs, ",
+                     with_separators(valid.pairs), " validation pairs",
                      holds_out ? " held out of them" : ""));
   return {options.text.source_lang.empty() ? plain.languages.source : options.text.source_lang,
           options.text.target_lang.empty() ? plain.languages.target : options.text.target_lang};
@@ -223,8 +207,7 @@ TrainPlan plan_of(const Words& words, const fs::path& folder) {
     throw PreparationStopped();
   const Json plan = Json::parse(read_file(output));
   fs::remove(output);
-  return {plan.at("preset"), plan.at("seconds_per_update"),
-          plan.at("updates").is_null() ? 0 : plan.at("updates").get<std::int64_t>()};
+  return {plan.at("preset"), plan.at("seconds_per_update"), plan.at("updates")};
 }
 
 Length length_of(const TrainPlan& plan, double seconds, double most_updates) {
@@ -365,7 +348,7 @@ std::string stage_time(const Length& length) {
 std::string plan_text(const Plan& plan) {
   return join_text("forward   ", stage_time(plan.teacher), "\nreverse   ", stage_time(plan.teacher),
                    "\nstudent   ", stage_time(plan.student), "\nall       ",
-                   duration_text((2 * plan.teacher.seconds + plan.student.seconds)),
+                   duration_text(plan.seconds()),
                    ", without validations and two translations of the text\n");
 }
 
@@ -401,9 +384,8 @@ bool make_model(BestOptions options) {
   }
   options.text.source_lang = record.languages.source;
   options.text.target_lang = record.languages.target;
-  log_info(join_text(
-      "planned: ", duration_text(2 * record.plan.teacher.seconds + record.plan.student.seconds),
-      " of training; ", Record::path(folder).string()));
+  log_info(join_text("planned: ", duration_text(record.plan.seconds()), " of training; ",
+                     Record::path(folder).string()));
   const std::vector<Stage> stages = stages_of(options, record.plan, folder);
   for (std::size_t i = 0; i < stages.size(); ++i) {
     if (std::ranges::count(record.done, stages[i].name) > 0) continue;
@@ -433,10 +415,7 @@ void print_plan(const BestOptions& options) {
 
 int run(const BestOptions& options, const Invocation& invocation) {
   options.check();
-  if (invocation.command_line.starts_with("dragoman-lite "))
-    throw UsageError(
-        "best: needs train, which is a command of dragoman; dragoman-lite has none "
-        "that needs LibTorch");
+  require_train("best", invocation);
   try {
     if (options.plan) {
       print_plan(options);
@@ -452,9 +431,11 @@ int run(const BestOptions& options, const Invocation& invocation) {
 Command best_command() {
   const auto options = std::make_shared<BestOptions>();
   const auto invocation = std::make_shared<Invocation>();
+  std::vector<Field> fields = text_fields(options->text);
+  std::ranges::move(fields_of(*options), std::back_inserter(fields));
   return {.name = "best",
           .summary = "the best model of a text in some hours; the same command resumes",
-          .fields = fields_of(*options),
+          .fields = std::move(fields),
           .short_flags = {{"o", "output"}},
           .run = [options, invocation] { return run(*options, *invocation); },
           .examples = {"best --train-src train.en --train-tgt train.de -o best/ --hours 2",

@@ -12,6 +12,7 @@
 
 #include "app/commands/commands.h"
 #include "app/commands/input_output.h"
+#include "app/frame/child_program.h"
 #include "app/frame/config_file.h"
 #include "app/frame/log.h"
 #include "app/frame/signals.h"
@@ -338,17 +339,9 @@ int survey(const CorpusOptions& options, CorpusFilters filters) {
   return 0;
 }
 
-/// --clean measure trains models.
-void require_training(const CorpusOptions& options, const Invocation& invocation) {
-  if (options.clean == "measure" && invocation.command_line.starts_with("dragoman-lite "))
-    throw UsageError(
-        "--clean measure: needs train, which is a command of dragoman; dragoman-lite has none that "
-        "needs LibTorch");
-}
-
 int run(const CorpusOptions& options, const Invocation& invocation) {
   options.check();
-  require_training(options, invocation);
+  if (options.clean == "measure") require_train("--clean measure", invocation);
   check_outputs(options);
   limit_cores(threads_to_use(options.threads));
   try {
