@@ -352,10 +352,12 @@ std::string plan_text(const Plan& plan) {
                    ", without validations and two translations of the text\n");
 }
 
+fs::path model_of(const fs::path& folder) { return folder / "model.safetensors"; }
+
 /// The student becomes the model of the folder.
 void take_model(const fs::path& folder) {
-  const fs::path model = folder / "model.safetensors", part = folder / "model.safetensors.part";
-  fs::copy_file(folder / "student/model.safetensors", part, fs::copy_options::overwrite_existing);
+  const fs::path model = model_of(folder), part = folder / "model.safetensors.part";
+  fs::copy_file(model_of(folder / "student"), part, fs::copy_options::overwrite_existing);
   fs::rename(part, model);
 }
 
@@ -371,12 +373,16 @@ bool compare(const fs::path& folder) {
 /// Returns false after a stop.
 bool make_model(BestOptions options) {
   const fs::path folder = options.output;
+  const FolderLock lock(folder, "this command runs here already; wait until it ends");
   const Json asked = asked_of(options);
   Record record;
   if (fs::exists(Record::path(folder))) {
     record = read_record(folder);
     require_same(asked, record, folder);
   } else {
+    if (fs::exists(model_of(folder)))
+      throw UsageError("--output: ", model_of(folder).string(),
+                       " was not made by this command and would be lost; name another folder");
     record.asked = asked;
     record.languages = write_texts(options, plain_files(folder));
     record.plan = plan_stages(options, plain_files(folder), folder);
@@ -399,8 +405,8 @@ bool make_model(BestOptions options) {
     if (!ended) return false;
   }
   take_model(folder);
-  log_facts(join_text((folder / "model.safetensors").string(), ": ", duration_text(record.seconds),
-                      " of ", duration_text(3600 * options.hours)),
+  log_facts(join_text(model_of(folder).string(), ": ", duration_text(record.seconds), " of ",
+                      duration_text(3600 * options.hours)),
             {{"seconds", record.seconds}, {"hours", options.hours}});
   return compare(folder);
 }

@@ -96,6 +96,19 @@ TEST_F(Best, ThePlanDividesTheHours) {
   EXPECT_FALSE(std::filesystem::exists(path("planned")));
 }
 
+TEST_F(Best, AnotherModelInTheFolderIsKept) {
+  create_folders(path("taken"));
+  write_file(path("taken/model.safetensors"), "of a training");
+  expect_one_error(run(command("taken", "1")), 2, "--output ... taken/model.safetensors");
+  EXPECT_EQ(read_file(path("taken/model.safetensors")), "of a training");
+}
+
+TEST_F(Best, OneCallAtATimeHasTheFolder) {
+  begin("busy");
+  const FolderLock first(path("busy"), "");
+  expect_one_error(run(command("busy", "1")), 1, "busy: this command runs here already");
+}
+
 TEST_F(Best, WhatCannotBeIsRefused) {
   begin("other");
   expect_one_error(run(command("other", "2")), 2, "--hours ... other ... 1.0 ... 2.0");
