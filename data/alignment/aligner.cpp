@@ -100,8 +100,10 @@ void Aligner::PairWork::fill_emissions() {
   }
 }
 
-/// By IBM model 1, with one link fewer than is known for each pair of words and for each word.
+/// By IBM model 1, with one link fewer than is known for each pair of words and for each word. A
+/// word that the rest of the text hardly has says little, either way.
 double Aligner::PairWork::evidence() const {
+  constexpr double kRare = 1;  // links with which a word counts half
   const std::size_t sources = source_.size(), targets = target_.size();
   std::vector<double> for_target(targets, 0), for_source(sources, 0);
   const auto fewer = [](float links) { return std::max(0.0F, links - 1); };
@@ -113,14 +115,19 @@ double Aligner::PairWork::evidence() const {
       for_target[j] += (links / target_alone_[j] + kPrior) / of_source;
       for_source[i] += (links / source_alone_[i] + kPrior) / of_target;
     }
-  const auto mean = [](const std::vector<double>& ratios, std::size_t others) {
+  const auto mean = [](const std::vector<double>& ratios, std::size_t others, auto known) {
     double sum = 0;
-    for (const double ratio : ratios)
-      sum +=
-          std::log(kNullProbability + (1 - kNullProbability) * ratio / static_cast<double>(others));
+    for (std::size_t i = 0; i < ratios.size(); ++i)
+      sum += known(i) / (known(i) + kRare) *
+             std::log(kNullProbability +
+                      (1 - kNullProbability) * ratios[i] / static_cast<double>(others));
     return sum / static_cast<double>(ratios.size());
   };
-  return (mean(for_target, sources) + mean(for_source, targets)) / 2;
+  return (mean(for_target, sources,
+               [&](std::size_t j) { return fewer(table_.target_links(target_[j])); }) +
+          mean(for_source, targets,
+               [&](std::size_t i) { return fewer(table_.source_links(source_[i])); })) /
+         2;
 }
 
 Aligner::Aligner(const NumberedPairs& pairs, const AlignerTraining& training)

@@ -46,8 +46,9 @@ struct AlignedPair {
   double log_probability = 0;
   /// How much more probable the words of each side are given the other side than alone, as a log
   /// per word, and the mean of the two. The pair counts as one that was learned from, so what only
-  /// it could have taught is left out. As a rule, sides that translate each other have more than 1,
-  /// and others less than 0. At least -1.61, the log of kNullProbability. 0 as above.
+  /// it could have taught is left out, and a word that hardly another pair has says little. As a
+  /// rule, sides that translate each other have more than 1, and others less than 0. At least
+  /// -1.61, the log of kNullProbability. 0 as above.
   double evidence = 0;
 };
 

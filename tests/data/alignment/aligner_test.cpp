@@ -218,6 +218,18 @@ TEST(Aligner, EvidenceTellsTranslationsFromOtherSentences) {
   EXPECT_LE(wrong, 20u);  // some sentences share words
 }
 
+/// Names and rare words: what is known of the others decides.
+TEST(Aligner, WordsThatStandInNoOtherPairSayNothing) {
+  Text text = made_up_text(2000);
+  text.add("s1 s2 one two three four five", "t1 t2 six seven eight nine ten");
+  text.add("s1 s2 s3 eleven", "t30 t40 t50 twelve");
+  const Aligner aligner(text.pairs, {});
+  EXPECT_GT(text.align(aligner, "s1 s2 one two three four five", "t1 t2 six seven eight nine ten")
+                .evidence,
+            0.2);
+  EXPECT_LT(text.align(aligner, "s1 s2 s3 eleven", "t30 t40 t50 twelve").evidence, -0.2);
+}
+
 TEST(Aligner, ProgressIsReportedAndAStopIsHeeded) {
   const Text text = made_up_text(5000);
   std::vector<std::int64_t> seen;
