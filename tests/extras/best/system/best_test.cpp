@@ -52,7 +52,7 @@ class Best : public Train {
                                    {"teacher", length},
                                    {"student", length},
                                    {"done", none},
-                                   {"seconds", 0}};
+                                   {"seconds", nlohmann::json::object()}};
     create_folders(std::filesystem::path(path(folder)) / "text");
     for (const auto& [from, to] :
          {std::pair("valid.en", "train.source"), std::pair("valid.de", "train.target"),
@@ -70,6 +70,11 @@ TEST_F(Best, AKilledCallResumesAndHasTheSameModel) {
     EXPECT_THAT(whole.errors, Names(line));
   EXPECT_THAT(whole.output, Names("forward"));
   EXPECT_THAT(whole.output, Names("student"));
+  const std::string page = read_file(path("whole/best.html"));
+  EXPECT_THAT(page, HasSubstr("forward"));
+  EXPECT_THAT(page, HasSubstr("student"));
+  const auto record = nlohmann::json::parse(read_file(path("whole/best.json")));
+  EXPECT_EQ(record.at("seconds").size(), 5u);
   EXPECT_EQ(ModelFileReader(path("whole/model.safetensors")).provenance().target_language, "de");
 
   begin("killed");
@@ -93,6 +98,8 @@ TEST_F(Best, ThePlanDividesTheHours) {
   for (const std::string stage : {"forward", "reverse", "student"})
     EXPECT_THAT(plan.output, Names(stage + " ... updates of --preset"));
   EXPECT_THAT(plan.output, Names("all ... without validations"));
+  EXPECT_THAT(plan.output, HasSubstr("memory "));
+  EXPECT_THAT(plan.output, Names("disk ... about"));
   EXPECT_FALSE(std::filesystem::exists(path("planned")));
 }
 
