@@ -28,14 +28,17 @@ if(NOT DRAGOMAN_DEB OR NOT TARGET dragoman)  # which have a package each
   dragoman_install(dragoman-lite)
 endif()
 if(TARGET dragoman)
-  # LibTorch comes along in a folder of its own, so that no other program finds it.
+  # dragoman-torch and LibTorch have a folder of their own, so that no other program finds them.
   set(PRIVATE_LIBRARIES ${CMAKE_INSTALL_LIBDIR}/dragoman)
   file(RELATIVE_PATH FROM_PROGRAM /${CMAKE_INSTALL_BINDIR} /${PRIVATE_LIBRARIES})
-  set_target_properties(dragoman PROPERTIES INSTALL_RPATH $ORIGIN/${FROM_PROGRAM})
+  target_compile_definitions(dragoman PRIVATE DRAGOMAN_LIBRARIES="${FROM_PROGRAM}")
+  set_target_properties(dragoman-torch PROPERTIES INSTALL_RPATH $ORIGIN)
   if(DRAGOMAN_DEB)
-    set_target_properties(dragoman PROPERTIES INSTALL_RPATH ${CMAKE_INSTALL_FULL_LIBDIR}/dragoman)
+    set_target_properties(dragoman-torch PROPERTIES INSTALL_RPATH ${CMAKE_INSTALL_FULL_LIBDIR}/dragoman)
   endif()
-  dragoman_install(dragoman RUNTIME_DEPENDENCY_SET libraries_of_dragoman)
+  dragoman_install(dragoman)
+  install(TARGETS dragoman-torch RUNTIME_DEPENDENCY_SET libraries_of_dragoman
+    RUNTIME DESTINATION ${PRIVATE_LIBRARIES} COMPONENT dragoman)
   install(RUNTIME_DEPENDENCY_SET libraries_of_dragoman
     POST_INCLUDE_REGEXES "/torch/lib/" "/nvidia/" POST_EXCLUDE_REGEXES ".*"
     LIBRARY DESTINATION ${PRIVATE_LIBRARIES} COMPONENT dragoman)

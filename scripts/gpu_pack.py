@@ -12,7 +12,7 @@ from gpu_items import ROOMS, ROOT
 FOLDER = ROOT / "build/check_gpu"  # of the preset check_gpu, too
 ARCHIVE = FOLDER / "packed.tar.xz"
 LIBTORCH = FOLDER / "libtorch"
-PROGRAMS = ("dragoman", "bench/train_speed", "bench/translate_speed", "bench/random_model", *(f"tests/{room}_test" for room in ROOMS))
+PROGRAMS = ("dragoman", "dragoman-torch", "bench/train_speed", "bench/translate_speed", "bench/random_model", *(f"tests/{room}_test" for room in ROOMS))
 MIB = 1 << 20
 MOST_TO_TRAVEL = 64 * MIB  # to a machine that is lent, with the tree
 

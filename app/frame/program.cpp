@@ -380,6 +380,7 @@ int run(const Program& program, std::vector<std::string> arguments) {
     std::cout << (names.empty() ? command_help(program.name, command) : flags_help(command, names));
     return kDone;
   }
+  if (program.before_run != nullptr) program.before_run(command);
   configure_log(call.common.log_format, call.common.quiet ? Verbosity::Quiet : Verbosity::Normal);
   for (const std::string& warning : call.warnings) log_warning(warning);
   const int code = with_typed_flags(call.typed, command.run);

@@ -18,6 +18,9 @@ struct Program {
   /// Lines for --version about the libraries that decide what the program can do; may be empty.
   std::string (*libraries)();
   std::string_view elsewhere = "";  ///< a command that only the other program has
+  /// Called with a command whose flags are read, before it runs. It may make the process another
+  /// program. May be null.
+  void (*before_run)(const Command& command) = nullptr;
 };
 
 /// The commands with one line each, and an example of the first steps.

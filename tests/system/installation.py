@@ -18,13 +18,17 @@ def check(program, prefix):
     shutil.move(prefix, moved)
     version = subprocess.run([moved / "bin" / program, "--version"], env={}, **TEXT).stdout
     assert version.startswith(f"{program} "), version
-    libraries = subprocess.run(["ldd", moved / "bin" / program], **TEXT).stdout
+    has_torch = program == "dragoman"
+    binary = next(moved.glob("lib/**/dragoman-torch")) if has_torch else moved / "bin" / program
+    libraries = subprocess.run(["ldd", binary], **TEXT).stdout
     torch = [line.split(" => ")[1].rpartition(" (")[0] for line in libraries.splitlines() if "torch" in line]
     assert all(path.startswith(str(moved)) or str(moved) in str(pathlib.Path(path).resolve()) for path in torch), torch
-    assert bool(torch) == (program == "dragoman"), libraries
+    assert bool(torch) == has_torch, libraries
     # The static program of a release has no trainer to link.
-    symbols = subprocess.run(["nm", "-D", "--undefined-only", moved / "bin" / program], **TEXT).stdout
-    assert ("SentencePieceTrainer" in symbols) == (program == "dragoman"), symbols
+    symbols = subprocess.run(["nm", "-D", "--undefined-only", binary], **TEXT).stdout
+    assert ("SentencePieceTrainer" in symbols) == has_torch, symbols
+    alone = subprocess.run(["ldd", moved / "bin" / program], **TEXT).stdout
+    assert "torch" not in alone, alone
 
     share = moved / "share"
     overview = subprocess.run([moved / "bin" / program, "--help"], env={}, **TEXT).stdout

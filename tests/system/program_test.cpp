@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -17,6 +18,7 @@ namespace dragoman {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 /// The commands of the overview, which are those of the core and of the extras that are built.
@@ -99,6 +101,34 @@ TEST(Program, TooLittleMemoryToBeginIsReportedInOneLine) {
                               folder + "errors; test $? = 1 && test $(wc -l < " + folder +
                               "errors) = 1 && grep -q 'ulimit -v' " + folder + "errors";
   EXPECT_EQ(std::system(command.c_str()), 0);
+}
+
+TEST(Program, LibTorchIsLoadedOnlyForWhatNeedsIt) {
+  Process libraries(CommandWords{{"ldd", kProgram}});
+  EXPECT_THAT(libraries.wait().output, Not(HasSubstr("torch")));
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"translate", "-m", "none", "--device", "cuda", "a"},
+        {"evaluate", "-m", "none", "--src", "a", "--ref", "b", "--device", "cpu",
+         "--device-graph"}}) {
+    Process itself(words);
+    std::vector<std::string> command = words;
+    command.insert(command.begin(), std::string(kProgram) + "-torch");
+    Process torch(CommandWords{command});
+    const ProcessResult result = itself.wait();
+    EXPECT_NE(result.exit_code, 0);
+    EXPECT_EQ(result.errors, torch.wait().errors);
+  }
+}
+
+TEST(Program, AProgramWithoutItsPartForLibTorchSaysWhatIsMissing) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "alone";
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy_file(kProgram, folder / "dragoman",
+                             std::filesystem::copy_options::overwrite_existing);
+  Process trained(CommandWords{{folder / "dragoman", "train", "--help"}});
+  expect_one_error(trained.wait(), 1, (folder / "dragoman-torch").string() + ": cannot start");
+  Process translated(CommandWords{{folder / "dragoman", "translate", "--help"}});
+  EXPECT_EQ(translated.wait().exit_code, 0);
 }
 
 TEST(Program, TheProgramFailsIfStandardOutputCannotTakeTheText) {

@@ -1,0 +1,81 @@
+// dragoman, as people call it. It does by itself what needs no LibTorch, and so starts in
+// milliseconds. For the rest (train, score, a GPU) the process becomes dragoman-torch, whose start
+// takes half a second.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "app/commands/commands.h"
+#include "app/frame/flag_names.h"
+#include "app/frame/program.h"
+
+namespace dragoman {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+char** arguments = nullptr;  ///< of main()
+
+/// Beside this program, or where cmake --install or an image has it.
+fs::path torch_program() {
+  std::error_code none;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", none).parent_path();
+  for (const char* place : {"", DRAGOMAN_LIBRARIES, "../lib/dragoman"})
+    if (const fs::path found = folder / place / "dragoman-torch"; fs::exists(found, none))
+      return found;
+  return folder / "dragoman-torch";
+}
+
+[[noreturn]] void become_torch_program() {
+  const fs::path program = torch_program();
+  execv(program.c_str(), arguments);
+  std::cerr << "dragoman: error: " << program.string() << ": cannot start: " << std::strerror(errno)
+            << "; it is a part of dragoman, and has what needs LibTorch\n";
+  _exit(1);
+}
+
+std::vector<Command> commands() {
+  return common_commands(no_device_engine, open_cpu_scorer, built_extras(no_device_engine));
+}
+
+bool is_known(const std::string& name) {
+  return std::ranges::count(commands(), name, &Command::name) > 0;
+}
+
+/// Only LibTorch sees GPUs; if there may be one, it says what it makes of --device auto.
+void leave_to_torch(const Command& command) {
+  const auto value = [&command](const char* flag) {
+    const Field* field = find_field(command.fields, flag);
+    return field == nullptr ? std::string() : field->text();
+  };
+  const std::string device = value("device");
+  const bool may_have_gpu = access("/dev/nvidiactl", F_OK) == 0;
+  if (command.name == "score" || device.starts_with("cuda") || value("device-graph") == "true" ||
+      (device == "auto" && may_have_gpu))
+    become_torch_program();
+}
+
+constexpr Program kProgram = {.name = "dragoman",
+                              .summary = "",
+                              .example = "",
+                              .commands = commands,
+                              .libraries = [] { return std::string(); },
+                              .before_run = leave_to_torch};
+
+}  // namespace
+
+}  // namespace dragoman
+
+int main(int argc, char** argv) {
+  dragoman::arguments = argv;
+  if (argc < 2 || !dragoman::is_known(argv[1])) dragoman::become_torch_program();
+  return dragoman::run_program(dragoman::kProgram, argc, argv);
+}
