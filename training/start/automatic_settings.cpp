@@ -104,10 +104,10 @@ std::int64_t target_tokens_to_see(const CorpusSize& corpus, Preset preset) {
   constexpr double kTokens = 430'000, kTokensOfTiny = 23e6, kTokensOfSmall = 18e6;
   constexpr double kPassesOfThePaper = 21;
   const auto tokens = static_cast<double>(std::max<std::int64_t>(1, corpus.target_tokens));
-  const bool large = preset == Preset::Base || preset == Preset::Big;
-  if (large) return rounded(kPassesOfThePaper * tokens);
-  return rounded((preset == Preset::Tiny ? kTokensOfTiny : kTokensOfSmall) *
-                 std::sqrt(tokens / kTokens));
+  const double as_in_the_paper = kPassesOfThePaper * tokens;
+  if (preset == Preset::Base || preset == Preset::Big) return rounded(as_in_the_paper);
+  const double of_short_text = preset == Preset::Tiny ? kTokensOfTiny : kTokensOfSmall;
+  return rounded(std::max(of_short_text * std::sqrt(tokens / kTokens), as_in_the_paper));
 }
 
 double target_tokens_of_run(const CorpusSize& corpus, const TrainConfig& config, int ranks) {

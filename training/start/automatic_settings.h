@@ -69,8 +69,8 @@ FieldTexts gpu_batch_settings(const TextSize& text, int gpus);
 
 /// Target pieces that a run should see in all. For a text of 430,000 (29,000 short pairs) tiny sees
 /// 23 million, which is 53 passes, and small sees 18 million. A text four times as long is seen for
-/// twice as many pieces. base and big make 21 passes, as the paper's models do (section 5.3:
-/// 100,000 updates of 25,000 pieces, from 4.5 million pairs).
+/// twice as many pieces, but no text in fewer than 21 passes. base and big always make 21, as the
+/// paper's models do (section 5.3: 100,000 updates of 25,000 pieces, from 4.5 million pairs).
 std::int64_t target_tokens_to_see(const CorpusSize& corpus, Preset preset);
 
 /// target_tokens_to_see(), or fewer if --max-updates or --max-epochs ends the run earlier. Nothing
