@@ -3,7 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "inference/search/decode_config.h"
 #include "model/file/model_file.h"
@@ -15,9 +17,16 @@ namespace dragoman {
 /// SentencePiece model, or one whose number of pieces is not the model's.
 TokenizerPair load_tokenizers(const ModelFileReader& file);
 
-/// Throws Error that names the model `other` if it cannot be in an ensemble with `model`.
-void require_same(const TokenizerPair& of_model, const TokenizerPair& of_other,
-                  const std::string& model, const std::string& other);
+/// The files of a model, or of the models of an ensemble.
+struct ModelFiles {
+  std::vector<ModelFileReader> readers;
+  TokenizerPair tokenizers;
+  TextRecord record;  ///< of an ensemble: common_record()
+};
+
+/// Opens run folders and model files, at least one. Checks headers alone: engines read every
+/// tensor, and that checks it. Throws Error if a file is damaged or the models' tokenizers differ.
+ModelFiles open_model_files(const std::vector<std::string>& models);
 
 /// Sets the settings for which the model has defaults, except those that were given by name. A beam
 /// that was not given is as wide as the n best need. Throws UsageError for a value that has no
