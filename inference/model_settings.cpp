@@ -63,14 +63,17 @@ ModelFiles open_model_files(const std::vector<std::string>& models) {
   return files;
 }
 
+std::int64_t open_beam_size(const DecodeConfig& search, std::int64_t n_best) {
+  return search.sampling ? search.beam_size : std::max(search.beam_size, n_best);
+}
+
 void take_decode_defaults(DecodeConfig& config, const DecodeDefaults& defaults,
                           const std::function<bool(std::string_view)>& is_given) {
   for (const Field& field : fields_of(config)) {
     const auto value = defaults.find(std::string(field.info.name));
     if (value != defaults.end() && !is_given(field.info.name)) assign_text(field, value->second);
   }
-  if (!config.sampling && !is_given("beam-size"))
-    config.beam_size = std::max(config.beam_size, config.n_best);
+  if (!is_given("beam-size")) config.beam_size = open_beam_size(config, config.n_best);
 }
 
 namespace {

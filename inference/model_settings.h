@@ -2,6 +2,7 @@
 // search. Also finds the settings that suit a model.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -28,8 +29,11 @@ struct ModelFiles {
 /// tensor, and that checks it. Throws Error if a file is damaged or the models' tokenizers differ.
 ModelFiles open_model_files(const std::vector<std::string>& models);
 
+/// The beam of a search that leaves it open: as wide as the n best need.
+std::int64_t open_beam_size(const DecodeConfig& search, std::int64_t n_best);
+
 /// Sets the settings for which the model has defaults, except those that were given by name. A beam
-/// that was not given is as wide as the n best need. Throws UsageError for a value that has no
+/// that was not given is that of open_beam_size(). Throws UsageError for a value that has no
 /// meaning.
 void take_decode_defaults(DecodeConfig& config, const DecodeDefaults& defaults,
                           const std::function<bool(std::string_view)>& is_given);
