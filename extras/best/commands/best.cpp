@@ -161,8 +161,7 @@ LanguagePair write_texts(const BestOptions& options, const PlainFiles& files) {
   log_info(join_text("text: ", with_separators(train.pairs), " training pairs, ",
                      with_separators(valid.pairs), " validation pairs",
                      holds_out ? " held out of them" : ""));
-  return {options.text.source_lang.empty() ? plain.languages.source : options.text.source_lang,
-          options.text.target_lang.empty() ? plain.languages.target : options.text.target_lang};
+  return plain.languages;
 }
 
 Words with(Words words, const Words& more) {
@@ -318,18 +317,13 @@ Record read_record(const fs::path& folder) {
   }
 }
 
-Json asked_of(const BestOptions& options) {
-  const DataConfig& text = options.text;
-  return {{"train-src", text.train_source},
-          {"train-tgt", text.train_target},
-          {"train", text.train},
-          {"valid-src", text.valid_source},
-          {"valid-tgt", text.valid_target},
-          {"valid", text.valid},
-          {"source-lang", text.source_lang},
-          {"target-lang", text.target_lang},
-          {"columns", text.columns},
-          {"hours", options.hours}};
+Json asked_of(BestOptions options) {
+  Json asked;
+  for (const Field& field : text_fields(options.text))
+    asked[std::string(field.info.name)] =
+        field.kind == Field::Kind::List ? Json(field.values()) : Json(field.text());
+  asked["hours"] = options.hours;
+  return asked;
 }
 
 void require_same(const Json& asked, const Record& record, const fs::path& folder) {
@@ -353,13 +347,6 @@ std::string plan_text(const Plan& plan) {
 }
 
 fs::path model_of(const fs::path& folder) { return folder / "model.safetensors"; }
-
-/// The student becomes the model of the folder.
-void take_model(const fs::path& folder) {
-  const fs::path model = model_of(folder), part = folder / "model.safetensors.part";
-  fs::copy_file(model_of(folder / "student"), part, fs::copy_options::overwrite_existing);
-  fs::rename(part, model);
-}
 
 /// Scores the student beside the first model, which a run without the other stages would have been.
 bool compare(const fs::path& folder) {
@@ -404,7 +391,7 @@ bool make_model(BestOptions options) {
     record.write(folder);
     if (!ended) return false;
   }
-  take_model(folder);
+  write_file(model_of(folder), MappedFile(model_of(folder / "student")).bytes());
   log_facts(join_text(model_of(folder).string(), ": ", duration_text(record.seconds), " of ",
                       duration_text(3600 * options.hours)),
             {{"seconds", record.seconds}, {"hours", options.hours}});
