@@ -108,12 +108,6 @@ std::vector<std::vector<std::int64_t>> chosen_pairs(
   return chosen;
 }
 
-FaultSet strict_faults() {
-  CorpusFilters filters;
-  filters.cut = strict_cuts();
-  return filters.faults_to_cut();
-}
-
 }  // namespace
 
 SurveyReport report_of(const CorpusSurvey& survey, const NamedText& text, const NamedText* held_out,
@@ -123,7 +117,7 @@ SurveyReport report_of(const CorpusSurvey& survey, const NamedText& text, const 
                       .usual = survey.usual,
                       .faults = {},
                       .stretches = {}};
-  const FaultSet strict = strict_faults();
+  const FaultSet strict = CorpusFilters{.cut = strict_cuts()}.faults_to_cut();
   report.clean_pairs = std::ranges::count_if(
       survey.faults, [&](FaultSet found) { return (found & strict).empty(); });
   const auto counts = survey.counts();
