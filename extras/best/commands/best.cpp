@@ -103,22 +103,6 @@ PlainFiles plain_files(const fs::path& folder) {
   return {in("train.source"), in("train.target"), in("valid.source"), in("valid.target")};
 }
 
-/// Both sides of a text.
-struct WrittenPairs {
-  AtomicFile source, target;
-  std::int64_t pairs = 0;
-
-  void write(std::string_view from, std::string_view to) {
-    source.write_line(from);
-    target.write_line(to);
-    ++pairs;
-  }
-  void commit() {
-    source.commit();
-    target.commit();
-  }
-};
-
 /// Without a validation text, each pair of this many is held out: two in a hundred, 2,000 in all.
 std::int64_t held_out_stride(std::int64_t pairs) {
   return std::max<std::int64_t>(50, divide_up(pairs, std::int64_t{2000}));
@@ -140,8 +124,8 @@ LanguagePair write_texts(const BestOptions& options, const PlainFiles& files) {
                           reading);
   const bool holds_out = plain.data.valid_source.empty();
   const std::int64_t stride = held_out_stride(text.pairs());
-  WrittenPairs train{AtomicFile(files.train_source), AtomicFile(files.train_target)};
-  WrittenPairs valid{AtomicFile(files.valid_source), AtomicFile(files.valid_target)};
+  PairWriter train(files.train_source, files.train_target);
+  PairWriter valid(files.valid_source, files.valid_target);
   text.for_each_pair(0, text.pairs(), [&](std::int64_t pair, auto source, auto target) {
     if (!text.is_valid(source, target)) return;
     (holds_out && pair % stride == stride - 1 ? valid : train).write(source, target);
@@ -153,13 +137,13 @@ LanguagePair write_texts(const BestOptions& options, const PlainFiles& files) {
       if (given.is_valid(source, target)) valid.write(source, target);
     });
   }
-  if (valid.pairs == 0)
+  if (valid.pairs() == 0)
     throw Error("too few pairs for a validation text: ", text.pairs(),
                 "; name one, --valid-src and --valid-tgt");
   train.commit();
   valid.commit();
-  log_info(join_text("text: ", with_separators(train.pairs), " training pairs, ",
-                     with_separators(valid.pairs), " validation pairs",
+  log_info(join_text("text: ", with_separators(train.pairs()), " training pairs, ",
+                     with_separators(valid.pairs()), " validation pairs",
                      holds_out ? " held out of them" : ""));
   return plain.languages;
 }

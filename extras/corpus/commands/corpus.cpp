@@ -248,15 +248,13 @@ FilteredText filtered_text(const std::string& filter, const CorpusSurvey& found,
 
 /// Writes the pairs of a text as two files. Returns their paths.
 std::array<std::string, 2> written_sides(const ParallelText& text, const fs::path& folder) {
-  std::array<std::string, 2> lines;
-  text.for_each_pair(0, text.pairs(), [&](std::int64_t, auto source, auto target) {
-    if (!text.is_valid(source, target)) return;
-    lines[0].append(source) += '\n';
-    lines[1].append(target) += '\n';
-  });
   std::array<std::string, 2> paths = {(folder / "valid.source").string(),
                                       (folder / "valid.target").string()};
-  for (std::size_t side = 0; side < 2; ++side) write_file(paths[side], lines[side]);
+  PairWriter written(paths[0], paths[1]);
+  text.for_each_pair(0, text.pairs(), [&](std::int64_t, auto source, auto target) {
+    if (text.is_valid(source, target)) written.write(source, target);
+  });
+  written.commit();
   return paths;
 }
 
