@@ -298,12 +298,11 @@ void write_report(const SurveyReport& report, const CorpusOptions& options) {
 int survey(const CorpusOptions& options, CorpusFilters filters) {
   const ScratchFolder scratch(fs::temp_directory_path() / "dragoman-corpus-");
   Progress progress("corpus", "pairs", 0);
-  const WorkContext context{
-      .threads = threads_to_use(options.threads),
-      .stop = listen_for_stop(),
-      .report = [&](std::int64_t done, std::int64_t all) {
-        progress.update({.done = done, .total = all, .outlook = "", .status = ""});
-      }};
+  const WorkContext context{.threads = threads_to_use(options.threads),
+                            .stop = listen_for_stop(),
+                            .report = [&](std::int64_t done, std::int64_t all) {
+                              progress.update({.done = done, .total = all});
+                            }};
   const ReadText read = read_text({&options.train}, options, context, scratch.path());
   const bool has_held_out = !options.valid.empty() || !options.test.empty();
   const ReadText held_out =
