@@ -78,7 +78,7 @@ BatchCapacity batch_capacity(const Corpus& corpus, const PlanConfig& config);
 class EpochPlan {
  public:
   std::int64_t batches() const { return std::ssize(ranges_); }
-  /// The corpus numbers of the pairs of a batch, which have similar lengths.
+  /// The corpus numbers of the pairs of a batch.
   std::span<const std::uint32_t> batch(std::int64_t index) const;
   /// The round of the batch: how often its pairs have been seen earlier in this epoch. Only pairs
   /// of a weight above 1 have rounds after 0.

@@ -39,8 +39,7 @@ std::optional<std::size_t> column_number(const std::string& text) {
 
 class TsvPairs : public LinePairs {
  public:
-  TsvPairs(const std::string& file, const PairFileOptions& asked, const PairSink& to)
-      : LinePairs(file, asked, to) {}
+  using LinePairs::LinePairs;
 
  private:
   void take(std::string_view line, std::int64_t number) override {

@@ -316,17 +316,11 @@ PlainTexts plain_texts_of(const std::string& path, const PairFileOptions& option
     }
   }
   create_folders(folder);
-  AtomicFile source(texts.source), target(texts.target);
-  const PairFileFacts facts = read_pair_file(
-      path, options,
-      [&](std::string_view from, std::string_view to) {
-        source.write_line(from);
-        target.write_line(to);
-      },
-      report);
+  PairWriter written(texts.source, texts.target);
+  const auto write = [&](std::string_view from, std::string_view to) { written.write(from, to); };
+  const PairFileFacts facts = read_pair_file(path, options, write, report);
   require_pairs(path, facts);
-  source.commit();
-  target.commit();
+  written.commit();
   texts.summary = summary_of(path, facts);
   texts.languages = {normal_code(facts.languages.source), normal_code(facts.languages.target)};
   write_file(summary, join_text(one_line(texts.summary), '\n', texts.languages.source, '\n',

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/files.h"
 #include "base/language_codes.h"
 #include "data/data_config.h"
 
@@ -48,6 +49,28 @@ PairFileFacts read_pair_file(const std::string& path, const PairFileOptions& opt
 
 /// Throws Error if no pair was found; it says how many units were left out.
 void require_pairs(const std::string& path, const PairFileFacts& facts);
+
+/// Writes plain texts of both sides, line by line. They appear when they are whole (AtomicFile).
+class PairWriter {
+ public:
+  PairWriter(const std::filesystem::path& source, const std::filesystem::path& target)
+      : source_(source), target_(target) {}
+
+  void write(std::string_view source, std::string_view target) {
+    source_.write_line(source);
+    target_.write_line(target);
+    ++pairs_;
+  }
+  void commit() {
+    source_.commit();
+    target_.commit();
+  }
+  std::int64_t pairs() const { return pairs_; }  ///< written so far
+
+ private:
+  AtomicFile source_, target_;
+  std::int64_t pairs_ = 0;
+};
 
 /// The two sides of a pair file as plain texts, line by line.
 struct PlainTexts {

@@ -13,6 +13,9 @@ namespace dragoman {
 /// Takes the plain bytes of a file part by part, and gives the pairs that are in them.
 class PairFormat {
  public:
+  /// `asked` and `to` must outlive it.
+  PairFormat(std::string file, const PairFileOptions& asked, const PairSink& to)
+      : name(std::move(file)), options(asked), sink_(to) {}
   virtual ~PairFormat() = default;
 
   virtual void add(std::string_view bytes) = 0;
@@ -22,10 +25,6 @@ class PairFormat {
   PairFileFacts facts;
 
  protected:
-  /// `asked` and `to` must outlive it.
-  PairFormat(std::string file, const PairFileOptions& asked, const PairSink& to)
-      : name(std::move(file)), options(asked), sink_(to) {}
-
   void give(std::string_view source, std::string_view target);
   /// Counts a unit that is not given, and keeps where and why if it is the first.
   void leave_out(std::int64_t line, const std::string& fault);

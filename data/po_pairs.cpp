@@ -39,8 +39,7 @@ std::string header_field(const std::string& header, std::string_view name) {
 
 class PoPairs : public LinePairs {
  public:
-  PoPairs(const std::string& file, const PairFileOptions& asked, const PairSink& to)
-      : LinePairs(file, asked, to) {}
+  using LinePairs::LinePairs;
 
   void finish() override {
     LinePairs::finish();

@@ -421,9 +421,7 @@ void leave_out_trained(const DataConfig& data, const HashFilter& trained, ValidS
   rest.line_numbers.clear();
   for (std::size_t pair = 0; pair < valid.source_lines.size(); ++pair) {
     if (trained.contains(hash_of_pair(data, valid, pair))) {
-      ++rest.trained.pairs;
-      if (rest.trained.lines.size() < kListedLines)
-        rest.trained.lines.push_back(valid.line_numbers[pair]);
+      rest.trained.add(valid.line_numbers[pair]);
       continue;
     }
     rest.source_lines.push_back(valid.source_lines[pair]);

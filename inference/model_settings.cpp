@@ -24,6 +24,17 @@ void check_size(const Tokenizer& tokenizer, std::int64_t vocabulary, const std::
     throw Error(name, " has ", tokenizer.size(), " pieces, but the model is for ", vocabulary);
 }
 
+/// Throws Error that names the model `other` if it cannot be in an ensemble with `model`.
+void require_same(const TokenizerPair& of_model, const TokenizerPair& of_other,
+                  const std::string& model, const std::string& other) {
+  if (of_model.source->model_bytes() != of_other.source->model_bytes() ||
+      of_model.target->model_bytes() != of_other.target->model_bytes())
+    throw Error(other, ": has another tokenizer than ", model, "; an ensemble needs the same");
+  if (of_model.source_eos != of_other.source_eos)
+    throw Error(other, ": its sources end ", of_other.source_eos ? "with" : "without",
+                " </s>, unlike those of ", model, "; an ensemble needs the same");
+}
+
 }  // namespace
 
 TokenizerPair load_tokenizers(const ModelFileReader& file) {
@@ -39,14 +50,21 @@ TokenizerPair load_tokenizers(const ModelFileReader& file) {
   return tokenizers;
 }
 
-void require_same(const TokenizerPair& of_model, const TokenizerPair& of_other,
-                  const std::string& model, const std::string& other) {
-  if (of_model.source->model_bytes() != of_other.source->model_bytes() ||
-      of_model.target->model_bytes() != of_other.target->model_bytes())
-    throw Error(other, ": has another tokenizer than ", model, "; an ensemble needs the same");
-  if (of_model.source_eos != of_other.source_eos)
-    throw Error(other, ": its sources end ", of_other.source_eos ? "with" : "without",
-                " </s>, unlike those of ", model, "; an ensemble needs the same");
+ModelFiles open_model_files(const std::vector<std::string>& models) {
+  ModelFiles files;
+  for (const std::string& model : models)
+    files.readers.emplace_back(resolve_model_path(model), Verify::Header);
+  files.tokenizers = load_tokenizers(files.readers.front());
+  files.record = files.readers.front().provenance();
+  for (std::size_t i = 1; i < models.size(); ++i) {
+    require_same(files.tokenizers, load_tokenizers(files.readers[i]), models.front(), models[i]);
+    files.record = common_record(files.record, files.readers[i].provenance());
+  }
+  return files;
+}
+
+std::int64_t open_beam_size(const DecodeConfig& search, std::int64_t n_best) {
+  return search.sampling ? search.beam_size : std::max(search.beam_size, n_best);
 }
 
 void take_decode_defaults(DecodeConfig& config, const DecodeDefaults& defaults,
@@ -55,8 +73,7 @@ void take_decode_defaults(DecodeConfig& config, const DecodeDefaults& defaults,
     const auto value = defaults.find(std::string(field.info.name));
     if (value != defaults.end() && !is_given(field.info.name)) assign_text(field, value->second);
   }
-  if (!config.sampling && !is_given("beam-size"))
-    config.beam_size = std::max(config.beam_size, config.n_best);
+  if (!is_given("beam-size")) config.beam_size = open_beam_size(config, config.n_best);
 }
 
 namespace {

@@ -2,8 +2,11 @@
 // search. Also finds the settings that suit a model.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "inference/search/decode_config.h"
 #include "model/file/model_file.h"
@@ -15,12 +18,22 @@ namespace dragoman {
 /// SentencePiece model, or one whose number of pieces is not the model's.
 TokenizerPair load_tokenizers(const ModelFileReader& file);
 
-/// Throws Error that names the model `other` if it cannot be in an ensemble with `model`.
-void require_same(const TokenizerPair& of_model, const TokenizerPair& of_other,
-                  const std::string& model, const std::string& other);
+/// The files of a model, or of the models of an ensemble.
+struct ModelFiles {
+  std::vector<ModelFileReader> readers;
+  TokenizerPair tokenizers;
+  TextRecord record;  ///< of an ensemble: common_record()
+};
+
+/// Opens run folders and model files, at least one. Checks headers alone: engines read every
+/// tensor, and that checks it. Throws Error if a file is damaged or the models' tokenizers differ.
+ModelFiles open_model_files(const std::vector<std::string>& models);
+
+/// The beam of a search that leaves it open: as wide as the n best need.
+std::int64_t open_beam_size(const DecodeConfig& search, std::int64_t n_best);
 
 /// Sets the settings for which the model has defaults, except those that were given by name. A beam
-/// that was not given is as wide as the n best need. Throws UsageError for a value that has no
+/// that was not given is that of open_beam_size(). Throws UsageError for a value that has no
 /// meaning.
 void take_decode_defaults(DecodeConfig& config, const DecodeDefaults& defaults,
                           const std::function<bool(std::string_view)>& is_given);

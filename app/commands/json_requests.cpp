@@ -10,6 +10,7 @@
 #include "base/formatted_text.h"
 #include "base/lines.h"
 #include "base/utf8.h"
+#include "inference/model_settings.h"
 
 namespace dragoman {
 
@@ -371,11 +372,11 @@ LineInput JsonRequests::understand(Request& request) {
   request.format.alignment = alignment_field(fields, format_.alignment);
   request.format.n_best = number_field(fields, "n_best", format_.n_best);
   const DecodeConfig& config = defaults_.config;
-  const std::int64_t open_beam =
-      config.sampling ? config.beam_size : std::max(config.beam_size, request.format.n_best);
-  const Choice choice{.beam_size = number_field(fields, "beam_size", open_beam),
-                      .n_best = request.format.n_best,
-                      .reports_attention = request.format.alignment != AlignmentFormat::None};
+  const std::int64_t n_best = request.format.n_best;
+  const Choice choice{
+      .beam_size = number_field(fields, "beam_size", open_beam_size(config, n_best)),
+      .n_best = n_best,
+      .reports_attention = request.format.alignment != AlignmentFormat::None};
   if (!config.sampling && choice.n_best > choice.beam_size)
     throw Error("\"n_best\" ", choice.n_best, " exceeds the beam size ", choice.beam_size);
   if (config.sampling && !input.terms.empty())

@@ -42,28 +42,20 @@ std::unique_ptr<Engine> no_device_engine(const EngineChoice& choice,
 
 OpenedTranslator open_translator(const std::vector<std::string>& models, const EngineChoice& choice,
                                  const MakeDeviceEngine& make_device_engine) {
+  const ModelFiles files = open_model_files(models);
+  const ModelFileReader& first = files.readers.front();
   OpenedTranslator opened;
-  std::vector<ModelFileReader> files;
-  for (const std::string& model : models) {
-    // The engines read every tensor, and that checks it.
-    const ModelFileReader& file = files.emplace_back(resolve_model_path(model), Verify::Header);
-    const TokenizerPair tokenizers = load_tokenizers(file);
-    if (files.size() == 1) {
-      opened.tokenizers = tokenizers;
-      opened.checksum = file.checksum();
-      opened.decode_defaults = file.decode_defaults();
-      opened.updates = file.provenance().updates;
-      opened.run = run_of(file);
-      opened.record = file.provenance();
-    }
-    require_same(opened.tokenizers, tokenizers, models.front(), model);
-    opened.record = common_record(opened.record, file.provenance());
-  }
+  opened.tokenizers = files.tokenizers;
+  opened.decode_defaults = first.decode_defaults();
+  opened.checksum = first.checksum();
+  opened.updates = first.provenance().updates;
+  opened.run = run_of(first);
+  opened.record = files.record;
   const std::vector<TokenId> never_emitted = opened.tokenizers.target->never_emitted();
-  opened.device_engine = make_device_engine(choice, files, never_emitted);
+  opened.device_engine = make_device_engine(choice, files.readers, never_emitted);
   if (opened.device_engine) return opened;
   std::vector<std::vector<std::unique_ptr<HostEngine>>> engines;  // of each model
-  for (const ModelFileReader& file : files) {
+  for (const ModelFileReader& file : files.readers) {
     opened.weights = std::make_shared<const CpuModel>(file, choice.compute_type);
     engines.push_back(cpu_engines(opened.weights, never_emitted, threads_to_use(choice.threads)));
   }

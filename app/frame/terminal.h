@@ -93,7 +93,7 @@ class Progress {
   /// For a task whose end moves: `total` (0: unknown) and the outlook are new each time.
   struct Estimate {
     std::int64_t done, total;
-    std::string outlook, status;
+    std::string outlook = "", status = "";
   };
   void update(const Estimate& estimate);
 

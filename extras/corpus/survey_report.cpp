@@ -12,6 +12,7 @@
 #include "base/formatted_text.h"
 #include "base/utf8.h"
 #include "data/languages.h"
+#include "data/pair_files.h"
 
 namespace dragoman {
 
@@ -108,12 +109,6 @@ std::vector<std::vector<std::int64_t>> chosen_pairs(
   return chosen;
 }
 
-FaultSet strict_faults() {
-  CorpusFilters filters;
-  filters.cut = strict_cuts();
-  return filters.faults_to_cut();
-}
-
 }  // namespace
 
 SurveyReport report_of(const CorpusSurvey& survey, const NamedText& text, const NamedText* held_out,
@@ -123,7 +118,7 @@ SurveyReport report_of(const CorpusSurvey& survey, const NamedText& text, const 
                       .usual = survey.usual,
                       .faults = {},
                       .stretches = {}};
-  const FaultSet strict = strict_faults();
+  const FaultSet strict = CorpusFilters{.cut = strict_cuts()}.faults_to_cut();
   report.clean_pairs = std::ranges::count_if(
       survey.faults, [&](FaultSet found) { return (found & strict).empty(); });
   const auto counts = survey.counts();
@@ -277,25 +272,20 @@ CleanCounts write_clean_text(const CorpusSurvey& survey, const NamedText& text, 
   cuts.write_line("file\tline\tfault\tsource\ttarget");
   const std::vector<std::int64_t>& first_pairs = text.text.first_pairs();
   for (std::size_t file = 0; file < files.sides.size(); ++file) {
-    AtomicFile sources(files.sides[file][0]), targets(files.sides[file][1]);
+    PairWriter kept(files.sides[file][0], files.sides[file][1]);
     text.text.for_each_pair(
         first_pairs[file], first_pairs[file + 1],
         [&](std::int64_t pair, std::string_view source, std::string_view target) {
           const FaultSet found = survey.faults[static_cast<std::size_t>(pair)] & cut;
-          if (found.empty()) {
-            sources.write_line(source);
-            targets.write_line(target);
-            ++counts.kept;
-            return;
-          }
+          if (found.empty()) return kept.write(source, target);
           const PairFault fault = first_of(found);
           ++counts.cut[static_cast<std::size_t>(fault)];
           cuts.write_line(join_text(text.files[file], '\t', pair - first_pairs[file] + 1, '\t',
                                     name_of(fault), '\t', without_tabs(source), '\t',
                                     without_tabs(target)));
         });
-    sources.commit();
-    targets.commit();
+    kept.commit();
+    counts.kept += kept.pairs();
   }
   cuts.commit();
   return counts;

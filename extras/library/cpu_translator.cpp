@@ -101,19 +101,12 @@ CpuTranslator::CpuTranslator(const NamedOptions& options) : process_(getpid()) {
   assign_options(fields_of(config), options);
   config.check();
   threads_ = threads_to_use(config.threads);
-  for (const std::string& model : config.models) {
-    // The engine's model reads every tensor, and that checks it.
-    const ModelFileReader file(resolve_model_path(model), Verify::Header);
-    const TokenizerPair tokenizers = load_tokenizers(file);
-    if (members_.empty()) {
-      tokenizers_ = tokenizers;
-      decode_defaults_ = file.decode_defaults();
-      record_ = file.provenance();
-    }
-    require_same(tokenizers_, tokenizers, config.models.front(), model);
-    record_ = common_record(record_, file.provenance());
+  const ModelFiles files = open_model_files(config.models);
+  tokenizers_ = files.tokenizers;
+  decode_defaults_ = files.readers.front().decode_defaults();
+  record_ = files.record;
+  for (const ModelFileReader& file : files.readers)
     members_.push_back(std::make_shared<CpuModel>(file, config.compute_type));
-  }
   engines_ = make_engines();
   // Each caller bounds the lines that it submits.
   const Workers::Limits limits{.rows = config.batch_size,

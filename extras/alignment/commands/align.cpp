@@ -275,13 +275,11 @@ int run_align(const AlignConfig& config) {
   const auto learned = [&] {
     Progress progress("learn", "pairs", 0);
     return std::make_unique<Aligner>(
-        text.pairs,
-        AlignerTraining{.threads = threads,
-                        .stop = listen_for_stop(),
-                        .report = [&](std::int64_t done, std::int64_t total) {
-                          progress.update(
-                              {.done = done, .total = total, .outlook = "", .status = ""});
-                        }});
+        text.pairs, AlignerTraining{.threads = threads,
+                                    .stop = listen_for_stop(),
+                                    .report = [&](std::int64_t done, std::int64_t total) {
+                                      progress.update({.done = done, .total = total});
+                                    }});
   }();
   if (listen_for_stop().stop_requested()) return 1;
   const auto links = write_links(text, *learned, config, threads);

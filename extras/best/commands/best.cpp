@@ -105,6 +105,7 @@ PlainFiles plain_files(const fs::path& folder) {
   return {in("train.source"), in("train.target"), in("valid.source"), in("valid.target")};
 }
 
+<<<<<<< HEAD
 std::int64_t bytes_of(const PlainFiles& files) {
   return static_cast<std::int64_t>(fs::file_size(files.train_source) +
                                    fs::file_size(files.train_target));
@@ -126,6 +127,8 @@ struct WrittenPairs {
   }
 };
 
+=======
+>>>>>>> 0aea350dc30f12930d40bc24ee0494c997a28a5c
 /// Without a validation text, each pair of this many is held out: two in a hundred, 2,000 in all.
 std::int64_t held_out_stride(std::int64_t pairs) {
   return std::max<std::int64_t>(50, divide_up(pairs, std::int64_t{2000}));
@@ -147,8 +150,8 @@ LanguagePair write_texts(const BestOptions& options, const PlainFiles& files) {
                           reading);
   const bool holds_out = plain.data.valid_source.empty();
   const std::int64_t stride = held_out_stride(text.pairs());
-  WrittenPairs train{AtomicFile(files.train_source), AtomicFile(files.train_target)};
-  WrittenPairs valid{AtomicFile(files.valid_source), AtomicFile(files.valid_target)};
+  PairWriter train(files.train_source, files.train_target);
+  PairWriter valid(files.valid_source, files.valid_target);
   text.for_each_pair(0, text.pairs(), [&](std::int64_t pair, auto source, auto target) {
     if (!text.is_valid(source, target)) return;
     (holds_out && pair % stride == stride - 1 ? valid : train).write(source, target);
@@ -160,16 +163,15 @@ LanguagePair write_texts(const BestOptions& options, const PlainFiles& files) {
       if (given.is_valid(source, target)) valid.write(source, target);
     });
   }
-  if (valid.pairs == 0)
+  if (valid.pairs() == 0)
     throw Error("too few pairs for a validation text: ", text.pairs(),
                 "; name one, --valid-src and --valid-tgt");
   train.commit();
   valid.commit();
-  log_info(join_text("text: ", with_separators(train.pairs), " training pairs, ",
-                     with_separators(valid.pairs), " validation pairs",
+  log_info(join_text("text: ", with_separators(train.pairs()), " training pairs, ",
+                     with_separators(valid.pairs()), " validation pairs",
                      holds_out ? " held out of them" : ""));
-  return {options.text.source_lang.empty() ? plain.languages.source : options.text.source_lang,
-          options.text.target_lang.empty() ? plain.languages.target : options.text.target_lang};
+  return plain.languages;
 }
 
 Words with(Words words, const Words& more) {
@@ -333,18 +335,13 @@ Record read_record(const fs::path& folder) {
   }
 }
 
-Json asked_of(const BestOptions& options) {
-  const DataConfig& text = options.text;
-  return {{"train-src", text.train_source},
-          {"train-tgt", text.train_target},
-          {"train", text.train},
-          {"valid-src", text.valid_source},
-          {"valid-tgt", text.valid_target},
-          {"valid", text.valid},
-          {"source-lang", text.source_lang},
-          {"target-lang", text.target_lang},
-          {"columns", text.columns},
-          {"hours", options.hours}};
+Json asked_of(BestOptions options) {
+  Json asked;
+  for (const Field& field : text_fields(options.text))
+    asked[std::string(field.info.name)] =
+        field.kind == Field::Kind::List ? Json(field.values()) : Json(field.text());
+  asked["hours"] = options.hours;
+  return asked;
 }
 
 void require_same(const Json& asked, const Record& record, const fs::path& folder) {
@@ -370,13 +367,6 @@ std::string plan_text(const Plan& plan) {
 }
 
 fs::path model_of(const fs::path& folder) { return folder / "model.safetensors"; }
-
-/// The student becomes the model of the folder.
-void take_model(const fs::path& folder) {
-  const fs::path model = model_of(folder), part = folder / "model.safetensors.part";
-  fs::copy_file(model_of(folder / "student"), part, fs::copy_options::overwrite_existing);
-  fs::rename(part, model);
-}
 
 /// Scores the student beside the first model, which a run without the other stages would have been.
 bool compare(const fs::path& folder) {
@@ -436,10 +426,15 @@ bool make_model(BestOptions options) {
     record.write(folder);
     if (!ended) return false;
   }
+<<<<<<< HEAD
   take_model(folder);
   double seconds = 0;
   for (const Stage& stage : stages) seconds += record.seconds[stage.name];
   log_facts(join_text(model_of(folder).string(), ": ", duration_text(seconds), " of ",
+=======
+  write_file(model_of(folder), MappedFile(model_of(folder / "student")).bytes());
+  log_facts(join_text(model_of(folder).string(), ": ", duration_text(record.seconds), " of ",
+>>>>>>> 0aea350dc30f12930d40bc24ee0494c997a28a5c
                       duration_text(3600 * options.hours)),
             {{"seconds", seconds}, {"hours", options.hours}});
   return compare(folder) && draw(folder);

@@ -188,8 +188,7 @@ ReadText read_text(const std::vector<const TextFiles*>& all, const CorpusOptions
 
 /// The filters that --clean names; the safe ones without it.
 CorpusFilters filters_of(const std::string& clean) {
-  CorpusFilters filters;
-  filters.cut = clean == "strict" ? strict_cuts() : safe_cuts();
+  CorpusFilters filters{.cut = clean == "strict" ? strict_cuts() : safe_cuts()};
   if (clean.empty() || clean == "safe" || clean == "strict" || clean == "measure") return filters;
   if (!fs::exists(clean))
     throw UsageError("--clean: ", clean, " is neither safe nor strict, nor a file of filters");
@@ -238,41 +237,36 @@ void log_clean(const CleanCounts& counts, std::int64_t pairs, const CleanFiles& 
                      " lists the cuts"));
 }
 
-/// Writes the text without filtered pairs into a folder.
-FilteredText filtered_text(const std::string& filter, FaultSet cut, const CorpusSurvey& found,
+/// Writes the text without the pairs that --clean `filter` cuts into a folder of that name.
+FilteredText filtered_text(const std::string& filter, const CorpusSurvey& found,
                            const ReadText& read, const CorpusOptions& options) {
   const CleanFiles files = clean_files(options, read, fs::path(options.output) / filter);
-  const CleanCounts counts = write_clean_text(found, {*read.text, read.names}, cut, files);
+  const CleanCounts counts =
+      write_clean_text(found, {*read.text, read.names}, filters_of(filter).faults_to_cut(), files);
   return {.name = filter, .pairs = counts.kept, .sides = files.sides};
 }
 
 /// Writes the pairs of a text as two files. Returns their paths.
 std::array<std::string, 2> written_sides(const ParallelText& text, const fs::path& folder) {
-  std::array<std::string, 2> lines;
-  text.for_each_pair(0, text.pairs(), [&](std::int64_t, auto source, auto target) {
-    if (!text.is_valid(source, target)) return;
-    lines[0].append(source) += '\n';
-    lines[1].append(target) += '\n';
-  });
   std::array<std::string, 2> paths = {(folder / "valid.source").string(),
                                       (folder / "valid.target").string()};
-  for (std::size_t side = 0; side < 2; ++side) write_file(paths[side], lines[side]);
+  PairWriter written(paths[0], paths[1]);
+  text.for_each_pair(0, text.pairs(), [&](std::int64_t, auto source, auto target) {
+    if (text.is_valid(source, target)) written.write(source, target);
+  });
+  written.commit();
   return paths;
 }
 
 /// --clean measure. Returns false after a stop.
 bool measure(const CorpusOptions& options, const CorpusSurvey& found, const ReadText& read,
              const WorkContext& context, const fs::path& scratch) {
-  CorpusFilters safe, strict;
-  safe.cut = safe_cuts();
-  strict.cut = strict_cuts();
   FilteredText all{.name = "none", .pairs = read.text->pairs()};
   for (std::size_t file = 0; file < read.text->source_files().size(); ++file)
     all.sides.push_back(
         {read.text->source_files()[file].path(), read.text->target_files()[file].path()});
-  const std::vector<FilteredText> texts = {
-      all, filtered_text("safe", safe.faults_to_cut(), found, read, options),
-      filtered_text("strict", strict.faults_to_cut(), found, read, options)};
+  const std::vector<FilteredText> texts = {all, filtered_text("safe", found, read, options),
+                                           filtered_text("strict", found, read, options)};
   const ReadText valid = read_text({&options.valid}, options, context, scratch);
   const std::string table =
       measure_filters(texts, {.folder = options.output,
@@ -304,12 +298,11 @@ void write_report(const SurveyReport& report, const CorpusOptions& options) {
 int survey(const CorpusOptions& options, CorpusFilters filters) {
   const ScratchFolder scratch(fs::temp_directory_path() / "dragoman-corpus-");
   Progress progress("corpus", "pairs", 0);
-  const WorkContext context{
-      .threads = threads_to_use(options.threads),
-      .stop = listen_for_stop(),
-      .report = [&](std::int64_t done, std::int64_t all) {
-        progress.update({.done = done, .total = all, .outlook = "", .status = ""});
-      }};
+  const WorkContext context{.threads = threads_to_use(options.threads),
+                            .stop = listen_for_stop(),
+                            .report = [&](std::int64_t done, std::int64_t all) {
+                              progress.update({.done = done, .total = all});
+                            }};
   const ReadText read = read_text({&options.train}, options, context, scratch.path());
   const bool has_held_out = !options.valid.empty() || !options.test.empty();
   const ReadText held_out =
