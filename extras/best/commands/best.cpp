@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,7 @@
 #include "base/machine.h"
 #include "base/threads.h"
 #include "data/pair_files.h"
+#include "data/pair_selection.h"
 #include "data/parallel_text.h"
 
 namespace dragoman {
@@ -62,9 +64,9 @@ struct BestOptions {
 
 /// The flags of train that name its text.
 std::vector<Field> text_fields(DataConfig& text) {
-  constexpr std::array<std::string_view, 9> kNames = {"train-src", "train-tgt",   "train",
-                                                      "valid-src", "valid-tgt",   "valid",
-                                                      "columns",   "source-lang", "target-lang"};
+  constexpr std::array<std::string_view, 10> kNames = {
+      "train-src", "train-tgt", "train",       "valid-src",   "valid-tgt",
+      "valid",     "columns",   "source-lang", "target-lang", "invalid"};
   std::vector<Field> fields = fields_of(text);
   std::erase_if(fields, [&kNames](const Field& field) {
     return std::ranges::count(kNames, field.info.name) == 0;
@@ -105,73 +107,79 @@ PlainFiles plain_files(const fs::path& folder) {
   return {in("train.source"), in("train.target"), in("valid.source"), in("valid.target")};
 }
 
-<<<<<<< HEAD
 std::int64_t bytes_of(const PlainFiles& files) {
   return static_cast<std::int64_t>(fs::file_size(files.train_source) +
                                    fs::file_size(files.train_target));
 }
 
-/// Both sides of a text.
-struct WrittenPairs {
-  AtomicFile source, target;
-  std::int64_t pairs = 0;
+/// The text as it was given.
+struct GivenText {
+  PlainData plain;
+  ParallelText train;
+  std::optional<ParallelText> valid;  ///< none: pairs of the training text are held out
 
-  void write(std::string_view from, std::string_view to) {
-    source.write_line(from);
-    target.write_line(to);
-    ++pairs;
-  }
-  void commit() {
-    source.commit();
-    target.commit();
+  std::string hash() const {
+    return join_text(hex16(train.hash()), ' ', valid ? hex16(valid->hash()) : "");
   }
 };
 
-=======
->>>>>>> 0aea350dc30f12930d40bc24ee0494c997a28a5c
-/// Without a validation text, each pair of this many is held out: two in a hundred, 2,000 in all.
-std::int64_t held_out_stride(std::int64_t pairs) {
-  return std::max<std::int64_t>(50, divide_up(pairs, std::int64_t{2000}));
+void heed_stop() {
+  if (listen_for_stop().stop_requested()) throw PreparationStopped();
 }
 
-/// Writes the training and the validation text as plain lines. Pairs with invalid lines are left
-/// out. Returns the languages, as the files or the options name them. Throws PreparationStopped.
-LanguagePair write_texts(const BestOptions& options, const PlainFiles& files) {
-  const auto no_report = [](std::int64_t) {
-    if (listen_for_stop().stop_requested()) throw PreparationStopped();
-  };
-  const fs::path folder = fs::path(files.train_source).parent_path();
-  create_folders(folder);
-  const ScratchFolder scratch(folder / "plain-");
-  const PlainData plain = plain_data(options.text, scratch.path(), no_report);
+/// `folder` is for plain copies of files with both sides, which must stay as long as the text.
+/// Throws Error for text that train refuses, too, and PreparationStopped.
+GivenText read_text(const BestOptions& options, const fs::path& folder) {
+  const auto no_report = [](std::int64_t) { heed_stop(); };
+  PlainData plain = plain_data(options.text, folder, no_report);
+  const DataConfig& data = plain.data;
   const TextReading reading{
       .threads = threads_to_use(options.threads), .stop = listen_for_stop(), .report = no_report};
-  const ParallelText text(plain.data.train_source, plain.data.train_target, InvalidLines::Skip,
-                          reading);
-  const bool holds_out = plain.data.valid_source.empty();
-  const std::int64_t stride = held_out_stride(text.pairs());
+  ParallelText train(data.train_source, data.train_target, data.invalid, reading);
+  std::optional<ParallelText> valid;
+  if (!data.valid_source.empty())
+    valid.emplace(data.valid_source, data.valid_target, data.invalid, reading);
+  return {std::move(plain), std::move(train), std::move(valid)};
+}
+
+/// Writes the training and the validation text as plain lines. Copies of pairs are left out;
+/// without a validation text pairs are held out as train does it. Throws Error and
+/// PreparationStopped.
+void write_texts(const BestOptions& options, const GivenText& text, const PlainFiles& files) {
+  const fs::path folder = fs::path(files.train_source).parent_path();
+  create_folders(folder);
+  const WorkContext context{.threads = threads_to_use(options.threads),
+                            .stop = listen_for_stop(),
+                            .report = [](std::int64_t, std::int64_t) { heed_stop(); }};
+  constexpr std::uint64_t kSeed = 1;  // of the pairs that are held out
+  PairSelection selection(text.train, text.plain.data, kSeed, context, {folder});
   PairWriter train(files.train_source, files.train_target);
   PairWriter valid(files.valid_source, files.valid_target);
-  text.for_each_pair(0, text.pairs(), [&](std::int64_t pair, auto source, auto target) {
-    if (!text.is_valid(source, target)) return;
-    (holds_out && pair % stride == stride - 1 ? valid : train).write(source, target);
+  std::int64_t invalid = 0, copies = 0;
+  text.train.for_each_pair(0, text.train.pairs(), [&](std::int64_t pair, auto source, auto target) {
+    if (!text.train.is_valid(source, target)) {
+      ++invalid;
+      return;
+    }
+    const Fate fate = selection.next(pair, pair_hash(source, target));
+    if (fate == Fate::Duplicate)
+      ++copies;
+    else
+      (fate == Fate::HoldOut ? valid : train).write(source, target);
   });
-  if (!holds_out) {
-    const ParallelText given(plain.data.valid_source, plain.data.valid_target, InvalidLines::Skip,
-                             reading);
-    given.for_each_pair(0, given.pairs(), [&](std::int64_t, auto source, auto target) {
-      if (given.is_valid(source, target)) valid.write(source, target);
+  if (text.valid)
+    text.valid->for_each_pair(0, text.valid->pairs(), [&](std::int64_t, auto source, auto target) {
+      if (text.valid->is_valid(source, target)) valid.write(source, target);
     });
-  }
   if (valid.pairs() == 0)
-    throw Error("too few pairs for a validation text: ", text.pairs(),
-                "; name one, --valid-src and --valid-tgt");
+    throw Error("no pair is left for a validation text; name one, --valid-src and --valid-tgt");
   train.commit();
   valid.commit();
-  log_info(join_text("text: ", with_separators(train.pairs()), " training pairs, ",
-                     with_separators(valid.pairs()), " validation pairs",
-                     holds_out ? " held out of them" : ""));
-  return plain.languages;
+  log_info(join_text("text: ", counted(train.pairs(), "training pair"), ", ",
+                     counted(valid.pairs(), "validation pair"),
+                     text.valid ? "" : " held out of them",
+                     copies > 0 ? join_text("; without ", counted(copies, "copy", "copies")) : "",
+                     invalid > 0 ? join_text("; without ", counted(invalid, "invalid pair")) : ""));
 }
 
 Words with(Words words, const Words& more) {
@@ -212,11 +220,13 @@ struct TrainPlan {
 
 /// Throws PreparationStopped after a stop.
 TrainPlan plan_of(const Words& words, const fs::path& folder) {
-  const std::string output = (folder / "plan.json").string();
-  if (!run_child(with(words, {"--plan", "--quiet", "--log-format", "json"}), {.output = output}))
+  const ChildOutput to{.output = (folder / "plan.json").string(),
+                       .messages = (folder / "plan.log").string()};
+  if (!run_child(with(words, {"--plan", "--quiet", "--log-format", "json"}), to))
     throw PreparationStopped();
-  const Json plan = Json::parse(read_file(output));
-  fs::remove(output);
+  const Json plan = Json::parse(read_file(to.output));
+  fs::remove(to.output);
+  fs::remove(to.messages);
   return {plan.at("preset"), plan.at("seconds_per_update"), plan.at("updates"),
           plan.at("memory_bytes"), plan.at("disk_bytes")};
 }
@@ -250,7 +260,7 @@ Plan plan_stages(const BestOptions& options, const PlainFiles& files, const fs::
   if (plan.teacher.updates < kLeast)
     throw UsageError("--hours ", options.hours, ": suffices for ", plan.teacher.updates,
                      " updates of a first model, which needs ", kLeast, "; give it ",
-                     fixed_text(1.1 * 4 * kLeast * usual.seconds_per_update / 3600 / 0.9, 2));
+                     fixed_text(1.5 * 4 * kLeast * usual.seconds_per_update / 3600 / 0.9, 2));
   return plan;
 }
 
@@ -335,21 +345,23 @@ Record read_record(const fs::path& folder) {
   }
 }
 
-Json asked_of(BestOptions options) {
-  Json asked;
-  for (const Field& field : text_fields(options.text))
-    asked[std::string(field.info.name)] =
-        field.kind == Field::Kind::List ? Json(field.values()) : Json(field.text());
-  asked["hours"] = options.hours;
-  return asked;
+Json asked_of(const BestOptions& options, const GivenText& text) {
+  return {{"text", text.hash()},
+          {"source-lang", text.plain.languages.source},
+          {"target-lang", text.plain.languages.target},
+          {"hours", options.hours}};
 }
 
 void require_same(const Json& asked, const Record& record, const fs::path& folder) {
-  for (const auto& [flag, value] : asked.items())
-    if (record.asked.value(flag, Json()) != value)
-      throw UsageError("--", flag, ": ", folder.string(), " was begun with ",
-                       record.asked.value(flag, Json()).dump(), ", not with ", value.dump(),
-                       "; give it again, or name another folder");
+  for (const auto& [name, value] : asked.items()) {
+    const Json before = record.asked.value(name, Json());
+    if (before == value) continue;
+    if (name == "text")
+      throw UsageError("the text is not the one that ", folder.string(),
+                       " was begun with; restore it, or name another folder");
+    throw UsageError("--", name, ": ", folder.string(), " was begun with ", before.dump(),
+                     ", not with ", value.dump(), "; give it again, or name another folder");
+  }
 }
 
 std::string stage_time(const Length& length) {
@@ -391,23 +403,49 @@ double seconds_left(const std::vector<Stage>& stages, std::size_t stage) {
   return sum;
 }
 
+/// Writes the texts into the folder, and plans the stages. Leaves nothing behind if that fails.
+Record begin(const BestOptions& options, const GivenText& text, const fs::path& folder) {
+  if (fs::exists(model_of(folder)))
+    throw UsageError("--output: ", model_of(folder).string(),
+                     " was not made by this command and would be lost; name another folder");
+  const PlainFiles files = plain_files(folder);
+  try {
+    write_texts(options, text, files);
+    Record record{.asked = asked_of(options, text),
+                  .languages = text.plain.languages,
+                  .plan = plan_stages(options, files, folder),
+                  .done = {},
+                  .seconds = {}};
+    record.write(folder);
+    return record;
+  } catch (...) {
+    std::error_code none;
+    fs::remove_all(fs::path(files.train_source).parent_path(), none);
+    throw;
+  }
+}
+
+void warn_of_little_disk(const Plan& plan, const fs::path& folder) {
+  std::error_code none;
+  const auto available = static_cast<std::int64_t>(fs::space(folder, none).available);
+  if (!none && available < plan.disk)
+    log_warning(join_text(folder.string(), ": ", bytes_text(available),
+                          " are free, and the stages need about ", bytes_text(plan.disk)));
+}
+
 /// Returns false after a stop.
 bool make_model(BestOptions options) {
   const fs::path folder = options.output;
   const FolderLock lock(folder, "this command runs here already; wait until it ends");
-  const Json asked = asked_of(options);
+  const ScratchFolder scratch(folder / "reading-");
+  const GivenText text = read_text(options, scratch.path());
   Record record;
   if (fs::exists(Record::path(folder))) {
     record = read_record(folder);
-    require_same(asked, record, folder);
+    require_same(asked_of(options, text), record, folder);
   } else {
-    if (fs::exists(model_of(folder)))
-      throw UsageError("--output: ", model_of(folder).string(),
-                       " was not made by this command and would be lost; name another folder");
-    record.asked = asked;
-    record.languages = write_texts(options, plain_files(folder));
-    record.plan = plan_stages(options, plain_files(folder), folder);
-    record.write(folder);
+    record = begin(options, text, folder);
+    warn_of_little_disk(record.plan, folder);
   }
   options.text.source_lang = record.languages.source;
   options.text.target_lang = record.languages.target;
@@ -426,15 +464,10 @@ bool make_model(BestOptions options) {
     record.write(folder);
     if (!ended) return false;
   }
-<<<<<<< HEAD
-  take_model(folder);
+  write_file(model_of(folder), MappedFile(model_of(folder / "student")).bytes());
   double seconds = 0;
   for (const Stage& stage : stages) seconds += record.seconds[stage.name];
   log_facts(join_text(model_of(folder).string(), ": ", duration_text(seconds), " of ",
-=======
-  write_file(model_of(folder), MappedFile(model_of(folder / "student")).bytes());
-  log_facts(join_text(model_of(folder).string(), ": ", duration_text(record.seconds), " of ",
->>>>>>> 0aea350dc30f12930d40bc24ee0494c997a28a5c
                       duration_text(3600 * options.hours)),
             {{"seconds", seconds}, {"hours", options.hours}});
   return compare(folder) && draw(folder);
@@ -444,7 +477,7 @@ bool make_model(BestOptions options) {
 void print_plan(const BestOptions& options) {
   const ScratchFolder scratch(fs::temp_directory_path() / "dragoman-best-");
   const PlainFiles files = plain_files(scratch.path());
-  write_texts(options, files);
+  write_texts(options, read_text(options, scratch.path()), files);
   std::cout << plan_text(plan_stages(options, files, scratch.path()));
 }
 

@@ -4,7 +4,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/bytes.h"
 #include "base/files.h"
+#include "data/parallel_text.h"
 #include "tests/system/train_fixture.h"
 
 namespace dragoman {
@@ -37,16 +39,15 @@ class Best : public Train {
   static void begin(const std::string& folder) {
     const nlohmann::json length = {{"preset", "tiny"}, {"updates", 10}, {"seconds", 1}};
     const auto none = nlohmann::json::array();
+    const auto text = [](const std::string& name) {
+      return hex16(ParallelText({sample(name + ".en")}, {sample(name + ".de")}, InvalidLines::Error,
+                                {.threads = 1})
+                       .hash());
+    };
     const nlohmann::json record = {{"asked",
-                                    {{"train-src", {sample("valid.en")}},
-                                     {"train-tgt", {sample("valid.de")}},
-                                     {"train", none},
-                                     {"valid-src", {sample("test.en")}},
-                                     {"valid-tgt", {sample("test.de")}},
-                                     {"valid", none},
+                                    {{"text", text("valid") + " " + text("test")},
                                      {"source-lang", ""},
                                      {"target-lang", ""},
-                                     {"columns", none},
                                      {"hours", 1.0}}},
                                    {"languages", {"en", "de"}},
                                    {"teacher", length},
@@ -114,6 +115,37 @@ TEST_F(Best, OneCallAtATimeHasTheFolder) {
   begin("busy");
   const FolderLock first(path("busy"), "");
   expect_one_error(run(command("busy", "1")), 1, "busy: this command runs here already");
+}
+
+TEST_F(Best, TheTextIsKnownByItsContent) {
+  begin("moved");
+  create_folders(path("elsewhere"));
+  std::vector<std::string> words = command("moved", "1");
+  for (std::string& word : words)
+    if (word == sample("valid.en")) word = path("elsewhere/text.en");
+  write_file(path("elsewhere/text.en"), read_file(sample("valid.en")) + "One more.\n");
+  expect_one_error(run(words), 1, "valid.de");  // which has a line fewer
+  std::string changed = read_file(sample("valid.en"));
+  changed[0] = 'X';
+  write_file(path("elsewhere/text.en"), changed);
+  expect_one_error(run(words), 2, "the text is not the one ... moved");
+  write_file(path("elsewhere/text.en"), read_file(sample("valid.en")));
+  Process process(words);
+  EXPECT_TRUE(process.wait_for_errors("stage 1 of 5", kLimit)) << process.errors();
+}
+
+TEST_F(Best, InvalidLinesAreAnErrorOrAreCounted) {
+  write_file(path("latin.de"), "gr\xFC\xDF\n" + read_file(sample("train.de")));
+  write_file(path("latin.en"), "greet\n" + read_file(sample("train.en")));
+  std::vector<std::string> words = {
+      "best", "--plan",      "--hours",        "3",           "--threads",
+      "1",    "--train-src", path("latin.en"), "--train-tgt", path("latin.de")};
+  expect_one_error(run(words), 1, "latin.de:1 ... UTF-8");
+  words.insert(words.end(), {"--invalid", "skip"});
+  const ProcessResult plan = run(words, "", kLimit);
+  EXPECT_EQ(plan.exit_code, 0) << plan.errors;
+  EXPECT_THAT(plan.errors,
+              Names("100 validation pairs held out of them ... without 1 invalid pair"));
 }
 
 TEST_F(Best, WhatCannotBeIsRefused) {
