@@ -21,7 +21,7 @@ void check_file_lists(std::string_view split, const std::vector<std::string>& so
                      "; each source file needs its target file");
 }
 
-void check_one_for_each_file(std::string_view flag, std::size_t values, std::size_t files) {
+void check_one_for_each_file(const std::string& flag, std::size_t values, std::size_t files) {
   if (values != 0 && values != files)
     throw UsageError("--", flag, " has ", counted(static_cast<std::int64_t>(values), "value"),
                      " for ", counted(static_cast<std::int64_t>(files), "training file"),
@@ -127,9 +127,11 @@ void DataConfig::check() const {
     check_one_for_each_file("guided-alignment", guided_alignment.size(), training_files());
   if (!mix.empty() && !corpus_weights.empty())
     throw UsageError("--mix takes the place of --corpus-weights; leave out one of them");
-  for (const MixStage& stage : stages())
-    check_one_for_each_file(mix.empty() ? "corpus-weights" : "mix", stage.weights.size(),
-                            training_files());
+  const std::vector<MixStage> all = stages();
+  for (std::size_t i = 0; i < all.size(); ++i)
+    check_one_for_each_file(
+        mix.empty() ? "corpus-weights" : "mix '" + replace_invalid_utf8(mix[i]) + "'",
+        all[i].weights.size(), training_files());
   if (const std::string stage = stage_with_patience();
       !stage.empty() && valid_names().empty() && valid_fraction == 0)
     throw UsageError("--mix '", replace_invalid_utf8(stage),

@@ -346,6 +346,14 @@ void take_hashes(const PreparationWork& work, const std::vector<const TextFile*>
   if (!terms.empty()) take(terms, hex16(xxh3(read_file(terms))));
 }
 
+/// The name of a training file, which no other one has.
+std::string name_of_section(const ParallelText& text, std::size_t file) {
+  const std::vector<TextFile>& sources = text.source_files();
+  const std::string& source = sources[file].path();
+  const bool has_name = std::ranges::count(sources, source, &TextFile::path) == 1;
+  return has_name ? source : join_text(source, " and ", text.target_files()[file].path());
+}
+
 /// Finds the sections, and the weights of each in the stages.
 void take_sections(const DataConfig& data, const ParallelText& text, PreparedData& prepared) {
   const Corpus& corpus = prepared.train;
@@ -354,7 +362,7 @@ void take_sections(const DataConfig& data, const ParallelText& text, PreparedDat
   for (std::size_t file = 0; file < tags.size(); ++file) {
     const std::int64_t first = corpus.first_pair_from(text.first_pairs()[file]);
     const std::int64_t end = corpus.first_pair_from(text.first_pairs()[file + 1]);
-    prepared.sections.push_back({.source_path = text.source_files()[file].path(),
+    prepared.sections.push_back({.name = name_of_section(text, file),
                                  .tag = tags[file],
                                  .first_pair = first,
                                  .pairs = end - first,

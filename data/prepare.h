@@ -81,7 +81,8 @@ struct Preparation {
 
 /// The pairs of one training file, among those of the corpus.
 struct CorpusSection {
-  std::string source_path, tag;
+  std::string name;  ///< its source file; if another one has that, too, also its target file
+  std::string tag;
   std::int64_t first_pair, pairs;
   std::vector<double> weights;  ///< of each stage, --corpus-temperature included
 };

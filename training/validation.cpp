@@ -149,7 +149,7 @@ CorpusLosses::CorpusLosses(const PreparedData& data) {
     for (std::int64_t i = 0; i < count; ++i)
       pairs.push_back(static_cast<std::uint32_t>(section.first_pair + i * section.pairs / count));
     std::ranges::stable_sort(pairs, {}, [&](auto pair) { return data.train.lengths(pair).target; });
-    Sample sample{section.source_path, {}};
+    Sample sample{section.name, {}};
     for (std::size_t i = 0; i < pairs.size(); i += kPairsOfBatch)
       sample.batches.push_back(pack_batch(
           data.train, std::span(pairs).subspan(i, std::min(kPairsOfBatch, pairs.size() - i)),

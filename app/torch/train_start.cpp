@@ -20,6 +20,8 @@
 #include "base/error.h"
 #include "base/formatted_text.h"
 #include "base/machine.h"
+#include "evaluation/bleu_tokenizer.h"
+#include "evaluation/line_statistics.h"
 #include "model/device.h"
 
 namespace dragoman {
@@ -220,9 +222,19 @@ void find_text_facts(Start& start) {
   start.settle();
 }
 
+/// Whether no line has four words in a row.
+bool are_short(const std::vector<std::string>& references) {
+  const Tokenization words = tokenization_of(BleuTokenizer::V13a);
+  return std::ranges::none_of(references, [&words](const std::string& line) {
+    return split_words(words.apply(line)).size() >= 4;
+  });
+}
+
 /// In a new run, on rank 0: measures the encoded text and the machine.
 void find_corpus_facts(Start& start, const PreparedData& data) {
   const RunSettings& settings = start.settled.settings;
+  const std::vector<std::string>& references = data.valid.target_lines;
+  start.known.has_short_references = !references.empty() && are_short(references);
   if (start.known.on_gpu && settings.asks_auto("max-tokens") && settings.is_open("max-tokens")) {
     start.known.max_tokens = automatic_max_tokens(start.trial(data));
     start.settle();
@@ -309,7 +321,7 @@ std::string shown_text(const PreparedData& data, double updates, double updates_
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < times.size(); ++i)
     texts.push_back(
-        join_text("of ", data.sections[i].source_path, " ",
+        join_text("of ", data.sections[i].name, " ",
                   times[i] < 10 ? fixed_text(times[i], 1) : with_separators(std::llround(times[i])),
                   " times"));
   const auto open = std::ranges::find(data.stage_passes, 0) - data.stage_passes.begin() + 1;

@@ -143,7 +143,7 @@ void log_data(const PreparedData& data) {
     log_warning("--train-terms: no pair has one of its terms, so it learns nothing about them");
   if (data.sections.size() > 1)
     for (const CorpusSection& section : data.sections)
-      log_info(join_text("    ", section.source_path, ": ", counted(section.pairs, "pair"),
+      log_info(join_text("    ", section.name, ": ", counted(section.pairs, "pair"),
                          section.weights.size() > 1 ? ", weights " : ", weight ",
                          weights_text(section.weights),
                          section.tag.empty() ? std::string() : ", tag " + section.tag));

@@ -217,6 +217,17 @@ TEST_F(TaggedCorpora, WeightsBelongToTheKeptPairsOfTheirFiles) {
   EXPECT_DOUBLE_EQ(prepare().sections[1].weights[0], 2.5 * std::sqrt(150));
 }
 
+TEST_F(TaggedCorpora, FilesThatHaveOneSourceAreNamedByBothSides) {
+  data.train_source.push_back(data.train_source[1]);
+  data.train_target.push_back(write("c.de", "der Köter\n\ndas Haus in Blau\n"));
+  data.corpus_tags.clear();
+  const PreparedData prepared = prepare();
+  EXPECT_EQ(prepared.sections[0].name, data.train_source[0]);
+  for (const std::size_t file : {1, 2})
+    EXPECT_EQ(prepared.sections[file].name,
+              data.train_source[file] + " and " + data.train_target[file]);
+}
+
 TEST_F(TaggedCorpora, StagesHaveTheirWeightsAndARunShowsAPairAsOftenAsTheySay) {
   data.mix = {"2: 1 0", "4: 0.5 3", "0 1"};
   const PreparedData prepared = prepare();

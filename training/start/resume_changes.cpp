@@ -66,6 +66,15 @@ bool is_same_model(const std::string& before, const std::string& now, const std:
   return is_same_file(before, now) || has_checksum(now, checksum);
 }
 
+/// "with 2 1", "without it"; values of a list as one types them.
+std::string with_value(const Field& field, const std::string& text) {
+  if (text.empty()) return "without it";
+  return "with " + joined(texts_of(field, text), " ", [](const std::string& value) {
+           const bool is_plain = !value.empty() && value.find_first_of(" <>|'") == value.npos;
+           return is_plain ? value : "'" + value + "'";
+         });
+}
+
 }  // namespace
 
 std::vector<Remark> changed_fields(const std::vector<Field>& fields,
@@ -89,9 +98,9 @@ std::vector<Remark> changed_fields(const std::vector<Field>& fields,
         changes.push_back({Remark::Kind::Warning, join_text(change, "; ", kNotExact)});
         break;
       case OnResume::Refused:
-        throw UsageError("--", field.info.name, ": this run was started with '", before->second,
-                         "', not '", now,
-                         "'; give the same value to resume, or another -o for another run");
+        throw UsageError("--", field.info.name, ": this run was started ",
+                         with_value(field, before->second), ", not ", with_value(field, now),
+                         "; give the same value to resume, or another -o for another run");
     }
   }
   return changes;
@@ -119,9 +128,9 @@ std::map<std::string, std::string> expected_hashes(const std::vector<Field>& fie
     auto before = texts_of(field, text->second), now = field.values();
     for (auto* files : {&before, &now}) std::erase(*files, "");  // no file
     if (before.size() != now.size())
-      throw UsageError("--", field.info.name, ": this run was started with '", text->second,
-                       "', not '", field.text(),
-                       "'; give the same text to resume, or another -o for another run");
+      throw UsageError("--", field.info.name, ": this run was started ",
+                       with_value(field, text->second), ", not ", with_value(field, field.text()),
+                       "; give the same text to resume, or another -o for another run");
     for (std::size_t i = 0; i < now.size(); ++i) {
       const auto hash = start_before.file_hashes.find(before[i]);
       if (hash == start_before.file_hashes.end()) continue;

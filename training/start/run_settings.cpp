@@ -30,9 +30,12 @@ void check_best_valid(const TrainConfig& train, const DataConfig& data) {
     throw UsageError("--best-valid: needs several validation texts (--valid-src, --valid-tgt, or ",
                      "--valid)");
   const auto fits = [&best](const std::string& name) { return is_named(name, best); };
-  if (best == kMeanOfTexts || std::ranges::count_if(names, fits) == 1) return;
-  throw UsageError("--best-valid ", best,
-                   ": is not one of the validation texts: ", joined(names, ", "));
+  const auto fitting = std::ranges::count_if(names, fits);
+  if (best == kMeanOfTexts || fitting == 1) return;
+  throw UsageError("--best-valid ", best, ": is ",
+                   fitting == 0 ? "not one" : "the name of more than one",
+                   " of the validation texts: ", joined(names, ", "),
+                   fitting == 0 ? "" : "; name it with its folder");
 }
 
 void check_patience_of_stages(const TrainConfig& train, const DataConfig& data) {

@@ -199,6 +199,18 @@ void choose_by_tokenizers(SettledRun& run, const TokenizerPair& tokenizers,
       "two vocabularies: the embeddings of target and output are tied, the source's are not");
 }
 
+/// BLEU of such a text is 0 if all translations are right.
+void choose_by_references(SettledRun& run) {
+  RunSettings& settings = run.settings;
+  const std::string reason =
+      "no validation reference has four words, and BLEU counts groups of four";
+  if (settings.is_open("best-metric"))
+    run.inform(join_text("--best-metric chrf: ", reason));
+  else if (settings.train.best_metric == BestMetric::Bleu)
+    run.warn(join_text("--best-metric bleu: ", reason, "; chrf can tell the models apart"));
+  settings.choose("best-metric", "chrf", reason);
+}
+
 /// Chooses length, warm-up, validations, patience and moving average.
 void choose_by_corpus(RunSettings& settings, const EpochFacts& corpus) {
   const TrainConfig& config = settings.train;
@@ -254,6 +266,7 @@ SettledRun settle(const RunSettings& asked, const StartFacts& known) {
   if (known.on_gpu) choose_for_gpu(settings);
   if (known.text) choose_by_text(run, known);
   if (known.tokenizers) choose_by_tokenizers(run, *known.tokenizers, known.model);
+  if (known.has_short_references) choose_by_references(run);
   if (known.max_tokens)
     settings.choose("max-tokens", text_of(*known.max_tokens),
                     "the most that fit into the memory of the GPU, measured here");

@@ -60,7 +60,10 @@ struct StartFacts {
   std::optional<TextSize> text = {};
   std::optional<ChosenPreset> preset = {};       ///< that suits text and machine, if it is open
   std::optional<TokenizerPair> tokenizers = {};  ///< that the text was encoded with
-  std::optional<std::int64_t> max_tokens = {};   ///< for --max-tokens auto, measured on a GPU
+  /// Whether no validation reference has the four words in a row that BLEU needs; on rank 0 of a
+  /// new run.
+  bool has_short_references = false;
+  std::optional<std::int64_t> max_tokens = {};  ///< for --max-tokens auto, measured on a GPU
   std::optional<EpochFacts> corpus = {};
   std::optional<MachineFacts> machine = {};
 

@@ -84,6 +84,8 @@ TEST(RunSettings, FlagsThatDoNotFitEachOtherAreRefused) {
        "--best-valid: needs several validation texts"},
       {{{"best-valid", "w.en"}, {"valid-src", "v.en,u.en"}, {"valid-tgt", "v.de,u.de"}},
        "--best-valid w.en: is not one of the validation texts: v.en, u.en"},
+      {{{"best-valid", "v.en"}, {"valid-src", "v.en,dev/v.en"}, {"valid-tgt", "v.de,u.de"}},
+       "--best-valid v.en: is the name of more than one of the validation texts: v.en, dev/v.en"},
       {{{"best-valid", "mean"}, {"best-metric", "loss"}}, "--best-valid: the loss is that of all"},
       {{{"mix", "patience: 1,1"}, {"patience", "0"}}, "--mix 'patience: 1': would never end"},
       {{{"guided-alignment-layer", "7"}}, "--guided-alignment-layer 7: the decoder has 6 layers"},

@@ -267,6 +267,21 @@ TEST_F(RunStart, TwoVocabulariesAreNotTiedThreeWays) {
   EXPECT_THAT(refusal(), Names("--tying three-way ... --joint-vocab"));
 }
 
+TEST_F(RunStart, ReferencesThatAreTooShortForBleuAreJudgedByChrf) {
+  known.has_short_references = true;
+  const SettledRun run = settled();
+  EXPECT_EQ(run.settings.train.best_metric, BestMetric::Chrf);
+  ASSERT_EQ(run.remarks.size(), 1U);
+  EXPECT_THAT(run.remarks[0].text, HasSubstr("--best-metric chrf: no validation reference"));
+  ask("best-metric", "loss");
+  EXPECT_THAT(settled().remarks, IsEmpty());
+  ask("best-metric", "bleu");
+  const SettledRun warned = settled();
+  EXPECT_EQ(warned.settings.train.best_metric, BestMetric::Bleu);
+  ASSERT_EQ(warned.remarks.size(), 1U);
+  EXPECT_EQ(warned.remarks[0].kind, Remark::Kind::Warning);
+}
+
 TEST_F(RunStart, TheCorpusDecidesTheLengthAndTheSettingsThatFollowFromIt) {
   ask("patience", "3");
   known.corpus = corpus();
