@@ -111,14 +111,22 @@ std::vector<std::string> DataConfig::tags() const {
   return corpus_tags.empty() ? std::vector<std::string>(training_files()) : corpus_tags;
 }
 
+void check_columns(const std::vector<std::string>& columns) {
+  if (columns.empty()) return;
+  if (columns.size() != 2)
+    throw UsageError("--columns has ", counted(std::ssize(columns), "value"),
+                     ": it takes two, the source's and the target's");
+  if (columns[0] == columns[1])
+    throw UsageError("--columns ", columns[0], " ", columns[1],
+                     ": are one; it takes the source's and the target's");
+}
+
 void DataConfig::check() const {
   if (train_source.empty() && train_target.empty() && train.empty())
     throw UsageError(
         "--train-src and --train-tgt are missing: the training text of both sides (or --train, for "
         "files that have both)");
-  if (!columns.empty() && columns.size() != 2)
-    throw UsageError("--columns has ", counted(std::ssize(columns), "value"),
-                     ": it takes two, the source's and the target's");
+  check_columns(columns);
   check_file_lists("train", train_source, train_target);
   check_file_lists("valid", valid_source, valid_target);
   check_file_lists("keep-valid", keep_valid_source, keep_valid_target);

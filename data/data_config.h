@@ -50,6 +50,9 @@ constexpr std::array<std::string_view, 3> names_of(SamplingSide) {
   return {"both", "source", "target"};
 }
 
+/// Throws UsageError unless --columns is empty, or has two values that differ.
+void check_columns(const std::vector<std::string>& columns);
+
 struct DataConfig {
   std::vector<std::string> train_source = {},
                            train_target = {};      ///< file i of one translates file i of the other

@@ -47,7 +47,17 @@ class TsvPairs : public LinePairs {
     if (number == 1 && find_places(columns)) return;
     if (columns.size() <= std::max(places_[0], places_[1]))
       return leave_out(number, counted(std::ssize(columns), "column"));
-    give(columns[places_[0]], columns[places_[1]]);
+    const std::string_view source = columns[places_[0]], target = columns[places_[1]];
+    give(source, target);
+    ++pairs_;
+    if (is_quoted(source) && is_quoted(target)) ++quoted_;
+    constexpr std::int64_t kFew = 10;
+    if (pairs_ == kFew && quoted_ == kFew)
+      facts.remark = "the fields stand in quotation marks, which are read as text; TSV needs none";
+  }
+
+  static bool is_quoted(std::string_view field) {
+    return field.size() > 1 && field.front() == '"' && field.back() == '"';
   }
 
   /// Finds the columns that were asked for. Returns whether the first line is a header.
@@ -85,6 +95,7 @@ class TsvPairs : public LinePairs {
   }
 
   std::array<std::size_t, 2> places_{0, 1};
+  std::int64_t pairs_ = 0, quoted_ = 0;
 };
 
 class JsonPairs : public LinePairs {

@@ -242,6 +242,15 @@ void ParallelText::require_unchanged() const {
     for (const TextFile& file : *files) file.require_unchanged();
 }
 
+namespace {
+
+/// One line for us, with several of another system in it.
+bool has_old_line_ends(const TextFile& file) {
+  return file.lines() == 1 && std::ranges::count(file.line(0), '\r') > 1;
+}
+
+}  // namespace
+
 ParallelText::ParallelText(const std::vector<std::string>& source,
                            const std::vector<std::string>& target, InvalidLines invalid,
                            const TextReading& reading) {
@@ -249,7 +258,11 @@ ParallelText::ParallelText(const std::vector<std::string>& source,
     const TextFile& from = source_.emplace_back(source[i], reading);
     const TextFile& to = target_.emplace_back(target[i], reading);
     for (const TextFile* file : {&from, &to})
-      if (file->lines() == 0) throw Error(file->path(), ": is empty");
+      if (file->lines() == 0)
+        throw Error(file->path(), ": is empty");
+      else if (has_old_line_ends(*file))
+        throw Error(file->path(), ": its lines end with CR alone, as on old Macs; convert it: ",
+                    "tr '\\r' '\\n' < FILE > NEW");
     require_same_lines(from.path(), static_cast<std::size_t>(from.lines()), to.path(),
                        static_cast<std::size_t>(to.lines()));
     for (const TextFile* file : {&from, &to}) {

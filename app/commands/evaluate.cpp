@@ -58,8 +58,7 @@ void check_test_sets(const EvaluateFiles& files, const EvaluateConfig& metrics) 
   if (!files.source.empty() || !files.references.empty())
     throw UsageError("--test: has source and reference; leave out --src and --ref");
   if (files.tune) throw UsageError("--tune: takes one text, with --src and --ref");
-  if (!files.columns.empty() && files.columns.size() != 2)
-    throw UsageError("--columns: name two, the source's and the target's");
+  check_columns(files.columns);
   if (metrics.paired_bootstrap || metrics.paired_approximate_randomization ||
       metrics.sentence_level)
     throw UsageError(

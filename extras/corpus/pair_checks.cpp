@@ -181,6 +181,7 @@ bool has_other_language(std::string_view line, const LineFacts& facts, const std
 
 bool has_odd_length(const LineFacts& source, const LineFacts& target, const UsualPair& usual,
                     const CorpusFilters& filters) {
+  if (std::max(source.characters, target.characters) > filters.max_characters) return true;
   const double ratio = static_cast<double>(target.characters) /
                        static_cast<double>(source.characters) / usual.length_ratio;
   const double deviation =

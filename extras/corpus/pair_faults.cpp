@@ -100,6 +100,7 @@ void CorpusFilters::check() const {
   faults_to_cut();
   if (!(max_length_deviation > 0)) throw UsageError("max-length-deviation: must be positive");
   if (!(max_length_factor >= 1)) throw UsageError("max-length-factor: must be at least 1");
+  if (max_characters < 1) throw UsageError("max-characters: must be at least 1");
   if (language_letters < 1) throw UsageError("language-letters: must be at least 1");
   if (!(near_copy > 0.5 && near_copy <= 1))
     throw UsageError("near-copy: must be above 0.5 and at most 1");

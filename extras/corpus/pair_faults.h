@@ -104,6 +104,7 @@ struct CorpusFilters {
   std::vector<std::string> cut = {};  ///< names of faults
   double max_length_deviation = 5;
   double max_length_factor = 1.8;
+  std::int64_t max_characters = 5000;
   std::int64_t language_letters = 20;
   double near_copy = 0.75;
   std::int64_t boilerplate_copies = 20;
@@ -121,6 +122,7 @@ struct CorpusFilters {
           "length: how far a length may be from the expected one, in standard deviations");
     field("max-length-factor", max_length_factor,
           "length: by which factor the ratio of the lengths may also differ from the usual one");
+    field("max-characters", max_characters, "length: the most characters of a line");
     field("language-letters", language_letters,
           "source-language, target-language: lines with fewer letters are not judged");
     field("near-copy", near_copy,

@@ -68,6 +68,15 @@ TEST_F(PairFilesTest, AFirstLineThatLooksLikeAHeaderIsRemarkedOn) {
   EXPECT_EQ(facts.remark, "");
 }
 
+TEST_F(PairFilesTest, FieldsInQuotationMarksAreRemarkedOn) {
+  std::string quoted;
+  for (int i = 0; i < 12; ++i) quoted += "\"one\"\t\"eins\"\n";
+  EXPECT_THAT(read(write("a.tsv", quoted))[0], Pair("\"one\"", "\"eins\""));
+  EXPECT_THAT(facts.remark, Names("quotation marks ... text"));
+  read(write("a.tsv", "\"Hm\"\t\"Hm\"\n" + std::string("x\ty\n") + quoted));
+  EXPECT_EQ(facts.remark, "");
+}
+
 TEST_F(PairFilesTest, AMemoryGivesTheTextOfItsUnitsWithoutInlineCodes) {
   const std::string path = write(
       "memory.tmx",

@@ -103,6 +103,11 @@ void AlignConfig::check() const {
     throw UsageError("--pairs: has both sides; leave out --src and --tgt");
   if (pairs.empty() && source.empty()) throw UsageError("--src: name the file of sentences");
   if (pairs.empty() && target.empty()) throw UsageError("--tgt: name the file of translations");
+  check_columns(pair_options.columns);
+  for (const auto& [flag, is_given] : {std::pair("--columns", !pair_options.columns.empty()),
+                                       {"--source-lang", !pair_options.source_lang.empty()},
+                                       {"--target-lang", !pair_options.target_lang.empty()}})
+    if (is_given && pairs.empty()) throw UsageError(flag, ": needs --pairs");
   if (tokenizer.empty() && !target_tokenizer.empty())
     throw UsageError("--target-tokenizer: needs --tokenizer for the source side");
   check_standard_input({{"--src", source}, {"--tgt", target}});

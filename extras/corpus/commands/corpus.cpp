@@ -3,6 +3,7 @@
 #include <array>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -123,8 +124,7 @@ void CorpusOptions::check() const {
   check_sides(train, "--source, --target");
   check_sides(valid, "--valid-src, --valid-tgt");
   check_sides(test, "--test-src, --test-tgt");
-  if (!columns.empty() && columns.size() != 2)
-    throw UsageError("--columns: name two, the source's and the target's");
+  check_columns(columns);
   if (source_lang.empty() != target_lang.empty() && !train.both.empty())
     throw UsageError("--source-lang, --target-lang: name both");
   if (examples < 0) throw UsageError("--examples: must not be negative");
@@ -134,6 +134,11 @@ void CorpusOptions::check() const {
     throw UsageError("--json: with --clean measure name a file; its table goes to standard output");
   if (measure_updates < 1) throw UsageError("--measure-updates: must be at least 1");
   if (measure_runs < 1) throw UsageError("--measure-runs: must be at least 1");
+  const CorpusOptions usual;
+  if (clean != "measure" && measure_updates != usual.measure_updates)
+    throw UsageError("--measure-updates: needs --clean measure");
+  if (clean != "measure" && measure_runs != usual.measure_runs)
+    throw UsageError("--measure-runs: needs --clean measure");
   if (clean.empty() != output.empty())
     throw UsageError(clean.empty() ? "--output: goes with --clean safe, strict, FILE or measure"
                                    : "--output: name a folder for the clean text");
@@ -277,7 +282,27 @@ bool measure(const CorpusOptions& options, const CorpusSurvey& found, const Read
   return !table.empty();
 }
 
+/// Each file is written once: throws UsageError if two flags name one file, or a flag a file of the
+/// clean text.
+void require_different_outputs(const CorpusOptions& options, const CleanFiles* clean) {
+  std::map<fs::path, std::string> written;  // the flag that names it
+  const auto add = [&](const std::string& file, const std::string& flag) {
+    if (file.empty() || file == "-") return;
+    const auto [other, is_new] = written.emplace(fs::weakly_canonical(file), flag);
+    if (!is_new) throw UsageError(flag, ": ", file, " is written by ", other->second, ", too");
+  };
+  if (clean != nullptr) {
+    for (const auto& sides : clean->sides)
+      for (const std::string& file : sides) add(file, "--clean");
+    add(clean->cuts, "--clean");
+  }
+  add(options.json, "--json");
+  add(options.html, "--html");
+  add(options.write_filters, "--write-filters");
+}
+
 void check_outputs(const CorpusOptions& options) {
+  require_different_outputs(options, nullptr);
   const std::vector<std::string> inputs = inputs_of(options);
   if (!options.json.empty() && options.json != "-")
     check_text_output("--json", options.json, inputs);
@@ -295,6 +320,15 @@ void write_report(const SurveyReport& report, const CorpusOptions& options) {
            0);
 }
 
+/// A text of another encoding has few valid lines, which are those without special letters.
+void warn_of_encoding(const CorpusSurvey& found, std::int64_t pairs) {
+  constexpr double kFew = 0.02;
+  const std::int64_t invalid = found.counts()[static_cast<std::size_t>(PairFault::Invalid)];
+  if (static_cast<double>(invalid) > kFew * static_cast<double>(pairs))
+    log_warning(join_text(with_separators(invalid), " of ", counted(pairs, "pair"),
+                          " are not UTF-8", kWayToUtf8));
+}
+
 int survey(const CorpusOptions& options, CorpusFilters filters) {
   const ScratchFolder scratch(fs::temp_directory_path() / "dragoman-corpus-");
   Progress progress("corpus", "pairs", 0);
@@ -310,7 +344,10 @@ int survey(const CorpusOptions& options, CorpusFilters filters) {
                    : ReadText();
   std::optional<CleanFiles> clean;
   const bool measures = options.clean == "measure";
-  if (!options.clean.empty() && !measures) clean = clean_files(options, read, options.output);
+  if (!options.clean.empty() && !measures) {
+    clean = clean_files(options, read, options.output);
+    require_different_outputs(options, &*clean);
+  }
   const CorpusSurvey found =
       survey_corpus(*read.text, held_out.text.get(),
                     {.languages = {options.source_lang, options.target_lang},
@@ -321,6 +358,7 @@ int survey(const CorpusOptions& options, CorpusFilters filters) {
   std::optional<NamedText> held_out_text;
   if (has_held_out) held_out_text.emplace(NamedText{*held_out.text, held_out.names});
   read.text->require_unchanged();
+  warn_of_encoding(found, read.text->pairs());
   write_report(report_of(found, text, has_held_out ? &*held_out_text : nullptr, options.examples),
                options);
   if (!options.write_filters.empty())

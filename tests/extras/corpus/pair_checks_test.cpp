@@ -59,6 +59,7 @@ TEST(PairChecks, AFewWordsOfAnotherScriptAreNotAnotherScript) {
 
 TEST(PairChecks, ShortPairsMayHaveOtherRatios) {
   EXPECT_FALSE(has(PairFault::Length, "No.", "Auf keinen Fall."));
+  EXPECT_TRUE(has(PairFault::Length, std::string(6000, 'x'), std::string(6000, 'y')));
   EXPECT_TRUE(
       has(PairFault::Length, "This is a sentence of some length, and it says a lot.", "Ja."));
 }

@@ -131,6 +131,9 @@ TEST_F(Align, WrongUseIsRefused) {
   const std::string tsv = folder_ / "a.tsv";
   expect_refusal({}, "--src");
   expect_refusal({"--src", tsv}, "--tgt");
+  expect_refusal(sides_and({"--columns", "1", "2"}), "--columns: needs --pairs");
+  expect_refusal(sides_and({"--source-lang", "en"}), "--source-lang: needs --pairs");
+  expect_refusal({"--pairs", tsv, "--columns", "1"}, "--columns has 1 value");
   expect_refusal(sides_and({"--pairs", tsv}), "--pairs");
   expect_refusal(sides_and({"--target-tokenizer", tsv}), "--target-tokenizer");
   expect_refusal(sides_and({"-o", folder_ / "a.en"}), "--output");

@@ -194,6 +194,30 @@ TEST_F(Corpus, FlagsThatDoNotGoTogetherAreRefused) {
   expect_one_error(look({"--json", folder_ / "train.en"}), 2, "--json ... train.en");
   expect_one_error(look({"--clean", "safe", "-o", folder_.path().string()}), 2,
                    "--output ... train.en");
+  expect_one_error(look({"--measure-runs", "3"}), 2, "--measure-runs: needs --clean measure");
+  expect_one_error(look({"--columns", "1", "1"}), 2, "--columns 1 1: are one");
+}
+
+TEST_F(Corpus, NoOutputIsWrittenOverAnother) {
+  expect_one_error(look({"--html", folder_ / "o", "--json", folder_ / "o"}), 2,
+                   "--html ... o is written by --json, too");
+  for (const std::string name : {"train.en", "cut.tsv"})
+    expect_one_error(look({"--quick", "--clean", "safe", "-o", folder_ / "clean", "--json",
+                           folder_ / "clean/../clean/" + name}),
+                     2, "--json ... " + name + " is written by --clean, too");
+}
+
+TEST_F(Corpus, ATextOfAnotherEncodingIsNamedAsSuch) {
+  write_file(folder_ / "latin.en", "green\nfine\n");
+  write_file(folder_ / "latin.de", "gr\xFCn\ngut\n");
+  const ProcessResult latin = run(
+      {"corpus", "--quick", "--source", folder_ / "latin.en", "--target", folder_ / "latin.de"});
+  EXPECT_EQ(latin.exit_code, 0);
+  EXPECT_THAT(latin.errors, Names("1 of 2 pairs are not UTF-8 ... iconv"));
+  write_file(folder_ / "mac.en", "green\rfine\r");
+  expect_one_error(
+      run({"corpus", "--quick", "--source", folder_ / "mac.en", "--target", folder_ / "mac.en"}), 1,
+      "mac.en ... CR alone");
 }
 
 }  // namespace
