@@ -307,7 +307,7 @@ PlainTexts plain_texts_of(const std::string& path, const PairFileOptions& option
   const std::string stored = stored_path(path, options, folder).string();
   const std::string summary = stored + ".summary";  // written last
   PlainTexts texts{stored + ".source", stored + ".target", "", {}};
-  if (fs::exists(summary)) {
+  if (fs::exists(summary) && fs::exists(texts.source) && fs::exists(texts.target)) {
     const std::vector<std::string> lines = read_lines(summary);
     if (lines.size() == 3) {
       texts.summary = lines[0];

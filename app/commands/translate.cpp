@@ -18,6 +18,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -139,9 +140,10 @@ void take_text_from_models(TranslateFiles& files) {
                      "? Such a text goes to standard input");
   if (files.models.size() < 2) return;
   const std::string last = files.models.back();
-  if (std::filesystem::is_regular_file(last) && !is_safetensors(last))
+  std::error_code none;  // a text may be too long for a name
+  if (std::filesystem::is_regular_file(last, none) && !is_safetensors(last))
     throw UsageError("--model: ", last, " is not a model; a text is given by --input ", last);
-  if (std::filesystem::exists(last)) return;
+  if (std::filesystem::exists(last, none)) return;
   if (last.find_first_of(" \t\n") == std::string::npos) {
     if (last.find('/') != std::string::npos || last.ends_with(".safetensors")) return;
     throw UsageError("--model: ", last, " does not exist; if it is a text: --text \"", last,

@@ -294,6 +294,8 @@ TEST_F(PairFilesTest, PlainTextsAreMadeOnceForEachStateOfAFile) {
   write_file(first.target, "changed\n");
   EXPECT_EQ(texts().target, first.target);
   EXPECT_EQ(read_file(first.target), "changed\n") << "it was not made again";
+  std::filesystem::remove(first.target);
+  EXPECT_EQ(read_file(texts().target), "eins\n") << "somebody has removed it";
   EXPECT_NE(texts({"", "", {"2", "1"}}).source, first.source);
   write("a.tsv", "three\tdrei\n");
   EXPECT_EQ(read_file(texts().target), "drei\n");
