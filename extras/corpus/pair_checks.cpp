@@ -40,17 +40,43 @@ Script most_common(const std::map<Script, int>& counts) {
 struct SampledSide {
   std::vector<double> lengths;
   std::map<Script, int> scripts;
+  std::vector<std::string_view> lines;
   std::string text;
 
   void add(std::string_view line) {
     constexpr std::size_t kEnough = 200'000;  // bytes, for the language
+    lines.push_back(line);
     lengths.push_back(static_cast<double>(count_code_points(line)));
     if (const Script script = script_of(line); script != 0) ++scripts[script];
     if (text.size() < kEnough) text.append(line).append("\n");
   }
 };
 
+std::shared_ptr<const KnownWords> words_of(const std::vector<std::string_view>& lines,
+                                           const std::string& language) {
+  if (language.empty()) return nullptr;
+  const auto words = std::make_shared<KnownWords>();
+  for (const std::string_view line : lines)
+    words->add(line, other_language(line, language).empty());
+  return words;
+}
+
 }  // namespace
+
+void KnownWords::add(std::string_view line, bool is_in_usual_language) {
+  for (const WordId word : words_.add(line).ids) {
+    lines_.resize(words_.size());
+    lines_[word] += is_in_usual_language ? 1 : -1;
+  }
+}
+
+bool KnownWords::has_most(std::string_view line) const {
+  constexpr std::int32_t kSeveral = 2;
+  const std::vector<WordId> words = words_.find(line).ids;
+  const auto known =
+      std::ranges::count_if(words, [this](WordId word) { return lines_[word] >= kSeveral; });
+  return 2 * known > std::ssize(words);
+}
 
 UsualPair usual_pair(const ParallelText& text, const std::array<std::string, 2>& languages) {
   constexpr std::int64_t kSample = 4000;
@@ -66,6 +92,7 @@ UsualPair usual_pair(const ParallelText& text, const std::array<std::string, 2>&
   for (std::size_t side = 0; side < 2; ++side) {
     if (usual.languages[side].empty()) usual.languages[side] = language_of_text(sides[side].text);
     usual.scripts[side] = most_common(sides[side].scripts);
+    usual.words[side] = words_of(sides[side].lines, usual.languages[side]);
   }
   std::vector<double> ratios, deviations;
   const std::size_t count = sides[0].lengths.size();
@@ -173,10 +200,12 @@ bool has_other_script(const LineFacts& facts, Script usual) {
   return facts.letters >= kFewLetters && facts.script != 0 && usual != 0 && facts.script != usual;
 }
 
-bool has_other_language(std::string_view line, const LineFacts& facts, const std::string& usual,
-                        const CorpusFilters& filters) {
-  return !usual.empty() && facts.letters >= filters.language_letters &&
-         !other_language(line, usual).empty();
+bool has_other_language(std::string_view line, const LineFacts& facts, const UsualPair& usual,
+                        std::size_t side, const CorpusFilters& filters) {
+  const std::string& language = usual.languages[side];
+  return !language.empty() && facts.letters >= filters.language_letters &&
+         !other_language(line, language).empty() &&
+         (usual.words[side] == nullptr || !usual.words[side]->has_most(line));
 }
 
 bool has_odd_length(const LineFacts& source, const LineFacts& target, const UsualPair& usual,
@@ -206,10 +235,9 @@ FaultSet faults_in_lines(std::string_view source, std::string_view target, const
   faults.add_if(either(&LineFacts::has_mixed_word), PairFault::MixedScripts);
   faults.add_if(has_other_script(from, usual.scripts[0]), PairFault::OtherScriptSource);
   faults.add_if(has_other_script(to, usual.scripts[1]), PairFault::OtherScriptTarget);
-  faults.add_if(has_other_language(source, from, usual.languages[0], filters),
+  faults.add_if(has_other_language(source, from, usual, 0, filters),
                 PairFault::OtherLanguageSource);
-  faults.add_if(has_other_language(target, to, usual.languages[1], filters),
-                PairFault::OtherLanguageTarget);
+  faults.add_if(has_other_language(target, to, usual, 1, filters), PairFault::OtherLanguageTarget);
   faults.add_if(numbers_differ(from, to), PairFault::Numbers);
   faults.add_if(from.links != to.links, PairFault::Links);
   faults.add_if(has_odd_length(from, to, usual, filters), PairFault::Length);

@@ -2,20 +2,38 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "data/alignment/words.h"
 #include "data/parallel_text.h"
 #include "extras/corpus/line_facts.h"
 #include "extras/corpus/pair_faults.h"
 
 namespace dragoman {
 
+/// The words of a side, and whether they stand in lines of its language. CLD2 takes some short
+/// lines for those of a related language; their words tell.
+class KnownWords {
+ public:
+  void add(std::string_view line, bool is_in_usual_language);
+  /// Whether most words of the line are known from several lines of the usual language.
+  bool has_most(std::string_view line) const;
+
+ private:
+  WordNumbers words_;
+  std::vector<std::int32_t> lines_{0};  ///< [words] of the usual language, less those of others
+};
+
 /// What is usual in a text, from a sample of its pairs. The sides are source and target.
 struct UsualPair {
-  std::array<std::string, 2> languages;  ///< codes of ISO 639; "": not known
-  std::array<Script, 2> scripts{};       ///< 0: not known
-  double length_ratio = 1;               ///< target characters / source characters, the median
+  std::array<std::string, 2> languages;                      ///< codes of ISO 639; "": not known
+  std::array<Script, 2> scripts{};                           ///< 0: not known
+  std::array<std::shared_ptr<const KnownWords>, 2> words{};  ///< null: the language is not known
+  double length_ratio = 1;  ///< target characters / source characters, the median
   /// The standard deviation of length_deviation(), from the median of its absolute values.
   double length_spread = 1;
 };

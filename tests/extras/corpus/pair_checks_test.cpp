@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string_view>
 
 namespace dragoman {
@@ -40,6 +41,22 @@ TEST(PairChecks, AnAcronymIsNotShouting) {
   EXPECT_FALSE(has(PairFault::Casing, "THE HOUSE IS OLD.", "DAS HAUS IST ALT."));
   EXPECT_FALSE(has(PairFault::Casing, "The NATO said so.", "Die NATO hat es gesagt."));
   EXPECT_FALSE(has(PairFault::Casing, "NATO", "Nato"));
+}
+
+/// CLD2 takes this German line for Norwegian.
+TEST(PairChecks, WordsOfTheTextAcquitALineOfAnotherLanguage) {
+  constexpr std::string_view kLine = "Ein Mann und sein Hund in den Bergen.";
+  const std::string_view english = "A man and his dog in the mountains.";
+  EXPECT_TRUE(has(PairFault::OtherLanguageTarget, english, kLine));
+  UsualPair usual{.languages = {"en", "de"}, .scripts = {kLatinScript, kLatinScript}};
+  for (const bool is_german : {true, false}) {
+    const auto words = std::make_shared<KnownWords>();
+    for (int i = 0; i < 3; ++i)
+      words->add("in den Bergen schläft ein Mann und ein Hund", is_german);
+    usual.words[1] = words;
+    EXPECT_EQ(faults_in_lines(english, kLine, usual, {}).has(PairFault::OtherLanguageTarget),
+              !is_german);
+  }
 }
 
 TEST(PairChecks, AFewWordsOfAnotherScriptAreNotAnotherScript) {
