@@ -203,7 +203,7 @@ TEST_F(Corpus, NoOutputIsWrittenOverAnother) {
                    "--html ... o is written by --json, too");
   for (const std::string name : {"train.en", "cut.tsv"})
     expect_one_error(look({"--quick", "--clean", "safe", "-o", folder_ / "clean", "--json",
-                           folder_ / "clean/../clean/" + name}),
+                           folder_ / ("clean/../clean/" + name)}),
                      2, "--json ... " + name + " is written by --clean, too");
 }
 
