@@ -541,7 +541,7 @@ TEST_F(RunStart, AFlagThatWouldMakeAnotherRunIsRefused) {
   ask("lr", "0.004");
   begin();
   ask("lr", "0.005");
-  EXPECT_THAT(refusal(), Names("--lr ... '0.004' ... '0.005'"));
+  EXPECT_THAT(refusal(), Names("--lr ... with 0.004, not with 0.005"));
 }
 
 TEST_F(RunStart, MoreOrFewerTextsThanTheRunHadAreRefused) {
@@ -550,7 +550,7 @@ TEST_F(RunStart, MoreOrFewerTextsThanTheRunHadAreRefused) {
   request.data.train_target = {"a.de", "b.de"};
   request.asked["train-src"] = "a.en,b.en";
   request.asked["train-tgt"] = "a.de,b.de";
-  EXPECT_THAT(refusal(), Names("--train-src ... 'a.en' ... 'a.en,b.en'"));
+  EXPECT_THAT(refusal(), Names("--train-src ... with a.en, not with a.en b.en"));
 }
 
 TEST_F(RunStart, OneFileThatStandsForTwoIsRefused) {
