@@ -179,7 +179,7 @@ TEST_F(TrainCorpora, OtherWeightsAreAnotherRun) {
   std::replace(words.begin(), words.end(), std::string("2.5"), std::string("2"));
   const auto result = run(words, "", kLimit);
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.errors, Names("--corpus-weights ... '1,2.5'"));
+  EXPECT_THAT(result.errors, Names("--corpus-weights ... with 1 2.5, not with 1 2"));
 }
 
 TEST_F(TrainCorpora, OneOfSeveralValidationTextsDecidesAlsoInARunThatIsResumed) {

@@ -238,7 +238,7 @@ TEST_F(TrainInitFrom, ThePresetIsThatOfTheModelsRunIfNoneIsGiven) {
 TEST_F(TrainInitFrom, ARunThatHasBegunWithoutAModelIsNotStartedFromOne) {
   const auto result = run(command("first", {"--init-from", path("first")}), "", kLimit);
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.errors, Names("--init-from ... ''"));
+  EXPECT_THAT(result.errors, Names("--init-from ... without it"));
 }
 
 TEST_F(TrainInitFrom, AGivenTokenizerStaysThatOfTheRunAndIsNotMadeDifferent) {

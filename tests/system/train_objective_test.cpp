@@ -123,7 +123,7 @@ TEST_F(TrainAverage, AnotherAverageIsAnotherRun) {
   ASSERT_EQ(run(command("other", {"--max-updates", "10"}), "", kLimit).exit_code, 0);
   const auto result = run(command("other", {"--ema", "0.5"}), "", kLimit);
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.errors, Names("--ema ... '0'"));
+  EXPECT_THAT(result.errors, Names("--ema ... with 0, not with"));
 }
 
 }  // namespace

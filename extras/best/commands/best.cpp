@@ -347,8 +347,8 @@ Record read_record(const fs::path& folder) {
 
 Json asked_of(const BestOptions& options, const GivenText& text) {
   return {{"text", text.hash()},
-          {"source-lang", text.plain.languages.source},
-          {"target-lang", text.plain.languages.target},
+          {"source-lang", options.text.source_lang},
+          {"target-lang", options.text.target_lang},
           {"hours", options.hours}};
 }
 

@@ -201,6 +201,7 @@ TEST_F(Corpus, FlagsThatDoNotGoTogetherAreRefused) {
 TEST_F(Corpus, NoOutputIsWrittenOverAnother) {
   expect_one_error(look({"--html", folder_ / "o", "--json", folder_ / "o"}), 2,
                    "--html ... o is written by --json, too");
+  create_folders(folder_ / "clean");
   for (const std::string name : {"train.en", "cut.tsv"})
     expect_one_error(look({"--quick", "--clean", "safe", "-o", folder_ / "clean", "--json",
                            folder_ / ("clean/../clean/" + name)}),
@@ -214,7 +215,7 @@ TEST_F(Corpus, ATextOfAnotherEncodingIsNamedAsSuch) {
       {"corpus", "--quick", "--source", folder_ / "latin.en", "--target", folder_ / "latin.de"});
   EXPECT_EQ(latin.exit_code, 0);
   EXPECT_THAT(latin.errors, Names("1 of 2 pairs are not UTF-8 ... iconv"));
-  write_file(folder_ / "mac.en", "green\rfine\r");
+  write_file(folder_ / "mac.en", "green\rfine\rgood\r");
   expect_one_error(
       run({"corpus", "--quick", "--source", folder_ / "mac.en", "--target", folder_ / "mac.en"}), 1,
       "mac.en ... CR alone");
