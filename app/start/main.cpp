@@ -29,8 +29,7 @@ fs::path torch_program() {
   std::error_code none;
   const fs::path folder = fs::read_symlink("/proc/self/exe", none).parent_path();
   for (const char* place : {"", DRAGOMAN_LIBRARIES, "../lib/dragoman"})
-    if (fs::path found = folder / place / "dragoman-torch"; fs::exists(found, none))
-      return found;
+    if (fs::path found = folder / place / "dragoman-torch"; fs::exists(found, none)) return found;
   return folder / "dragoman-torch";
 }
 
