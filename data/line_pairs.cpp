@@ -49,10 +49,9 @@ class TsvPairs : public LinePairs {
       return leave_out(number, counted(std::ssize(columns), "column"));
     const std::string_view source = columns[places_[0]], target = columns[places_[1]];
     give(source, target);
-    ++pairs_;
     if (is_quoted(source) && is_quoted(target)) ++quoted_;
     constexpr std::int64_t kFew = 10;
-    if (pairs_ == kFew && quoted_ == kFew)
+    if (facts.pairs == kFew && quoted_ == kFew)
       facts.remark = "the fields stand in quotation marks, which are read as text; TSV needs none";
   }
 
@@ -95,7 +94,7 @@ class TsvPairs : public LinePairs {
   }
 
   std::array<std::size_t, 2> places_{0, 1};
-  std::int64_t pairs_ = 0, quoted_ = 0;
+  std::int64_t quoted_ = 0;  ///< pairs whose fields stand in quotation marks
 };
 
 class JsonPairs : public LinePairs {

@@ -257,12 +257,12 @@ ParallelText::ParallelText(const std::vector<std::string>& source,
   for (std::size_t i = 0; i < source.size(); ++i) {
     const TextFile& from = source_.emplace_back(source[i], reading);
     const TextFile& to = target_.emplace_back(target[i], reading);
-    for (const TextFile* file : {&from, &to})
-      if (file->lines() == 0)
-        throw Error(file->path(), ": is empty");
-      else if (has_old_line_ends(*file))
+    for (const TextFile* file : {&from, &to}) {
+      if (file->lines() == 0) throw Error(file->path(), ": is empty");
+      if (has_old_line_ends(*file))
         throw Error(file->path(), ": its lines end with CR alone, as on old Macs; convert it: ",
                     "tr '\\r' '\\n' < FILE > NEW");
+    }
     require_same_lines(from.path(), static_cast<std::size_t>(from.lines()), to.path(),
                        static_cast<std::size_t>(to.lines()));
     for (const TextFile* file : {&from, &to}) {
