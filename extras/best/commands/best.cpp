@@ -433,20 +433,26 @@ void warn_of_little_disk(const Plan& plan, const fs::path& folder) {
                           " are free, and the stages need about ", bytes_text(plan.disk)));
 }
 
+/// The record of the folder, which is made if there is none. The text and its plain copies are
+/// needed no longer than that.
+Record open_record(const BestOptions& options, const fs::path& folder) {
+  const ScratchFolder scratch(folder / "reading-");
+  const GivenText text = read_text(options, scratch.path());
+  if (fs::exists(Record::path(folder))) {
+    Record record = read_record(folder);
+    require_same(asked_of(options, text), record, folder);
+    return record;
+  }
+  Record record = begin(options, text, folder);
+  warn_of_little_disk(record.plan, folder);
+  return record;
+}
+
 /// Returns false after a stop.
 bool make_model(BestOptions options) {
   const fs::path folder = options.output;
   const FolderLock lock(folder, "this command runs here already; wait until it ends");
-  const ScratchFolder scratch(folder / "reading-");
-  const GivenText text = read_text(options, scratch.path());
-  Record record;
-  if (fs::exists(Record::path(folder))) {
-    record = read_record(folder);
-    require_same(asked_of(options, text), record, folder);
-  } else {
-    record = begin(options, text, folder);
-    warn_of_little_disk(record.plan, folder);
-  }
+  Record record = open_record(options, folder);
   options.text.source_lang = record.languages.source;
   options.text.target_lang = record.languages.target;
   log_info(join_text("planned: ", duration_text(record.plan.seconds()), " of training; ",
