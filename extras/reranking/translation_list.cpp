@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::string_view kSeparator = " ||| ";
 
-/// exp((score - the greatest) / temperature) of each translation.
-std::vector<double> weights_of(const TranslationList& translations, double temperature) {
-  const double greatest =
-      std::ranges::max_element(translations, {}, &ListedTranslation::score)->score;
+/// exp((score - the greatest) / temperature) of each translation, with the scores of both models.
+std::vector<double> weights_of(const TranslationList& translations, const RiskConfig& config) {
   std::vector<double> weights;
   for (const ListedTranslation& translation : translations)
-    weights.push_back(std::exp((translation.score - greatest) / temperature));
+    weights.push_back(translation.score + config.reverse_weight * translation.reverse);
+  const double greatest = std::ranges::max(weights);
+  for (double& weight : weights) weight = std::exp((weight - greatest) / config.temperature);
   return weights;
 }
 
@@ -49,7 +49,7 @@ std::optional<ListedTranslation> read_listed(std::string_view line) {
   return ListedTranslation{*index, std::string(text), *value};
 }
 
-std::vector<std::size_t> least_risks(std::span<const TranslationList> lines, double temperature) {
+std::vector<Likeness> likeness_of(std::span<const TranslationList> lines) {
   std::vector<std::string> hypotheses, references;
   for (const TranslationList& translations : lines)
     for (const ListedTranslation& hypothesis : translations)
@@ -59,18 +59,23 @@ std::vector<std::size_t> least_risks(std::span<const TranslationList> lines, dou
       }
   const ChrfConfig chrf;
   const LineStatistics statistics = chrf_statistics(hypotheses, {std::move(references)}, chrf);
-  std::vector<std::size_t> chosen;
+  std::vector<Likeness> likeness;
   std::size_t pair = 0;
   for (const TranslationList& translations : lines) {
-    const std::vector<double> weights = weights_of(translations, temperature);
-    std::vector<double> expected(translations.size());
-    for (double& score : expected)
-      for (const double weight : weights)
-        score += weight * chrf_of_statistics(statistics.line(pair++), chrf);
-    chosen.push_back(
-        static_cast<std::size_t>(std::ranges::max_element(expected) - expected.begin()));
+    Likeness& of_line = likeness.emplace_back(translations.size() * translations.size());
+    for (double& value : of_line) value = chrf_of_statistics(statistics.line(pair++), chrf);
   }
-  return chosen;
+  return likeness;
+}
+
+std::size_t least_risk(const TranslationList& translations, const Likeness& likeness,
+                       const RiskConfig& config) {
+  const std::vector<double> weights = weights_of(translations, config);
+  std::vector<double> expected(translations.size());
+  auto value = likeness.begin();
+  for (double& score : expected)
+    for (const double weight : weights) score += weight * *value++;
+  return static_cast<std::size_t>(std::ranges::max_element(expected) - expected.begin());
 }
 
 }  // namespace dragoman

@@ -1,6 +1,7 @@
 // Several translations of a line, and which of them to take: the one with the least Bayes risk
 // (Kumar and Byrne 2004), which is the one that is most like all of them. Here chrF says how alike
-// two translations are.
+// two translations are. A translation counts more if the model thinks it probable, and if a model
+// of the other direction finds the source in it (Yee, Dauphin and Auli 2019).
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,9 @@ struct ListedTranslation {
   std::int64_t line = 0;  ///< the number of that line
   std::string text;
   double score = 0;  ///< its log-probability, divided by a power of its length
+  /// log P(source | translation), divided by the number of the source's tokens; 0 if no model of
+  /// the other direction was asked.
+  double reverse = 0;
 };
 using TranslationList = std::vector<ListedTranslation>;  ///< of one line
 
@@ -25,10 +29,22 @@ using TranslationList = std::vector<ListedTranslation>;  ///< of one line
 /// it is not such a line.
 std::optional<ListedTranslation> read_listed(std::string_view line);
 
-/// For each line the number of the translation with the greatest expected chrF against all of them.
-/// Each counts by exp(score / temperature): at a high temperature all count alike, at a low one
-/// only the best. Of equals the first is taken. Computed on all cores. No line may be without
-/// translations.
-std::vector<std::size_t> least_risks(std::span<const TranslationList> lines, double temperature);
+/// chrF of each of n translations against each of them: [n, n], row by row.
+using Likeness = std::vector<double>;
+
+/// Computed on all cores. No line may be without translations.
+std::vector<Likeness> likeness_of(std::span<const TranslationList> lines);
+
+struct RiskConfig {
+  double reverse_weight = 0;  ///< of ListedTranslation::reverse beside the score
+  /// A translation counts by exp((score + reverse_weight * reverse) / temperature): at a high
+  /// temperature all count alike, at a low one only the best.
+  double temperature = 0.05;
+};
+
+/// The number of the translation with the greatest expected chrF against all of them; of equals the
+/// first.
+std::size_t least_risk(const TranslationList& translations, const Likeness& likeness,
+                       const RiskConfig& config);
 
 }  // namespace dragoman

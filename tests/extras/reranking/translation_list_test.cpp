@@ -47,6 +47,21 @@ TranslationList list_of(const std::vector<std::pair<std::string, double>>& texts
   return all;
 }
 
+/// The number of the translation that is taken for each line.
+std::vector<std::size_t> least_risks(const std::vector<TranslationList>& lines,
+                                     const RiskConfig& config) {
+  const std::vector<Likeness> likeness = likeness_of(lines);
+  std::vector<std::size_t> taken;
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    taken.push_back(least_risk(lines[i], likeness[i], config));
+  return taken;
+}
+
+std::vector<std::size_t> least_risks(const std::vector<TranslationList>& lines,
+                                     double temperature) {
+  return least_risks(lines, RiskConfig{.temperature = temperature});
+}
+
 TEST(LeastRisks, TheTranslationMostLikeTheOthersIsTaken) {
   const std::vector<TranslationList> lines = {list_of({{"eine Frau kocht", -1},
                                                        {"der Mann schläft", -1.1},
@@ -68,6 +83,26 @@ TEST(LeastRisks, TheFirstOfEqualsIsTaken) {
   EXPECT_EQ(least_risks(lines, 2), std::vector<std::size_t>{0});
   const std::vector<TranslationList> empty = {list_of({{"", -1}, {"", -2}})};
   EXPECT_EQ(least_risks(empty, 2), std::vector<std::size_t>{0});
+}
+
+TEST(LeastRisks, TheReverseModelsScoreCountsByItsWeight) {
+  TranslationList list = list_of({{"Haus", -1}, {"Baum", -1.5}});
+  list[0].reverse = -3;
+  list[1].reverse = -1;
+  const auto taken = [&list](double weight) {
+    return least_risks({list}, RiskConfig{.reverse_weight = weight, .temperature = 0.01}).front();
+  };
+  EXPECT_EQ(taken(0), 0u);
+  EXPECT_EQ(taken(0.2), 0u) << "-1.6 and -1.7";
+  EXPECT_EQ(taken(0.3), 1u) << "-1.9 and -1.8";
+}
+
+TEST(LikenessOf, EachTranslationIsComparedWithAll) {
+  const std::vector<Likeness> likeness =
+      likeness_of(std::vector{list_of({{"ja", -1}}), list_of({{"ja", -1}, {"nein", -2}})});
+  ASSERT_EQ(likeness.size(), 2u);
+  EXPECT_EQ(likeness[0], Likeness{100});
+  EXPECT_EQ(likeness[1], (Likeness{100, 0, 0, 100}));
 }
 
 TEST(LeastRisks, VeryImprobableTranslationsDoNoHarm) {

@@ -2,12 +2,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "tests/names.h"
 #include "tests/system/process.h"
+#include "tests/system/run_folder_fixture.h"
 
 namespace dragoman {
 namespace {
@@ -64,6 +68,71 @@ TEST(Rerank, OtherLinesAreNamed) {
   EXPECT_EQ(gap.exit_code, 1);
   EXPECT_THAT(gap.errors, HasSubstr("standard input:2"));
   EXPECT_EQ(run({"rerank", "--temperature", "0"}, kList).exit_code, 2);
+}
+
+/// The list, the lines that were translated, and a model that is taken for one of the other
+/// direction.
+class RerankByReverseModel : public RunFolderTest {
+ protected:
+  RerankByReverseModel() {
+    write_file(run_ / "list", kList);
+    write_file(run_ / "source", "the cat sat\nmat 7\n");
+  }
+  std::vector<std::string> words(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> all = {
+        "rerank", "-i", run_ / "list", "--reverse-model", run_.path(), "--temperature", "0.001"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  /// log P(source | translation) of a token, as `dragoman score` says it.
+  double score(const std::string& translation) const {
+    write_file(run_ / "hypothesis", translation + "\n");
+    write_file(run_ / "reference", "the cat sat\n");
+    return std::stod(run({"score", "-m", run_.path(), "--device", "cpu", "--normalize", "--src",
+                          run_ / "hypothesis", "--tgt", run_ / "reference"})
+                         .output);
+  }
+};
+
+TEST_F(RerankByReverseModel, TheTranslationIsTakenInWhichItFindsTheSource) {
+  const std::vector<std::string> translations = {"eine Frau kocht", "der Mann schläft",
+                                                 "der Mann schlief"};
+  const auto likeliest = std::ranges::max_element(
+      translations, {}, [&](const std::string& text) { return score(text); });
+  const ProcessResult heavy =
+      run(words({"--source", run_ / "source", "--reverse-weight", "1000000"}));
+  EXPECT_EQ(heavy.exit_code, 0) << heavy.errors;
+  EXPECT_EQ(heavy.output, *likeliest + "\nallein\n");
+  const ProcessResult none = run(words({"--source", run_ / "source", "--reverse-weight", "0"}));
+  EXPECT_EQ(none.output, "eine Frau kocht\nallein\n") << none.errors;
+}
+
+TEST_F(RerankByReverseModel, TheLinesMustBeThoseOfTheList) {
+  EXPECT_THAT(run(words()).errors, HasSubstr("--source FILE"));
+  EXPECT_EQ(run({"rerank", "-i", run_ / "list", "--source", run_ / "source"}).exit_code, 2);
+  write_file(run_ / "source", "the cat sat\n");
+  const ProcessResult few = run(words({"--source", run_ / "source", "-o", run_ / "out"}));
+  EXPECT_EQ(few.exit_code, 1);
+  EXPECT_THAT(few.errors, HasSubstr("has 1 line, but the list has translations of line 1"));
+  write_file(run_ / "source", "the cat sat\nmat 7\nmat\n");
+  const ProcessResult many = run(words({"--source", run_ / "source", "-o", run_ / "out"}));
+  EXPECT_EQ(many.exit_code, 1);
+  EXPECT_THAT(many.errors, HasSubstr("has 3 lines, but the list has translations of 2"));
+  EXPECT_FALSE(std::filesystem::exists(run_ / "out"));
+}
+
+TEST_F(RerankByReverseModel, TuningPrintsTheScoresOfEachWeight) {
+  write_file(run_ / "reference", "der Mann schläft tief\nganz allein\n");
+  const ProcessResult result =
+      run(words({"--source", run_ / "source", "--tune", run_ / "reference"}));
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.output, HasSubstr("reverse weight  temperature    BLEU   chrF2"));
+  EXPECT_EQ(std::ranges::count(result.output, '\n'), 1 + 8 * 6);
+  EXPECT_THAT(result.errors, HasSubstr("the best BLEU has --reverse-weight "));
+  const ProcessResult alone = run({"rerank", "--tune", run_ / "reference"}, kList);
+  EXPECT_EQ(std::ranges::count(alone.output, '\n'), 1 + 6) << alone.errors;
+  const ProcessResult other = run({"rerank", "--tune", run_ / "hypothesis"}, kList);
+  EXPECT_EQ(other.exit_code, 1);
 }
 
 TEST(Rerank, AnEmptyListGivesNoLine) {
