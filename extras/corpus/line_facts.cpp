@@ -202,14 +202,21 @@ bool has_mixed_word(std::u32string_view text) {
   return is_mixed();
 }
 
-/// Whether the question mark stands for a letter: within a word that is not a link.
+/// Whether the question mark stands for a letter: at the beginning of a word or within it, and the
+/// word is no link. In "who?Me" a space is missing.
 bool replaces_letter(std::u32string_view text, std::size_t place) {
-  if (text[place] != U'?' || place == 0 || place + 1 >= text.size()) return false;
-  if (category_of(text[place - 1]) != "Ll" || category_of(text[place + 1]) != "Ll") return false;
+  if (text[place] != U'?' || place + 1 >= text.size()) return false;
   const auto is_space_at = [&](std::size_t i) { return is_space(text[i]); };
+  const std::string_view after = category_of(text[place + 1]);
+  const std::string_view before =
+      place == 0 || is_space_at(place - 1) ? " " : category_of(text[place - 1]);
+  if (before == " " ? after != "Ll" : before[0] != 'L' || after[0] != 'L') return false;
+  if (before == "Ll" && after == "Lu") return false;
   std::size_t begin = place, end = place;
   while (begin > 0 && !is_space_at(begin - 1)) --begin;
   while (end < text.size() && !is_space_at(end)) ++end;
+  constexpr std::u32string_view kEnds = U".,;:!";
+  while (kEnds.find(text[end - 1]) != kEnds.npos) --end;
   return text.substr(begin, end - begin).find_first_of(U"/=&@.") == text.npos;
 }
 

@@ -23,11 +23,13 @@ TEST(LineFacts, Utf8ReadAsLatin1OrWindows1252IsMojibake) {
     EXPECT_FALSE(facts_of_line(line).has_mojibake) << line;
 }
 
-TEST(LineFacts, ALostCharacterIsTheReplacementSignOrAQuestionMarkWithinAWord) {
-  for (const std::string_view line : {"gr\uFFFDn", "gr?n ist es", "the Commission?s proposal"})
-    EXPECT_TRUE(facts_of_line(line).has_lost_character) << line;
+TEST(LineFacts, ALostCharacterIsTheReplacementSignOrAQuestionMarkInAWord) {
   for (const std::string_view line :
-       {"Really? Yes.", "What?", "see a.org/x?id=3 there", "who?Me", "¿qué?"})
+       {"gr\uFFFDn", "gr?n ist es", "the Commission?s proposal", "die T?r.", "das ist gr?n.",
+        "?ber uns", "M?LLER", "es ist ?blich,"})
+    EXPECT_TRUE(facts_of_line(line).has_lost_character) << line;
+  for (const std::string_view line : {"Really? Yes.", "What?", "see a.org/x?id=3 there",
+                                      "a.php?id.", "who?Me", "¿qué?", "?Que?", "so ?", "?"})
     EXPECT_FALSE(facts_of_line(line).has_lost_character) << line;
 }
 
