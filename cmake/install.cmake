@@ -12,7 +12,8 @@ function(dragoman_install PROGRAM)
   # The program prints its pages and scripts from its own lists of flags.
   set(PRINTED ${CMAKE_BINARY_DIR}/printed/${PROGRAM})
   install(CODE "execute_process(COMMAND_ERROR_IS_FATAL ANY
-    COMMAND \"${CMAKE_COMMAND}\" -D PROGRAM=$<TARGET_FILE:${PROGRAM}> -D FOLDER=${PRINTED} -P \"${CMAKE_SOURCE_DIR}/cmake/printed.cmake\")"
+    COMMAND \"${CMAKE_COMMAND}\" -D PROGRAM=$<TARGET_FILE:${PROGRAM}> -D EMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR} -D FOLDER=${PRINTED}
+      -P \"${CMAKE_SOURCE_DIR}/cmake/printed.cmake\")"
     COMPONENT ${PROGRAM})
   install(DIRECTORY ${PRINTED}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT ${PROGRAM})
   install(FILES ${PRINTED}/bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${PROGRAM}

@@ -1,11 +1,11 @@
 # cmake -D PROGRAM=program -D FOLDER=folder -P printed.cmake: what a program prints about itself, in FOLDER: man1/*.1.gz and
-# the scripts bash, zsh and fish.
+# the scripts bash, zsh and fish. -D EMULATOR=qemu-aarch64 runs a program for another processor.
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER}/man1)
 get_filename_component(NAME ${PROGRAM} NAME)
 
 function(print FILE)
-  execute_process(COMMAND ${PROGRAM} ${ARGN} OUTPUT_FILE ${FOLDER}/${FILE} COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${EMULATOR} ${PROGRAM} ${ARGN} OUTPUT_FILE ${FOLDER}/${FILE} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
 foreach(SHELL bash zsh fish)

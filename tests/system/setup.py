@@ -53,8 +53,9 @@ def main():
     assert wanted <= set(packages), packages
     assert len(packages) == len(set(packages)), packages
     assert not machine.called_apt_get()
-    more = set(machine.setup("--release", "--shells", "--fuzz", "--bench")) - set(packages)
-    assert more == {"dpkg-dev", "file", "lintian", "fish", "man-db", "zsh", "clang-16", "libclang-rt-16-dev", "libomp-16-dev", "wrk"}, more
+    more = set(machine.setup("--release", "--shells", "--fuzz", "--bench", "--aarch64")) - set(packages)
+    assert more == {"dpkg-dev", "file", "lintian", "fish", "man-db", "zsh", "clang-16", "libclang-rt-16-dev", "libomp-16-dev", "wrk", "g++-aarch64-linux-gnu", "qemu-user",
+                    "googletest"}, more
 
     machine.has("ninja", "exit 0")
     assert set(packages) - set(machine.setup()) == {"ninja-build"}
