@@ -1,6 +1,7 @@
 // dragoman, as people call it. It does by itself what needs no LibTorch, and so starts in
 // milliseconds. For the rest (train, score, a GPU) the process becomes dragoman-torch, whose start
 // takes half a second.
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,10 +25,19 @@ namespace fs = std::filesystem;
 
 char** arguments = nullptr;  ///< of main()
 
+/// Never a relative path, which would name a file of the user's folder.
+fs::path own_folder() {
+  std::error_code none;
+  fs::path itself = fs::read_symlink("/proc/self/exe", none);
+  if (none)  // a chroot without /proc; the kernel also says by which path it started the program
+    itself = "/" / fs::canonical(reinterpret_cast<const char*>(getauxval(AT_EXECFN)), none);
+  return itself.parent_path();
+}
+
 /// Beside this program, or where cmake --install or an image has it.
 fs::path torch_program() {
   std::error_code none;
-  const fs::path folder = fs::read_symlink("/proc/self/exe", none).parent_path();
+  const fs::path folder = own_folder();
   for (const char* place : {"", DRAGOMAN_LIBRARIES, "../lib/dragoman"})
     if (fs::path found = folder / place / "dragoman-torch"; fs::exists(found, none)) return found;
   return folder / "dragoman-torch";
@@ -37,7 +47,8 @@ fs::path torch_program() {
   const fs::path program = torch_program();
   execv(program.c_str(), arguments);
   std::cerr << "dragoman: error: " << program.string() << ": cannot start: " << std::strerror(errno)
-            << "; it is a part of dragoman, and has what needs LibTorch\n";
+            << "; dragoman needs it for train, score, a GPU and --help: install dragoman again, or "
+               "copy both files\n";
   _exit(1);
 }
 

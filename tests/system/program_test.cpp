@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/files.h"
 #include "tests/system/process.h"
 
 #include "tests/names.h"
@@ -117,6 +118,28 @@ TEST(Program, LibTorchIsLoadedOnlyForWhatNeedsIt) {
     const ProcessResult result = itself.wait();
     EXPECT_NE(result.exit_code, 0);
     EXPECT_EQ(result.errors, torch.wait().errors);
+  }
+}
+
+/// In a mount namespace of its own, in which /proc is empty.
+CommandWords without_proc(const std::filesystem::path& folder, const std::string& command) {
+  return {{"unshare", "--map-root-user", "--mount", "sh", "-c",
+           "mount -t tmpfs tmpfs /proc && cd \"$0\" && " + command, folder, kProgram}};
+}
+
+TEST(Program, WithoutProcThePartForLibTorchIsNotTakenFromTheWorkingFolder) {
+  const TemporaryFolder folder;
+  if (Process probe(without_proc(folder.path(), "true")); probe.wait().exit_code != 0)
+    GTEST_SKIP() << "unshare may not make a mount namespace here";
+  write_file(folder.path() / "dragoman-torch", "#!/bin/sh\necho a stranger\n");
+  std::filesystem::permissions(folder.path() / "dragoman-torch", std::filesystem::perms::owner_all);
+  std::filesystem::create_symlink(kProgram, folder.path() / "link");
+  for (const char* name : {"\"$1\"", "./link"}) {
+    SCOPED_TRACE(name);
+    Process helped(without_proc(folder.path(), std::string("exec ") + name + " --help"));
+    const ProcessResult result = helped.wait();
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_THAT(result.output, StartsWith("dragoman: "));
   }
 }
 
