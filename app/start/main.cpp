@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -60,6 +61,20 @@ bool is_known(const std::string& name) {
   return std::ranges::count(commands(), name, &Command::name) > 0;
 }
 
+/// Whether the configuration file is a pipe: then only one program can read it.
+bool config_is_pipe(int argc, char** argv) {
+  constexpr std::string_view kFlag = "--config", kWithValue = "--config=";
+  std::error_code none;
+  for (int i = 2; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const bool has_value = word.starts_with(kWithValue);
+    if (!has_value && (word != kFlag || i + 1 == argc)) continue;
+    const fs::path file = has_value ? word.substr(kWithValue.size()) : argv[i + 1];
+    if (fs::exists(file, none) && !fs::is_regular_file(file, none)) return true;
+  }
+  return false;
+}
+
 /// Only LibTorch sees GPUs; if there may be one, it says what it makes of --device auto.
 void leave_to_torch(const Command& command) {
   const auto value = [&command](const char* flag) {
@@ -86,6 +101,7 @@ constexpr Program kProgram = {.name = "dragoman",
 
 int main(int argc, char** argv) {
   dragoman::arguments = argv;
-  if (argc < 2 || !dragoman::is_known(argv[1])) dragoman::become_torch_program();
+  if (argc < 2 || !dragoman::is_known(argv[1]) || dragoman::config_is_pipe(argc, argv))
+    dragoman::become_torch_program();
   return dragoman::run_program(dragoman::kProgram, argc, argv);
 }

@@ -143,6 +143,15 @@ TEST(Program, WithoutProcThePartForLibTorchIsNotTakenFromTheWorkingFolder) {
   }
 }
 
+TEST(Program, AConfigurationFileMayBeAPipe) {
+  const std::string piped =
+      R"(printf 'model = "m"\nsrc = "of the pipe"\ntgt = "b"\n' | "$0" score )";
+  for (const char* flag : {"--config /dev/stdin", "--config=/dev/stdin"}) {
+    Process scored(CommandWords{{"sh", "-c", piped + flag, kProgram}});
+    EXPECT_THAT(scored.wait().errors, HasSubstr("of the pipe"));
+  }
+}
+
 TEST(Program, AProgramWithoutItsPartForLibTorchSaysWhatIsMissing) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "alone";
   std::filesystem::create_directories(folder);
