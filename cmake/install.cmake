@@ -34,8 +34,8 @@ if(TARGET dragoman)
   file(RELATIVE_PATH FROM_PROGRAM /${CMAKE_INSTALL_BINDIR} /${PRIVATE_LIBRARIES})
   target_compile_definitions(dragoman PRIVATE DRAGOMAN_LIBRARIES="${FROM_PROGRAM}")
   set_target_properties(dragoman-torch PROPERTIES INSTALL_RPATH $ORIGIN)
-  if(DRAGOMAN_DEB)
-    set_target_properties(dragoman-torch PROPERTIES INSTALL_RPATH ${CMAKE_INSTALL_FULL_LIBDIR}/dragoman)
+  if(DRAGOMAN_DEB)  # with a path for a chroot without /proc, in which the loader knows no $ORIGIN
+    set_target_properties(dragoman-torch PROPERTIES INSTALL_RPATH "$ORIGIN;${CMAKE_INSTALL_FULL_LIBDIR}/dragoman")
   endif()
   dragoman_install(dragoman)
   install(TARGETS dragoman-torch RUNTIME_DEPENDENCY_SET libraries_of_dragoman

@@ -40,7 +40,9 @@ fs::path torch_program() {
   std::error_code none;
   const fs::path folder = own_folder();
   for (const char* place : {"", DRAGOMAN_LIBRARIES, "../lib/dragoman"})
-    if (fs::path found = folder / place / "dragoman-torch"; fs::exists(found, none)) return found;
+    if (fs::path found = (folder / place / "dragoman-torch").lexically_normal();
+        fs::exists(found, none))
+      return found;
   return folder / "dragoman-torch";
 }
 
