@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -180,6 +181,23 @@ std::string places_text(const std::vector<FaultExample>& examples, bool names_fi
   return joined(places, names_files ? ", " : " · ");
 }
 
+/// A line for each of the first stretches.
+std::string stretches_text(const std::vector<StretchReport>& stretches) {
+  if (stretches.empty()) return "";
+  std::string text = join_text(
+      "\n", counted(std::ssize(stretches), "shifted stretch", "shifted stretches"), ":\n");
+  constexpr std::int64_t kShown = 5;
+  for (const StretchReport& stretch : stretches | std::views::take(kShown))
+    text +=
+        join_text("  ", stretch.file, ", lines ", with_separators(stretch.first_line), " to ",
+                  with_separators(stretch.last_line), ": the target of line i stands in line i ",
+                  stretch.shift > 0 ? "+ " : "- ", std::abs(stretch.shift), "\n");
+  if (std::ssize(stretches) > kShown)
+    text += join_text("  and ", with_separators(std::ssize(stretches) - kShown),
+                      " more, which --json and --html list\n");
+  return text;
+}
+
 }  // namespace
 
 std::string text_of(const SurveyReport& report) {
@@ -204,12 +222,7 @@ std::string text_of(const SurveyReport& report) {
     text += join_text(margin, shortened(example.source), "\n", margin, shortened(example.target),
                       example.detail.empty() ? "" : "  [" + example.detail + "]", "\n");
   }
-  for (const StretchReport& stretch : report.stretches)
-    text += join_text("\nshifted: ", stretch.file, ", lines ", with_separators(stretch.first_line),
-                      " to ", with_separators(stretch.last_line),
-                      ": the target of line i stands in line i ", stretch.shift > 0 ? "+ " : "- ",
-                      std::abs(stretch.shift), "\n");
-  return text;
+  return text + stretches_text(report.stretches);
 }
 
 std::string json_of(const SurveyReport& report) {
