@@ -72,12 +72,12 @@ std::vector<std::string> check_files(const EvaluateFiles& files) {
   if (!files.columns.empty()) throw UsageError("--columns: needs --test");
   if (!files.source_language.empty()) throw UsageError("--source-language: needs --test");
   if (files.references.empty()) throw UsageError("--ref: name a file of references");
-  std::vector<InputFlag> flags{{"--src", files.source}};
+  std::vector<FileFlag> flags{{"--src", files.source}};
   for (const std::string& hypotheses : files.hypotheses) flags.push_back({"--hyp", hypotheses});
   for (const std::string& reference : files.references) flags.push_back({"--ref", reference});
   check_standard_input(flags);
   std::vector<std::string> inputs;
-  for (const InputFlag& input : flags) inputs.push_back(input.file);
+  for (const FileFlag& input : flags) inputs.push_back(input.file);
   return inputs;
 }
 

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "base/bytes.h"
 #include "base/compressed_text.h"
@@ -31,10 +32,22 @@ std::string beginning_of(const std::string& path, std::size_t count) {
   return text;
 }
 
+/// Whether both are names of one existing file, also through links.
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code none;
+  return fs::equivalent(a, b, none);
+}
+
+/// The one path of a file that need not exist.
+fs::path canonical_path(const std::string& path) {
+  std::error_code none;
+  return fs::weakly_canonical(fs::absolute(resolved_links(path)), none);
+}
+
 /// "the model of the training run en-de", or nothing if no run has such a file.
 std::string role_in_run(const std::string& path) {
   std::error_code none;
-  const fs::path file = fs::weakly_canonical(fs::absolute(path), none), folder = file.parent_path();
+  const fs::path file = canonical_path(path), folder = file.parent_path();
   const RunFolder beside{folder}, run{folder.parent_path()};
   const std::string of_run = " of the training run " + folder.string();
   const bool has_checkpoints = fs::is_directory(beside.checkpoints(), none);
@@ -67,11 +80,6 @@ bool is_stream(const std::string& path) {
 bool is_safetensors(const std::string& path) {
   const std::string begin = beginning_of(path, 9);
   return begin[7] == '\0' && begin[8] == '{';
-}
-
-bool same_file(const std::string& a, const std::string& b) {
-  std::error_code none;
-  return fs::equivalent(a, b, none);
 }
 
 void check_output(std::string_view flag, const std::string& path,
@@ -116,6 +124,17 @@ void check_model_output(std::string_view flag, const std::string& path,
         " exists and is not a model, and a model replaces no other file; name another");
 }
 
+void require_different_outputs(const std::vector<FileFlag>& outputs) {
+  std::map<fs::path, std::string> written;  // the flag that names it
+  for (const auto& [flag, file] : outputs) {
+    if (file.empty() || is_stream(file)) continue;
+    const auto [other, is_new] = written.emplace(canonical_path(file), flag);
+    if (!is_new)
+      throw UsageError(flag, ": ", file, " is written by ", other->second,
+                       ", too; name another file");
+  }
+}
+
 Descriptor::Descriptor(const std::string& path, int standard, int flags)
     : own_(path != "-"), number_(own_ ? open(path.c_str(), flags | O_CLOEXEC, 0644) : standard) {
   if (number_ < 0) throw Error(path, ": cannot open: ", std::strerror(errno));
@@ -125,7 +144,7 @@ Descriptor::~Descriptor() {
   if (own_) close(number_);
 }
 
-void check_standard_input(const std::vector<InputFlag>& inputs) {
+void check_standard_input(const std::vector<FileFlag>& inputs) {
   int readers = 0;
   std::string flags;
   for (const auto& [flag, file] : inputs) {

@@ -16,14 +16,14 @@
 
 namespace dragoman {
 
-/// A flag and the name of the file that it reads.
-struct InputFlag {
+/// A flag and the name of the file that it reads or writes.
+struct FileFlag {
   std::string flag;
   std::string file;
 };
 
 /// Throws UsageError if several files are "-", as standard input can be read only once.
-void check_standard_input(const std::vector<InputFlag>& inputs);
+void check_standard_input(const std::vector<FileFlag>& inputs);
 
 /// Throws Error that names the input if it has no lines.
 void require_lines(const std::string& path, std::size_t lines);
@@ -33,9 +33,6 @@ bool is_stream(const std::string& path);
 
 /// Whether the file begins like a safetensors file, as no text can.
 bool is_safetensors(const std::string& path);
-
-/// Whether both are names of one existing file, also through links.
-bool same_file(const std::string& a, const std::string& b);
 
 /// Throws UsageError that names the flag if `path` is "-", a folder, one of the files that are
 /// read, or the model, a checkpoint, the log or the settings of a training run. Throws Error if its
@@ -51,6 +48,10 @@ void check_text_output(std::string_view flag, const std::string& path,
 /// The same check for a model file, which replaces only a safetensors file.
 void check_model_output(std::string_view flag, const std::string& path,
                         const std::vector<std::string>& inputs);
+
+/// Throws UsageError that names two flags if both write one file, also through links. Streams and
+/// empty names are left alone. The files have passed check_output().
+void require_different_outputs(const std::vector<FileFlag>& outputs);
 
 /// An open file descriptor, which is closed at the end unless it is a standard one.
 class Descriptor {

@@ -114,8 +114,7 @@ void AlignConfig::check() const {
   const std::vector<std::string> inputs = {source, target, pairs};
   if (!is_stream(output)) check_text_output("--output", output, inputs);
   if (!lexicon.empty()) check_text_output("--lexicon", lexicon, inputs);
-  if (!lexicon.empty() && (lexicon == output || same_file(lexicon, output)))
-    throw UsageError("--lexicon: is the file of --output, too");
+  require_different_outputs({{"--output", output}, {"--lexicon", lexicon}});
 }
 
 /// One side of the text as numbers: of words, or of pieces.

@@ -3,7 +3,7 @@
 #include <array>
 #include <filesystem>
 #include <iostream>
-#include <map>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -152,6 +152,13 @@ std::vector<std::string> inputs_of(const CorpusOptions& options) {
   return inputs;
 }
 
+/// The files that are named. Those of the clean text follow from the text.
+std::vector<FileFlag> outputs_of(const CorpusOptions& options) {
+  return {{"--json", options.json},
+          {"--html", options.html},
+          {"--write-filters", options.write_filters}};
+}
+
 /// A text that is read, and the files that hold it.
 struct ReadText {
   std::vector<std::string> names;  ///< as the user gave them, one for two sides
@@ -212,7 +219,7 @@ CorpusFilters filters_of(const std::string& clean) {
 }
 
 /// The paths of the clean text in a folder. Throws UsageError if two of them are the same, or one
-/// is an input.
+/// is an input or another output.
 CleanFiles clean_files(const CorpusOptions& options, const ReadText& read, const fs::path& folder) {
   create_folders(folder);
   CleanFiles files{.sides = {}, .cuts = (folder / "cut.tsv").string()};
@@ -221,12 +228,16 @@ CleanFiles clean_files(const CorpusOptions& options, const ReadText& read, const
     files.sides.push_back({(folder / source).string(), (folder / target).string()});
     paths.insert(paths.end(), files.sides.back().begin(), files.sides.back().end());
   }
+  std::vector<FileFlag> outputs;
   for (const std::string& path : paths) {
     if (std::ranges::count(paths, path) > 1)
       throw UsageError("--output: two files would be ", path,
                        "; clean texts with files of the same name one by one");
     check_text_output("--output", path, inputs_of(options));
+    outputs.push_back({"--clean", path});
   }
+  std::ranges::copy(outputs_of(options), std::back_inserter(outputs));
+  require_different_outputs(outputs);
   return files;
 }
 
@@ -282,33 +293,14 @@ bool measure(const CorpusOptions& options, const CorpusSurvey& found, const Read
   return !table.empty();
 }
 
-/// Each file is written once: throws UsageError if two flags name one file, or a flag a file of the
-/// clean text.
-void require_different_outputs(const CorpusOptions& options, const CleanFiles* clean) {
-  std::map<fs::path, std::string> written;  // the flag that names it
-  const auto add = [&](const std::string& file, const std::string& flag) {
-    if (file.empty() || file == "-") return;
-    const auto [other, is_new] = written.emplace(fs::weakly_canonical(file), flag);
-    if (!is_new) throw UsageError(flag, ": ", file, " is written by ", other->second, ", too");
-  };
-  if (clean != nullptr) {
-    for (const auto& sides : clean->sides)
-      for (const std::string& file : sides) add(file, "--clean");
-    add(clean->cuts, "--clean");
-  }
-  add(options.json, "--json");
-  add(options.html, "--html");
-  add(options.write_filters, "--write-filters");
-}
-
 void check_outputs(const CorpusOptions& options) {
-  require_different_outputs(options, nullptr);
   const std::vector<std::string> inputs = inputs_of(options);
   if (!options.json.empty() && options.json != "-")
     check_text_output("--json", options.json, inputs);
   if (!options.html.empty()) check_page_output("--html", options.html, inputs);
   if (!options.write_filters.empty())
     check_text_output("--write-filters", options.write_filters, inputs);
+  require_different_outputs(outputs_of(options));
 }
 
 void write_report(const SurveyReport& report, const CorpusOptions& options) {
@@ -344,10 +336,7 @@ int survey(const CorpusOptions& options, CorpusFilters filters) {
                    : ReadText();
   std::optional<CleanFiles> clean;
   const bool measures = options.clean == "measure";
-  if (!options.clean.empty() && !measures) {
-    clean = clean_files(options, read, options.output);
-    require_different_outputs(options, &*clean);
-  }
+  if (!options.clean.empty() && !measures) clean = clean_files(options, read, options.output);
   const CorpusSurvey found =
       survey_corpus(*read.text, held_out.text.get(),
                     {.languages = {options.source_lang, options.target_lang},

@@ -47,8 +47,6 @@ class OutputFile : public OutputFolder {
 TEST_F(OutputFile, AFileThatIsReadCannotBeTheOutput) {
   const std::string input = file("in", "a\n");
   fs::create_symlink(input, path("link"));
-  EXPECT_TRUE(same_file(input, path("link")));
-  EXPECT_FALSE(same_file(input, path("none")));
   for (const std::string& output : {input, path("link")})
     EXPECT_THAT(refusal([&] {
                   check_output("--output", output, {path("none"), input});
@@ -125,6 +123,31 @@ TEST_F(OutputFile, AModelReplacesOnlyModels) {
   EXPECT_EQ(said("empty"), "accepted");
   EXPECT_EQ(said("new"), "accepted");
   EXPECT_THAT(said("text"), Names("text ... not a model"));
+}
+
+TEST_F(OutputFile, TwoFlagsThatWriteOneFileAreNamed) {
+  file("there", "");
+  fs::create_symlink(path("new"), path("link"));  // to a file that is not there
+  const std::string there = path("there"), fresh = path("new");
+  for (const auto& [one, other] :
+       {std::pair(there, there), std::pair(fresh, fresh), std::pair(there, path("run/../there")),
+        std::pair(fresh, path("run/../new")), std::pair(fresh, path("link")),
+        std::pair(fs::absolute("here").string(), std::string("here"))})
+    EXPECT_THAT(refusal([&] {
+                  require_different_outputs({{"--json", one}, {"--text", ""}, {"--html", other}});
+                }),
+                Names("--html ... " + other + " ... --json"));
+}
+
+TEST_F(OutputFile, SeveralFlagsMayWriteToAStreamAndNoneNeedNameAFile) {
+  require_different_outputs({{"--json", "/dev/null"},
+                             {"--html", "/dev/null"},
+                             {"--output", "-"},
+                             {"--lexicon", "-"},
+                             {"--text", ""},
+                             {"--page", ""},
+                             {"--list", path("a")},
+                             {"--log", path("b")}});
 }
 
 class PartFileTest : public OutputFolder {
