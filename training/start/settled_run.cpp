@@ -256,7 +256,11 @@ SettledRun settle(const RunSettings& asked, const StartFacts& known) {
   SettledRun run{.settings = asked};
   RunSettings& settings = run.settings;
   if (known.remembered) recall(settings, *known.remembered);
-  if (known.begun) require_same_schedule(settings);
+  if (known.begun) {
+    require_same_schedule(settings);
+    // Before check(), whose message may name a flag that the run was begun with.
+    changed_fields(fields_of(settings.data), known.begun->start.values);
+  }
   if (settings.data.noise == Noise::Usual)
     for (const auto& [name, value] : noise_settings())
       settings.choose(name, value, "--noise usual");

@@ -395,6 +395,15 @@ TEST_F(RunStart, ARunFromAModelMayBeShorterThanTheUsualWarmUp) {
   EXPECT_LT(settled().settings.train.warmup_updates, 30);
 }
 
+TEST_F(RunStart, ANewFlagIsRefusedByItsOwnNameIfItDoesNotGoWithOneOfTheBegunRun) {
+  ask("mix", "patience: 1,1");
+  begin();
+  request.asked.clear();
+  request.data.mix.clear();
+  ask("corpus-weights", "2");
+  EXPECT_THAT(refusal(), AllOf(Names("--corpus-weights ... 2 ... -o"), Not(HasSubstr("--mix"))));
+}
+
 TEST_F(RunStart, AResumedRunHasItsOwnSettingsIfNothingElseIsAsked) {
   ask("lr", "0.004");
   known.corpus = corpus();
