@@ -176,8 +176,9 @@ void doubt_times(const TrainConfig& config, const RunPace& pace, Doubts& doubts)
   const double validation =
       pace.seconds_per_update > 0 ? pace.seconds_per_validation / pace.seconds_per_update : 0;
   const double validations = RunLength{updates, validation}.validations();
-  // A value up to 1.5 times the choice that would be made here is near enough.
+  // A value within a factor of 1.5 of the choice that would be made here is near enough.
   const bool is_late = every > 1.5 * updates / validations;
+  const bool is_early = 1.5 * every < updates / validations;
   if (updates > 0 && updates < 2) {
     doubts.push_back(
         "the run ends after about one update, so it learns nothing; give more by "
@@ -188,11 +189,11 @@ void doubt_times(const TrainConfig& config, const RunPace& pace, Doubts& doubts)
     doubts.push_back(
         "there is no validation text, so the last model is taken for the best and "
         "nothing ends the run early; give --valid-src and --valid-tgt");
-  else if (first > kHour)
+  else if (first > kHour && is_late)
     doubts.push_back(join_text("the first validation comes after ", duration_text(first),
                                "; --valid-every ", rounded(kHour / 4 / pace.seconds_per_update),
                                " would bring it in a quarter of an hour"));
-  else if (updates > 0 && every < validation && validations * every < updates)
+  else if (every < validation && is_early)
     doubts.push_back(
         join_text("a validation takes about ", duration_text(pace.seconds_per_validation),
                   ", longer than the updates between two of them; --valid-every ",

@@ -229,6 +229,19 @@ TEST(DoubtfulChoices, TheTimeOfAValidationCounts) {
   EXPECT_THAT(choice.doubts(), Contains(Names("validation ... 0:02 ... --valid-every 130 ... 6")));
 }
 
+TEST(DoubtfulChoices, ValidationsThatWereChosenForTheRunAreNotWarnedAbout) {
+  for (const std::int64_t updates : {202, 1003, 9'000, 2'000'000})
+    for (const double cost : {0.1, 30.0, 150.0, 2000.0}) {  // of a validation, in updates
+      Choice choice;
+      choice.train.max_updates = updates;
+      choice.train.valid_every =
+          std::stoll(length_settings({static_cast<double>(updates), cost}).at("valid-every"));
+      choice.pace.seconds_per_validation = cost * choice.pace.seconds_per_update;
+      EXPECT_THAT(choice.doubts(), Not(Contains(HasSubstr("--valid-every"))))
+          << updates << " updates, " << cost;
+    }
+}
+
 TEST(DoubtfulChoices, AWarmUpLongerThanTheRunIsWarnedAbout) {
   Choice choice;
   choice.train.warmup_updates = 9000;
