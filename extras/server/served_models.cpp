@@ -1,11 +1,11 @@
 #include "extras/server/served_models.h"
 
-#include <algorithm>
 #include <set>
 #include <utility>
 
 #include "base/error.h"
 #include "extras/server/http.h"
+#include "inference/model_settings.h"
 
 namespace dragoman {
 
@@ -37,7 +37,7 @@ std::shared_ptr<const PreparedRequest> ServedModel::prepare(
                              .reports_attention = wanted.reports_attention,
                              .words_of_best_alone = wanted.words_of_best_alone};
   request.config.n_best = wanted.n_best;
-  request.config.beam_size = std::max(request.config.beam_size, wanted.n_best);
+  request.config.beam_size = open_beam_size(request.config, wanted.n_best);
   if (wanted.split) request.config.split_sentences = *wanted.split;
   return service_->prepare(request);
 }
