@@ -348,7 +348,7 @@ int run(const Program& program, std::vector<std::string> arguments) {
     arguments.erase(arguments.begin());
     arguments.insert(arguments.begin() + (arguments.empty() ? 0 : 1), "--help");
   }
-  const std::vector<Command> commands = program.commands();
+  const std::vector<Command>& commands = program.commands();
   const std::string& name = arguments.front();
   if (name == "--help" || name == "-h") {
     std::cout << overview(program, commands);

@@ -14,7 +14,7 @@ struct Program {
   std::string_view name;
   std::string_view summary;  ///< two lines at most
   std::string_view example;  ///< command lines; those of commands that are not built are not shown
-  std::vector<Command> (*commands)();
+  const std::vector<Command>& (*commands)();  ///< always the same list
   /// Lines for --version about the libraries that decide what the program can do; may be empty.
   std::string (*libraries)();
   std::string_view elsewhere = "";  ///< a command that only the other program has

@@ -7,8 +7,10 @@ namespace dragoman {
 
 namespace {
 
-std::vector<Command> commands() {
-  return common_commands(no_device_engine, open_cpu_scorer, built_extras(no_device_engine));
+const std::vector<Command>& commands() {
+  static const std::vector<Command> all =
+      common_commands(no_device_engine, open_cpu_scorer, built_extras(no_device_engine));
+  return all;
 }
 
 constexpr Program kProgram = {

@@ -55,8 +55,10 @@ fs::path torch_program() {
   _exit(1);
 }
 
-std::vector<Command> commands() {
-  return common_commands(no_device_engine, open_cpu_scorer, built_extras(no_device_engine));
+const std::vector<Command>& commands() {
+  static const std::vector<Command> all =
+      common_commands(no_device_engine, open_cpu_scorer, built_extras(no_device_engine));
+  return all;
 }
 
 bool is_known(const std::string& name) {

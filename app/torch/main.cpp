@@ -103,13 +103,18 @@ OpenedScorer open_torch_scorer(const ScorerChoice& choice) {
           }};
 }
 
-std::vector<Command> commands() {
+std::vector<Command> all_commands() {
   const std::vector<Extra> extras = built_extras(make_device_engine);
   TextExamination examination;
   for (const Extra& extra : extras)
     if (extra.examination) examination = extra.examination;
   std::vector<Command> all = common_commands(make_device_engine, open_torch_scorer, extras);
   all.insert(all.begin(), train_command(std::move(examination)));
+  return all;
+}
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> all = all_commands();
   return all;
 }
 

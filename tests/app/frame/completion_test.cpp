@@ -37,15 +37,16 @@ struct Options {
   }
 };
 
-std::vector<Command> commands() {
+const std::vector<Command>& commands() {
   static Options options;
-  return {{.name = "try",
-           .summary = "tries",
-           .fields = fields_of(options),
-           .positionals = {"model"},
-           .short_flags = {{"b", "beam"}},
-           .run = [] { return 0; },
-           .examples = {"try --size small"}}};
+  static const std::vector<Command> all = {{.name = "try",
+                                            .summary = "tries",
+                                            .fields = fields_of(options),
+                                            .positionals = {"model"},
+                                            .short_flags = {{"b", "beam"}},
+                                            .run = [] { return 0; },
+                                            .examples = {"try --size small"}}};
+  return all;
 }
 
 constexpr Program kProgram = {.name = "a-program",
