@@ -1,6 +1,7 @@
 #include "app/frame/child_program.h"
 
 #include <fcntl.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <csignal>
 #include <cstring>
 #include <stop_token>
+#include <system_error>
 
 #include "app/frame/signals.h"
 #include "base/error.h"
@@ -26,17 +28,28 @@ void redirect(int descriptor, const std::string& path, int flags) {
 }
 
 /// The child's side of fork(): only calls that are safe there.
-[[noreturn]] void become_program(char* const* arguments, const ChildOutput& to, pid_t parent) {
+[[noreturn]] void become_program(const char* program, char* const* arguments, const ChildOutput& to,
+                                 pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(127);
   redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
   redirect(STDOUT_FILENO, to.output, O_WRONLY | O_CREAT | O_TRUNC);
   redirect(STDERR_FILENO, to.messages, O_WRONLY | O_CREAT | O_APPEND);
-  execv("/proc/self/exe", arguments);
+  execv("/proc/self/exe", arguments);  // also if another file has taken its place
+  execv(program, arguments);
   _exit(127);
 }
 
 }  // namespace
+
+std::filesystem::path own_program() {
+  std::error_code none;
+  std::filesystem::path itself = std::filesystem::read_symlink("/proc/self/exe", none);
+  if (!none) return itself;
+  // In a chroot without /proc: the kernel also says by which path it started the program.
+  return "/" /
+         std::filesystem::canonical(reinterpret_cast<const char*>(getauxval(AT_EXECFN)), none);
+}
 
 bool run_child(const std::vector<std::string>& words, const ChildOutput& to) {
   std::vector<std::string> all = {"dragoman"};
@@ -44,9 +57,10 @@ bool run_child(const std::vector<std::string>& words, const ChildOutput& to) {
   std::vector<char*> arguments;
   for (std::string& word : all) arguments.push_back(word.data());
   arguments.push_back(nullptr);
+  const std::string program = own_program();
   const std::stop_token stop = listen_for_stop();
   const pid_t parent = getpid(), child = fork();
-  if (child == 0) become_program(arguments.data(), to, parent);
+  if (child == 0) become_program(program.c_str(), arguments.data(), to, parent);
   if (child < 0) throw Error("cannot start ", words.front(), ": ", std::strerror(errno));
   int status = 0;
   {

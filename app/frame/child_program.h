@@ -1,6 +1,7 @@
 // A command of this program in a process of its own.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +9,9 @@
 #include "app/frame/command_line.h"
 
 namespace dragoman {
+
+/// The file of this program, never a relative path, which would name a file of the user's folder.
+std::filesystem::path own_program();
 
 /// Files that get what a command writes; "" stands for this program's own.
 struct ChildOutput {

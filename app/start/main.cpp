@@ -1,7 +1,6 @@
 // dragoman, as people call it. It does by itself what needs no LibTorch, and so starts in
 // milliseconds. For the rest (train, score, a GPU) the process becomes dragoman-torch, whose start
 // takes half a second.
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "app/commands/commands.h"
+#include "app/frame/child_program.h"
 #include "app/frame/flag_names.h"
 #include "app/frame/program.h"
 
@@ -26,19 +26,10 @@ namespace fs = std::filesystem;
 
 char** arguments = nullptr;  ///< of main()
 
-/// Never a relative path, which would name a file of the user's folder.
-fs::path own_folder() {
-  std::error_code none;
-  fs::path itself = fs::read_symlink("/proc/self/exe", none);
-  if (none)  // a chroot without /proc; the kernel also says by which path it started the program
-    itself = "/" / fs::canonical(reinterpret_cast<const char*>(getauxval(AT_EXECFN)), none);
-  return itself.parent_path();
-}
-
 /// Beside this program, or where cmake --install or an image has it.
 fs::path torch_program() {
   std::error_code none;
-  const fs::path folder = own_folder();
+  const fs::path folder = own_program().parent_path();
   for (const char* place : {"", DRAGOMAN_LIBRARIES, "../lib/dragoman"})
     if (fs::path found = (folder / place / "dragoman-torch").lexically_normal();
         fs::exists(found, none))
@@ -72,7 +63,7 @@ bool config_is_pipe(int argc, char** argv) {
   for (int i = 2; i < argc; ++i) {
     const std::string_view word = argv[i];
     const bool has_value = word.starts_with(kWithValue);
-    if (!has_value && (word != kFlag || i + 1 == argc)) continue;
+    if (!has_value && ((word != kFlag && word != "-c") || i + 1 == argc)) continue;
     const fs::path file = has_value ? word.substr(kWithValue.size()) : argv[i + 1];
     if (fs::exists(file, none) && !fs::is_regular_file(file, none)) return true;
   }

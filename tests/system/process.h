@@ -109,4 +109,16 @@ inline void expect_one_error(const ProcessResult& result, int code, const std::s
   EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
 }
 
+/// A command of the shell in the folder, in a mount namespace of its own, in which /proc is empty.
+/// Its "$1" is the program.
+inline CommandWords without_proc(const std::filesystem::path& folder, const std::string& command) {
+  return {{"unshare", "--map-root-user", "--mount", "sh", "-c",
+           "mount -t tmpfs tmpfs /proc && cd \"$0\" && " + command, folder, kProgram}};
+}
+
+inline bool can_hide_proc() {
+  Process probe(without_proc("/", "true"));
+  return probe.wait().exit_code == 0;
+}
+
 }  // namespace dragoman

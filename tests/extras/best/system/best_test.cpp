@@ -104,6 +104,16 @@ TEST_F(Best, ThePlanDividesTheHours) {
   EXPECT_FALSE(std::filesystem::exists(path("planned")));
 }
 
+TEST_F(Best, TheStagesStartWithoutProcToo) {
+  if (!can_hide_proc()) GTEST_SKIP() << "unshare may not make a mount namespace here";
+  std::string words = "exec \"$1\"";
+  for (const std::string& word : command("unused", "1")) words += " '" + word + "'";
+  Process planned(without_proc("/", words + " --plan"));
+  const ProcessResult result = planned.wait(kLimit);
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.output, HasSubstr("forward"));
+}
+
 TEST_F(Best, AnotherModelInTheFolderIsKept) {
   create_folders(path("taken"));
   write_file(path("taken/model.safetensors"), "of a training");
