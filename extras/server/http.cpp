@@ -56,7 +56,10 @@ bool is_number(std::string_view text) {
 }
 
 /// Whether it is not allowed in a line of a head.
-bool is_control(char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 0x7F; }
+bool is_control(char c) {
+  const auto byte = static_cast<unsigned char>(c);  // a char may be signed or not
+  return (byte < ' ' && c != '\t') || byte == 0x7F;
+}
 
 bool has_blank(std::string_view text) { return text.find_first_of(" \t") != text.npos; }
 
