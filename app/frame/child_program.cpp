@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -47,8 +48,7 @@ std::filesystem::path own_program() {
   std::filesystem::path itself = std::filesystem::read_symlink("/proc/self/exe", none);
   if (!none) return itself;
   // In a chroot without /proc: the kernel also says by which path it started the program.
-  return "/" /
-         std::filesystem::canonical(reinterpret_cast<const char*>(getauxval(AT_EXECFN)), none);
+  return "/" / std::filesystem::canonical(std::bit_cast<const char*>(getauxval(AT_EXECFN)), none);
 }
 
 bool run_child(const std::vector<std::string>& words, const ChildOutput& to) {
