@@ -37,7 +37,7 @@ namespace {
 
 struct RerankConfig {
   std::string input = "-", output = "-", source, reverse_model, tune;
-  RiskConfig risk{.reverse_weight = 0.5};
+  RiskConfig risk{.reverse_weight = 0.3};
   std::int64_t threads = 0;
 
   void for_each_field(const auto& visit) {
