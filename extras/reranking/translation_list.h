@@ -1,7 +1,8 @@
 // Several translations of a line, and which of them to take: the one with the least Bayes risk
 // (Kumar and Byrne 2004), which is the one that is most like all of them. Here chrF says how alike
-// two translations are. A translation counts more if the model thinks it probable, and if a model
-// of the other direction finds the source in it (Yee, Dauphin and Auli 2019).
+// two translations are. A translation counts more if it is probable given the source, and if the
+// source is probable given the translation, says a model of the other direction (Yee, Dauphin and
+// Auli 2019).
 #pragma once
 
 #include <cstdint>
@@ -46,5 +47,16 @@ struct RiskConfig {
 /// first.
 std::size_t least_risk(const TranslationList& translations, const Likeness& likeness,
                        const RiskConfig& config);
+
+/// A choice of weights, and the scores of the translations that it takes.
+struct TriedRisk {
+  RiskConfig config;
+  double bleu = 0, chrf = 0;  ///< BLEU with 13a tokens, chrF2
+};
+
+/// The scores with several temperatures, and with several reverse weights if `with_reverse`; weight
+/// 0 comes first. `references` has a line for each list.
+std::vector<TriedRisk> try_risks(std::span<const TranslationList> lines,
+                                 const std::vector<std::string>& references, bool with_reverse);
 
 }  // namespace dragoman

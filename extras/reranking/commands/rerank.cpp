@@ -28,7 +28,6 @@
 #include "base/lines.h"
 #include "extras/reranking/reverse_scores.h"
 #include "extras/reranking/translation_list.h"
-#include "extras/reranking/tried_risks.h"
 #include "inference/search/decode_config.h"
 
 namespace dragoman {
