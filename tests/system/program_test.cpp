@@ -139,7 +139,7 @@ TEST(Program, WithoutProcThePartForLibTorchIsNotTakenFromTheWorkingFolder) {
 TEST(Program, AConfigurationFileMayBeAPipe) {
   const std::string piped =
       R"(printf 'model = "m"\nsrc = "of the pipe"\ntgt = "b"\n' | "$0" score )";
-  for (const char* flag : {"--config /dev/stdin", "--config=/dev/stdin"}) {
+  for (const char* flag : {"--config /dev/stdin", "--config=/dev/stdin", "-c /dev/stdin"}) {
     Process scored(CommandWords{{"sh", "-c", piped + flag, kProgram}});
     EXPECT_THAT(scored.wait().errors, HasSubstr("of the pipe"));
   }
