@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "training/divergence.h"
+#include "training/settings/divergence.h"
 
 namespace dragoman {
 

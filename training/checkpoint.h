@@ -14,8 +14,8 @@
 #include "base/machine.h"
 #include "model/file/model_file.h"
 #include "model/file/run_folder.h"
-#include "training/progress_record.h"
 #include "training/run_log.h"
+#include "training/settings/progress_record.h"
 #include "training/training_model.h"
 #include "training/training_run.h"
 

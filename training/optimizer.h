@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "training/train_config.h"
+#include "training/settings/train_config.h"
 
 namespace dragoman {
 

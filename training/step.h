@@ -7,8 +7,8 @@
 
 #include <cstdint>
 
-#include "training/divergence.h"
 #include "training/optimizer.h"
+#include "training/settings/divergence.h"
 
 namespace dragoman {
 

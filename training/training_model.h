@@ -21,8 +21,8 @@
 #include "training/flat_parameters.h"
 #include "training/loss/loss.h"
 #include "training/optimizer.h"
+#include "training/settings/train_config.h"
 #include "training/step.h"
-#include "training/train_config.h"
 
 namespace dragoman {
 

@@ -14,9 +14,9 @@
 #include "model/file/model_config.h"
 #include "model/file/model_file.h"
 #include "model/file/run_folder.h"
-#include "training/progress_record.h"
-#include "training/stopping.h"
-#include "training/train_config.h"
+#include "training/settings/progress_record.h"
+#include "training/settings/stopping.h"
+#include "training/settings/train_config.h"
 #include "training/validation.h"
 
 namespace dragoman {

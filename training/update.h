@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "data/batch_stream.h"
-#include "training/progress_record.h"
+#include "training/settings/progress_record.h"
 #include "training/training_model.h"
 #include "training/training_run.h"
 

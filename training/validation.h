@@ -18,9 +18,9 @@
 #include "inference/search/engine.h"
 #include "model/file/model_file.h"
 #include "tokenizer/tokenizer.h"
-#include "training/progress_record.h"
-#include "training/stopping.h"
-#include "training/train_config.h"
+#include "training/settings/progress_record.h"
+#include "training/settings/stopping.h"
+#include "training/settings/train_config.h"
 #include "training/training_model.h"
 
 namespace dragoman {

@@ -8,12 +8,15 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
 #include "app/commands/commands.h"
+#include "app/commands/train_options.h"
 #include "app/frame/child_program.h"
 #include "app/frame/flag_names.h"
 #include "app/frame/program.h"
@@ -46,25 +49,35 @@ fs::path torch_program() {
   _exit(1);
 }
 
-const std::vector<Command>& commands() {
-  static const std::vector<Command> all =
+std::vector<Command> all_commands() {
+  std::vector<Command> all =
       common_commands(no_device_engine, open_cpu_scorer, built_extras(no_device_engine));
+  all.insert(all.begin(), train_command(std::make_shared<TrainOptions>(),
+                                        []() -> int { become_torch_program(); }));
   return all;
 }
 
-bool is_known(const std::string& name) {
-  return std::ranges::count(commands(), name, &Command::name) > 0;
+const std::vector<Command>& commands() {
+  static const std::vector<Command> all = all_commands();
+  return all;
+}
+
+using Words = std::span<const std::string_view>;
+
+/// Whether the words are a command that always needs LibTorch. Its help does not.
+bool needs_torch(Words words) {
+  if (words.empty() || (words[0] != "train" && words[0] != "score")) return false;
+  return std::ranges::none_of(words, [](auto word) { return word == "--help" || word == "-h"; });
 }
 
 /// Whether the configuration file is a pipe: then only one program can read it.
-bool config_is_pipe(int argc, char** argv) {
+bool config_is_pipe(Words words) {
   constexpr std::string_view kFlag = "--config", kWithValue = "--config=";
   std::error_code none;
-  for (int i = 2; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    const bool has_value = word.starts_with(kWithValue);
-    if (!has_value && ((word != kFlag && word != "-c") || i + 1 == argc)) continue;
-    const fs::path file = has_value ? word.substr(kWithValue.size()) : argv[i + 1];
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool has_value = words[i].starts_with(kWithValue);
+    if (!has_value && ((words[i] != kFlag && words[i] != "-c") || i + 1 == words.size())) continue;
+    const fs::path file = has_value ? words[i].substr(kWithValue.size()) : words[i + 1];
     if (fs::exists(file, none) && !fs::is_regular_file(file, none)) return true;
   }
   return false;
@@ -83,12 +96,18 @@ void leave_to_torch(const Command& command) {
     become_torch_program();
 }
 
-constexpr Program kProgram = {.name = "dragoman",
-                              .summary = "",
-                              .example = "",
-                              .commands = commands,
-                              .libraries = [] { return std::string(); },
-                              .before_run = leave_to_torch};
+constexpr Program kProgram = {
+    .name = "dragoman",
+    .summary =
+        "trains the Transformer of \"Attention Is All You Need\" on two text files, and\n"
+        "translates with it.",
+    .example =
+        "  dragoman sample -o sample/\n"
+        "  dragoman train --train-src sample/train.en --train-tgt sample/train.de -o run/\n"
+        "  dragoman translate -m run/ < sample/test.en > test.de\n",
+    .commands = commands,
+    .libraries = []() -> std::string { become_torch_program(); },  // which knows LibTorch's version
+    .before_run = leave_to_torch};
 
 }  // namespace
 
@@ -96,7 +115,9 @@ constexpr Program kProgram = {.name = "dragoman",
 
 int main(int argc, char** argv) {
   dragoman::arguments = argv;
-  if (argc < 2 || !dragoman::is_known(argv[1]) || dragoman::config_is_pipe(argc, argv))
+  // At once, so that each file of the command line is read once.
+  const std::vector<std::string_view> words(argv + 1, argv + argc);
+  if (dragoman::needs_torch(words) || dragoman::config_is_pipe(words))
     dragoman::become_torch_program();
   return dragoman::run_program(dragoman::kProgram, argc, argv);
 }

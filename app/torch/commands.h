@@ -1,17 +1,16 @@
-// The command that needs LibTorch, and the devices of LibTorch.
+// The work that needs LibTorch, and the devices of LibTorch.
 #pragma once
 
 #include <torch/types.h>
 
 #include <string>
 
-#include "app/commands/commands.h"
-#include "app/frame/command_line.h"
+#include "app/commands/train_options.h"
 
 namespace dragoman {
 
-/// `examination` may be empty.
-Command train_command(TextExamination examination);
+/// The work of dragoman train. Returns the exit code.
+int run_train(const TrainOptions& options);
 
 /// As parse_device(). If `text` is auto and a GPU stays unused, the first call logs that.
 torch::Device chosen_device(const std::string& text, int local_rank = 0);

@@ -105,11 +105,11 @@ OpenedScorer open_torch_scorer(const ScorerChoice& choice) {
 
 std::vector<Command> all_commands() {
   const std::vector<Extra> extras = built_extras(make_device_engine);
-  TextExamination examination;
+  const auto options = std::make_shared<TrainOptions>();
   for (const Extra& extra : extras)
-    if (extra.examination) examination = extra.examination;
+    if (extra.examination) options->examination = extra.examination;
   std::vector<Command> all = common_commands(make_device_engine, open_torch_scorer, extras);
-  all.insert(all.begin(), train_command(std::move(examination)));
+  all.insert(all.begin(), train_command(options, [options] { return run_train(*options); }));
   return all;
 }
 
@@ -120,13 +120,8 @@ const std::vector<Command>& commands() {
 
 constexpr Program kProgram = {
     .name = "dragoman",
-    .summary =
-        "trains the Transformer of \"Attention Is All You Need\" on two text files, and\n"
-        "translates with it.",
-    .example =
-        "  dragoman sample -o sample/\n"
-        "  dragoman train --train-src sample/train.en --train-tgt sample/train.de -o run/\n"
-        "  dragoman translate -m run/ < sample/test.en > test.de\n",
+    .summary = "",  // dragoman shows the overview
+    .example = "",
     .commands = commands,
     .libraries = libraries,
 };

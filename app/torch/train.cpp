@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include "app/commands/train_options.h"
 #include "app/frame/config_file.h"
 #include "app/frame/log.h"
 #include "app/frame/signals.h"
 #include "app/torch/commands.h"
-#include "app/torch/train_options.h"
 #include "app/torch/train_start.h"
 #include "app/torch/training_view.h"
 #include "base/cpu.h"
@@ -330,6 +330,8 @@ void plan(const TrainOptions& options, const RankInfo& info) {
   print_stages(data, found);
 }
 
+}  // namespace
+
 // ---- the command --------------------------------------------------------------------------------
 
 int run_train(const TrainOptions& options) {
@@ -349,25 +351,6 @@ int run_train(const TrainOptions& options) {
     log_info("stopped before the first update; the same command starts again");
   }
   return 0;
-}
-
-}  // namespace
-
-Command train_command(TextExamination examination) {
-  const auto options = std::make_shared<TrainOptions>();
-  options->examination = std::move(examination);
-  options->apply_preset({});
-  return {.name = "train",
-          .summary = "train a model on parallel text; the same command resumes a run that stopped",
-          .fields = options->fields(),
-          .short_flags = {{"o", "output"}},
-          .prepare = [options](const auto& given) { options->apply_preset(given); },
-          .run = [options] { return run_train(*options); },
-          .automatic = automatic_fields(),
-          .examples = {"train --train-src a.en --train-tgt a.de -o run/",
-                       "train -o run/ --max-updates 200000",
-                       "train --train-src a.en --train-tgt a.de -o run/ --plan"},
-          .invocation = options->invocation};
 }
 
 }  // namespace dragoman

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
-#include <set>
 #include <system_error>
 #include <utility>
 
@@ -295,21 +294,6 @@ TrialSettings Start::trial(const PreparedData& data) const {
           .data = data,
           .ranks = size,
           .stop = stop};
-}
-
-std::vector<std::string> automatic_fields() {
-  std::set<std::string> names = {"max-updates"};
-  const auto values_of = [](Preset preset) {
-    return RunSettings::from_preset(preset).record().values;
-  };
-  const auto base = values_of(Preset::Base);
-  for (const Preset preset : {Preset::Tiny, Preset::Small}) {
-    for (const auto& [name, value] : values_of(preset))
-      if (base.at(name) != value) names.insert(name);
-    for (const auto& [name, value] : text_settings(preset, {})) names.insert(name);
-  }
-  for (const auto& [name, value] : length_settings({.updates = 1})) names.insert(name);
-  return {names.begin(), names.end()};
 }
 
 namespace {

@@ -72,9 +72,6 @@ struct Start {
   TrialSettings trial(const PreparedData& data) const;
 };
 
-/// Names of the fields that a start may give a value: those of the preset, the text and the length.
-std::vector<std::string> automatic_fields();
-
 /// Logs one line about the run, and a warning for each choice that cannot go well. Times an update
 /// if the facts of the corpus have no time.
 void log_choices(const TrialSettings& trial, const EpochFacts& corpus);

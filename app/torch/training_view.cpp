@@ -12,7 +12,7 @@
 #include "base/formatted_text.h"
 #include "base/utf8.h"
 #include "training/run_log.h"
-#include "training/stopping.h"
+#include "training/settings/stopping.h"
 
 namespace dragoman {
 

@@ -7,7 +7,7 @@
 
 #include "app/frame/terminal.h"
 #include "data/trained_pairs.h"
-#include "training/stopping.h"
+#include "training/settings/stopping.h"
 #include "training/training_run.h"
 
 namespace dragoman {

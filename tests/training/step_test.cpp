@@ -10,7 +10,7 @@
 #include "model/ops/kernel_call.h"
 #include "tests/cuda_stand_in/counts.h"
 #include "tests/test_device.h"
-#include "tests/training/spike_reference.h"
+#include "tests/training/settings/spike_reference.h"
 
 namespace dragoman {
 

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "training/loss/loss_config.h"
+#include "training/settings/loss_config.h"
 
 namespace dragoman {
 

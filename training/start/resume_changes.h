@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/fields.h"
-#include "training/progress_record.h"
+#include "training/settings/progress_record.h"
 #include "training/start/settled_run.h"
 
 namespace dragoman {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "training/start/run_settings.h"
+#include "training/settings/run_settings.h"
 #include "training/start/start_facts.h"
 
 namespace dragoman {

@@ -10,9 +10,9 @@
 #include "data/prepare.h"
 #include "model/file/model_config.h"
 #include "tokenizer/tokenizer.h"
-#include "training/progress_record.h"
-#include "training/start/automatic_settings.h"
-#include "training/start/run_settings.h"
+#include "training/settings/automatic_settings.h"
+#include "training/settings/progress_record.h"
+#include "training/settings/run_settings.h"
 
 namespace dragoman {
 

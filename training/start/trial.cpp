@@ -10,7 +10,7 @@
 #include "data/batch_stream.h"
 #include "data/parallel_text.h"
 #include "model/device.h"
-#include "training/divergence.h"
+#include "training/settings/divergence.h"
 #include "training/update.h"
 
 namespace dragoman {

@@ -15,8 +15,8 @@
 #include "data/packed_batch.h"
 #include "data/prepare.h"
 #include "model/file/model_config.h"
-#include "training/stopping.h"
-#include "training/train_config.h"
+#include "training/settings/stopping.h"
+#include "training/settings/train_config.h"
 #include "training/training_model.h"
 
 namespace dragoman {

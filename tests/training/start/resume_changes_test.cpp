@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/model/file/small_model.h"
-#include "training/train_config.h"
+#include "training/settings/train_config.h"
 
 namespace dragoman {
 namespace {

@@ -1,12 +1,15 @@
-#include "app/torch/train_options.h"
+#include "app/commands/train_options.h"
 
 #include <algorithm>
 #include <exception>
 #include <iomanip>
+#include <set>
 #include <sstream>
+#include <utility>
 
 #include "app/frame/config_file.h"
 #include "model/file/model_file.h"
+#include "training/settings/automatic_settings.h"
 
 namespace dragoman {
 
@@ -110,6 +113,41 @@ RunSettings TrainOptions::asked() const {
     }
   }
   return request;
+}
+
+namespace {
+
+/// Names of the fields that a start may give a value: those of the preset, the text and the length.
+std::vector<std::string> automatic_fields() {
+  std::set<std::string> names = {"max-updates"};
+  const auto values_of = [](Preset preset) {
+    return RunSettings::from_preset(preset).record().values;
+  };
+  const auto base = values_of(Preset::Base);
+  for (const Preset preset : {Preset::Tiny, Preset::Small}) {
+    for (const auto& [name, value] : values_of(preset))
+      if (base.at(name) != value) names.insert(name);
+    for (const auto& [name, value] : text_settings(preset, {})) names.insert(name);
+  }
+  for (const auto& [name, value] : length_settings({.updates = 1})) names.insert(name);
+  return {names.begin(), names.end()};
+}
+
+}  // namespace
+
+Command train_command(const std::shared_ptr<TrainOptions>& options, std::function<int()> run) {
+  options->apply_preset({});
+  return {.name = "train",
+          .summary = "train a model on parallel text; the same command resumes a run that stopped",
+          .fields = options->fields(),
+          .short_flags = {{"o", "output"}},
+          .prepare = [options](const auto& given) { options->apply_preset(given); },
+          .run = std::move(run),
+          .automatic = automatic_fields(),
+          .examples = {"train --train-src a.en --train-tgt a.de -o run/",
+                       "train -o run/ --max-updates 200000",
+                       "train --train-src a.en --train-tgt a.de -o run/ --plan"},
+          .invocation = options->invocation};
 }
 
 namespace {

@@ -1,11 +1,11 @@
-#include "training/divergence.h"
+#include "training/settings/divergence.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "tests/training/spike_reference.h"
+#include "tests/training/settings/spike_reference.h"
 
 namespace dragoman {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "training/progress_record.h"
-#include "training/train_config.h"
+#include "training/settings/progress_record.h"
+#include "training/settings/train_config.h"
 
 namespace dragoman {
 

@@ -1,4 +1,4 @@
-#include "training/stopping.h"
+#include "training/settings/stopping.h"
 
 #include <algorithm>
 #include <cmath>

@@ -10,7 +10,7 @@
 #include "base/fields.h"
 #include "data/epoch_plan.h"
 #include "model/file/model_config.h"
-#include "training/loss/loss_config.h"
+#include "training/settings/loss_config.h"
 
 namespace dragoman {
 

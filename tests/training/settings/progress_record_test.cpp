@@ -1,4 +1,4 @@
-#include "training/progress_record.h"
+#include "training/settings/progress_record.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

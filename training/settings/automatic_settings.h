@@ -13,8 +13,8 @@
 
 #include "data/prepare.h"
 #include "model/file/model_config.h"
-#include "training/stopping.h"
-#include "training/train_config.h"
+#include "training/settings/stopping.h"
+#include "training/settings/train_config.h"
 
 namespace dragoman {
 

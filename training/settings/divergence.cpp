@@ -1,4 +1,4 @@
-#include "training/divergence.h"
+#include "training/settings/divergence.h"
 
 #include <algorithm>
 #include <cmath>

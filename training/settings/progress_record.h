@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "training/divergence.h"
+#include "training/settings/divergence.h"
 
 namespace dragoman {
 
@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 5> names_of(StopReason) {
   return {"--max-updates", "--max-epochs", "--max-time", "--patience", "a signal"};
 }
 
-/// What patience knows of the validations so far (training/stopping.h).
+/// What patience knows of the validations so far (training/settings/stopping.h).
 struct PatienceState {
   std::vector<double> recent;     ///< the last scores, oldest first; at most kSmoothedScores
   double to_beat = 0;             ///< smoothed score of the last gain
@@ -31,7 +31,7 @@ struct PatienceState {
   bool operator==(const PatienceState&) const = default;
 };
 
-/// The stage of --mix that the next update belongs to (training/stopping.h).
+/// The stage of --mix that the next update belongs to (training/settings/stopping.h).
 struct StageState {
   std::int64_t number = 0;       ///< from 0
   std::int64_t first_epoch = 0;  ///< from 0
@@ -60,7 +60,8 @@ struct MachineFacts {
   bool operator==(const MachineFacts&) const = default;
 };
 
-/// The last stretch of a run with the wsd schedule, in which the rate falls (training/stopping.h).
+/// The last stretch of a run with the wsd schedule, in which the rate falls
+/// (training/settings/stopping.h).
 struct Cooldown {
   /// Updates: the last one with the peak, the last one of the run. 0: it has not begun.
   std::int64_t begin = 0, end = 0;

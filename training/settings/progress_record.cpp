@@ -1,4 +1,4 @@
-#include "training/progress_record.h"
+#include "training/settings/progress_record.h"
 
 #include <nlohmann/json.hpp>
 

@@ -12,8 +12,8 @@
 #include "data/data_config.h"
 #include "model/file/model_config.h"
 #include "tokenizer/train_tokenizer.h"
-#include "training/progress_record.h"
-#include "training/train_config.h"
+#include "training/settings/progress_record.h"
+#include "training/settings/train_config.h"
 
 namespace dragoman {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "training/divergence.h"
+#include "training/settings/divergence.h"
 
 namespace dragoman {
 

@@ -1,6 +1,8 @@
-// The flags of dragoman train, and the file that keeps them: config.toml of a run folder.
+// The command train without its work, for which LibTorch is needed: its flags, and the file that
+// keeps them, config.toml of a run folder.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -8,7 +10,7 @@
 
 #include "app/commands/commands.h"
 #include "app/frame/command_line.h"
-#include "training/start/run_settings.h"
+#include "training/settings/run_settings.h"
 
 namespace dragoman {
 
@@ -41,6 +43,9 @@ struct TrainOptions {
   /// The settings with what was asked for, after the command line has been read.
   RunSettings asked() const;
 };
+
+/// The command, whose work is `run`. The command line fills the options.
+Command train_command(const std::shared_ptr<TrainOptions>& options, std::function<int()> run);
 
 /// A table of the settings whose values differ between the presets, one in a line.
 std::string presets_table();

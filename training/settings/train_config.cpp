@@ -1,4 +1,4 @@
-#include "training/train_config.h"
+#include "training/settings/train_config.h"
 
 #include <filesystem>
 
@@ -29,7 +29,7 @@ void TrainConfig::apply_preset(Preset chosen) {
   *this = TrainConfig{};
   preset = chosen;
   switch (chosen) {
-    case Preset::Tiny:  // rates follow the text: training/start/automatic_settings.h
+    case Preset::Tiny:  // rates follow the text: training/settings/automatic_settings.h
     case Preset::Small:
       scheduler = LrScheduler::Wsd;
       break;

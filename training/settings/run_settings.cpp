@@ -1,4 +1,4 @@
-#include "training/start/run_settings.h"
+#include "training/settings/run_settings.h"
 
 #include <algorithm>
 #include <stdexcept>

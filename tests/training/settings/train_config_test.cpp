@@ -1,4 +1,4 @@
-#include "training/train_config.h"
+#include "training/settings/train_config.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "training/start/automatic_settings.h"
+#include "training/settings/automatic_settings.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "training/stopping.h"
+#include "training/settings/stopping.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "tests/names.h"
-#include "training/progress_record.h"
-#include "training/train_config.h"
+#include "training/settings/progress_record.h"
+#include "training/settings/train_config.h"
 
 namespace dragoman {
 
