@@ -43,9 +43,10 @@ fs::path torch_program() {
 [[noreturn]] void become_torch_program() {
   const fs::path program = torch_program();
   execv(program.c_str(), arguments);
-  std::cerr << "dragoman: error: " << program.string() << ": cannot start: " << std::strerror(errno)
-            << "; dragoman needs it for train, score, a GPU and --version: install dragoman again, or "
-               "copy both files\n";
+  std::cerr
+      << "dragoman: error: " << program.string() << ": cannot start: " << std::strerror(errno)
+      << "; dragoman needs it for train, score, a GPU and --version: install dragoman again, or "
+         "copy both files\n";
   _exit(1);
 }
 

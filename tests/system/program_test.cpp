@@ -129,10 +129,10 @@ TEST(Program, WithoutProcThePartForLibTorchIsNotTakenFromTheWorkingFolder) {
   std::filesystem::create_symlink(kProgram, folder.path() / "link");
   for (const char* name : {"\"$1\"", "./link"}) {
     SCOPED_TRACE(name);
-    Process helped(without_proc(folder.path(), std::string("exec ") + name + " --help"));
-    const ProcessResult result = helped.wait();
+    Process asked(without_proc(folder.path(), std::string("exec ") + name + " --version"));
+    const ProcessResult result = asked.wait();
     EXPECT_EQ(result.exit_code, 0) << result.errors;
-    EXPECT_THAT(result.output, StartsWith("dragoman: "));
+    EXPECT_THAT(result.output, HasSubstr("LibTorch "));
   }
 }
 

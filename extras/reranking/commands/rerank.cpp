@@ -272,6 +272,11 @@ Command rerank_command() {
           .summary = "of several translations of a line, take the one most like the others",
           .fields = fields_of(*config),
           .short_flags = {{"i", "input"}, {"o", "output"}},
+          .prepare =
+              [](const GivenValues& given) {
+                if (given.contains("reverse-weight") && !given.contains("reverse-model"))
+                  throw UsageError("--reverse-weight: is for --reverse-model, which is not given");
+              },
           .run = [config] { return run_rerank(*config); },
           .examples = {"translate -m run/ --n-best 12 --beam-size 12 < in.en | dragoman rerank > "
                        "out.de",

@@ -70,6 +70,12 @@ TEST(Rerank, OtherLinesAreNamed) {
   EXPECT_EQ(run({"rerank", "--temperature", "0"}, kList).exit_code, 2);
 }
 
+TEST(Rerank, AReverseWeightNeedsAReverseModel) {
+  const ProcessResult result = run({"rerank", "--reverse-weight", "0.5"}, kList);
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.errors, HasSubstr("--reverse-model"));
+}
+
 /// The list, the lines that were translated, and a model that is taken for one of the other
 /// direction.
 class RerankByReverseModel : public RunFolderTest {
