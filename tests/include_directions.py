@@ -74,8 +74,8 @@ LIBRARIES = {
     r"(spdlog|fmt)/.*": ["app/frame/log.cpp"],
     r"(cuda|cublas|nvrtc|curand).*": [],
 }
-# Inside model/, yet without LibTorch (and without any other library of the list).
-TORCH_FREE = ["model/file"]
+# Inside model/ and training/, yet without LibTorch (and without any other library of the list).
+TORCH_FREE = ["model/file", "training/settings"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 

@@ -1,5 +1,6 @@
 #include "training/settings/train_config.h"
 
+#include <array>
 #include <filesystem>
 
 namespace dragoman {
@@ -124,20 +125,13 @@ bool is_named(const std::string& file, const std::string& asked) {
 
 double parse_duration(std::string_view flag, const std::string& text) {
   if (text.empty()) return 0;
+  constexpr std::string_view kUnits = "smhd";
+  constexpr std::array kSeconds = {1, 60, 60 * 60, 24 * 60 * 60};
   std::string number = text;
   double unit = 1;
-  switch (text.back()) {
-    case 'd':
-      unit *= 24;
-      [[fallthrough]];
-    case 'h':
-      unit *= 60;
-      [[fallthrough]];
-    case 'm':
-      unit *= 60;
-      [[fallthrough]];
-    case 's':
-      number.pop_back();
+  if (const std::size_t found = kUnits.find(text.back()); found != std::string_view::npos) {
+    unit = kSeconds[found];
+    number.pop_back();
   }
   double value = 0;
   try {
