@@ -204,7 +204,10 @@ std::string_view strip(std::string_view text) {
   std::size_t begin = 0;
   for (std::size_t next = 0; begin < text.size(); begin = next)
     if (!is_space(next_code_point(text, next))) break;
-  text.remove_prefix(begin);
+  return strip_right(text.substr(begin));
+}
+
+std::string_view strip_right(std::string_view text) {
   while (!text.empty()) {
     const std::size_t last = character_start(text, text.size() - 1);
     std::size_t next = last;

@@ -68,8 +68,10 @@ bool has_control_character(std::string_view text);
 /// The words between white space (is_space), in their order.
 std::vector<ByteRange> words_between_spaces(std::string_view text);
 
-/// The text without the white space (is_space) at both ends.
+/// The text without the white space (is_space) at both ends: Python's str.strip().
 std::string_view strip(std::string_view text);
+/// Without that at its end: Python's str.rstrip().
+std::string_view strip_right(std::string_view text);
 
 /// Whether the character is part of a word. A character of a script without spaces between words is
 /// not: it is a word of its own.

@@ -70,16 +70,6 @@ std::vector<std::string_view> split_words(std::string_view text) {
   return words;
 }
 
-std::string_view strip_right(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t start = character_start(text, text.size() - 1);
-    std::size_t offset = start;
-    if (!is_space(next_code_point(text, offset))) break;
-    text = text.substr(0, start);
-  }
-  return text;
-}
-
 std::vector<std::string> stripped_lines(std::vector<std::string> lines) {
   for (std::string& line : lines) line.resize(strip_right(line).size());
   return lines;

@@ -55,9 +55,6 @@ LineStatistics count_lines(std::span<const std::string> hypotheses, const Refere
 /// `text`, which must be valid UTF-8.
 std::vector<std::string_view> split_words(std::string_view text);
 
-/// Python's str.rstrip(). `text` must be valid UTF-8.
-std::string_view strip_right(std::string_view text);
-
 /// The lines of a file as sacreBLEU's program takes them: without white space at their ends. That
 /// matters if chrF counts white space.
 std::vector<std::string> stripped_lines(std::vector<std::string> lines);

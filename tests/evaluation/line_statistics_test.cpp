@@ -16,8 +16,6 @@ TEST(Words, WordsAreSplitAtUnicodeWhiteSpaceAsPythonDoes) {
                         "c\u200Bd "),
             (Words{"a", "b", "c\u200Bd"}));
   EXPECT_EQ(split_words(" \u3000\n"), Words{});
-  EXPECT_EQ(strip_right("\ta b\u00A0\r\n "), "\ta b");
-  EXPECT_EQ(strip_right("\u3000"), "");
 }
 
 TEST(Words, LinesOfAFileHaveNoWhiteSpaceAtTheirEnds) {
