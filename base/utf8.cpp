@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 namespace dragoman {
 
@@ -152,8 +153,7 @@ std::u32string code_points(std::string_view text) {
 }
 
 std::size_t count_code_points(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+  return static_cast<std::size_t>(std::ranges::count_if(text, std::not_fn(is_continuation)));
 }
 
 void append_utf8(std::string& text, char32_t c) {
