@@ -219,7 +219,7 @@ bool has_letter_or_digit(std::string_view text) {
                              [](char32_t c) { return is_script_letter(c) || is_number(c); });
 }
 
-TextBetweenSigns between_signs(std::string_view text) {
+ByteRange between_signs(std::string_view text) {
   const std::u32string characters = code_points(text);
   const std::size_t begin = leading_signs(characters);
   const std::u32string_view rest = std::u32string_view(characters).substr(begin);

@@ -5,12 +5,13 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "base/utf8.h"
 
 namespace dragoman {
 
@@ -35,13 +36,10 @@ std::optional<CopiedKind> copied_kind(std::string_view text);
 /// Whether a text has a letter of any script or a digit. `text` must be valid UTF-8.
 bool has_letter_or_digit(std::string_view text);
 
-/// Bytes [begin, end) of a text: without the emoji, bullets and notes at its ends, and the white
-/// space beside them. Punctuation is text, and so is a sign before a number ("-5") or a word. Empty
-/// if the text has nothing else. `text` must be valid UTF-8.
-struct TextBetweenSigns {
-  std::size_t begin, end;
-};
-TextBetweenSigns between_signs(std::string_view text);
+/// The bytes of a text without the emoji, bullets and notes at its ends, and the white space beside
+/// them. Punctuation is text, and so is a sign before a number ("-5") or a word. Empty if the text
+/// has nothing else. `text` must be valid UTF-8.
+ByteRange between_signs(std::string_view text);
 
 /// The pairs whose source is a text of a kind, and those of them whose target is the same text.
 struct CopyCount {
