@@ -1,7 +1,6 @@
 #include "data/batch_stream.h"
 
 #include <algorithm>
-#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <iterator>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/machine.h"
 #include "base/mutex.h"
 #include "base/threads.h"
 
@@ -264,11 +264,10 @@ BatchStream::BatchStream(const Corpus& corpus, const PlanConfig& config, EndIds 
 BatchStream::~BatchStream() = default;
 
 PackedBatch BatchStream::next() {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   MutexLock lock(producer_->mutex);
   producer_->wait(lock);
-  producer_->waited_seconds +=
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  producer_->waited_seconds += watch.seconds();
   producer_->place = producer_->ready->after;
   PackedBatch batch = std::move(producer_->ready->batch);
   producer_->ready.reset();
