@@ -7,6 +7,7 @@
 #include "base/compressed_text.h"
 #include "base/error.h"
 #include "base/lines.h"
+#include "base/unicode.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -28,9 +29,7 @@ std::size_t find_problem(std::string_view text) {
 }
 
 std::string describe(unsigned char byte) {
-  if (byte == 0) return "NUL byte";
-  constexpr char kDigits[] = "0123456789ABCDEF";
-  return std::string("invalid UTF-8 (byte ") + kDigits[byte >> 4] + kDigits[byte & 15] + ")";
+  return byte == 0 ? "NUL byte" : "invalid UTF-8 (byte " + hexadecimal(byte) + ")";
 }
 
 struct ScannedStretch {
