@@ -314,7 +314,7 @@ class CopyPlacer {
   void append(WrittenUnit unit, std::vector<WrittenUnit>& all) const {
     const bool follows_copy = !all.empty() && all.back().copy;
     if (follows_copy && has_blank_after(copy_of(*all.back().copy)) &&
-        makes_words(first_of(unit.text)) && !is_unspaced(first_of(unit.text)))
+        is_word_character(first_of(unit.text)))
       unit.text.insert(0, 1, ' ');
     all.push_back(std::move(unit));
   }
