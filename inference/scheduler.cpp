@@ -1,6 +1,7 @@
 #include "inference/scheduler.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -98,7 +99,7 @@ void Scheduler::start(SourceSentence& sentence, std::int32_t slot) {
 void Scheduler::drop_cancelled() {
   std::vector<std::int32_t> slots;
   for (const Active& active : active_)
-    if (active.sentence.stop.stop_requested()) slots.push_back(active.rows.slot);
+    if (active.sentence.is_cancelled()) slots.push_back(active.rows.slot);
   // By slot, not by stop token: another stop may have been requested in the meantime.
   release(slots);
 }
@@ -151,12 +152,6 @@ std::shared_ptr<SentenceScheduler> scheduler_of(Engine& engine, std::int64_t row
 
 // ---- fewer rows when memory runs out -----------------------------------------------------------
 
-namespace {
-
-bool is_given_up(const SourceSentence& sentence) { return sentence.stop.stop_requested(); }
-
-}  // namespace
-
 HalvingScheduler::HalvingScheduler(Make make, std::int64_t rows, OnFewerRows on_fewer_rows)
     : make_(std::move(make)),
       on_fewer_rows_(std::move(on_fewer_rows)),
@@ -203,8 +198,8 @@ void HalvingScheduler::admit_again() {
 
 void HalvingScheduler::drop_cancelled() {
   try_to([&] { scheduler_->drop_cancelled(); });
-  std::erase_if(under_way_, is_given_up);
-  std::erase_if(again_, is_given_up);
+  std::erase_if(under_way_, std::mem_fn(&SourceSentence::is_cancelled));
+  std::erase_if(again_, std::mem_fn(&SourceSentence::is_cancelled));
 }
 
 std::vector<SourceSentence> HalvingScheduler::step() {

@@ -44,6 +44,7 @@ struct SourceSentence {
   std::int64_t pieces() const {
     return static_cast<std::int64_t>(tokens.size()) - (has_end ? 1 : 0);
   }
+  bool is_cancelled() const { return stop.stop_requested(); }
 };
 
 /// Receives translated sentences. Several worker threads may call it at once.

@@ -1,6 +1,7 @@
 #include "inference/workers.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <numeric>
 #include <utility>
@@ -12,8 +13,6 @@ namespace {
 /// The number of sentences of a submission that are taken in one turn. If it were one, all waiting
 /// submissions would end at the same time, and engines would be idle until the next ones come.
 constexpr std::int64_t kOfATurn = 8;
-
-bool is_cancelled(const SourceSentence& sentence) { return sentence.stop.stop_requested(); }
 
 }  // namespace
 
@@ -41,7 +40,7 @@ void Workers::add(std::vector<SourceSentence> sentences) {
   const MutexLock lock(mutex_);
   if (working_ == 0) std::rethrow_exception(failure_);
   if (static_cast<std::int64_t>(waiting_.size()) >= limits_.waiting)
-    std::erase_if(waiting_, is_cancelled);
+    std::erase_if(waiting_, std::mem_fn(&SourceSentence::is_cancelled));
   if (static_cast<std::int64_t>(waiting_.size()) >= limits_.waiting)
     throw ServiceBusy("too much to translate: ", waiting_.size(),
                       " sentences wait already; try again later");
@@ -86,7 +85,7 @@ std::exception_ptr Workers::failure() const {
 }
 
 std::vector<SourceSentence> Workers::take(const SentenceScheduler& scheduler) {
-  while (!waiting_.empty() && is_cancelled(waiting_.front())) waiting_.pop_front();
+  while (!waiting_.empty() && waiting_.front().is_cancelled()) waiting_.pop_front();
   const auto all = static_cast<std::int64_t>(waiting_.size());
   // At most its fraction of the queue, so that every engine gets some of the last sentences.
   const std::int64_t count =
@@ -94,7 +93,7 @@ std::vector<SourceSentence> Workers::take(const SentenceScheduler& scheduler) {
   std::vector<SourceSentence> taken(std::make_move_iterator(waiting_.begin()),
                                     std::make_move_iterator(waiting_.begin() + count));
   waiting_.erase(waiting_.begin(), waiting_.begin() + count);
-  std::erase_if(taken, is_cancelled);
+  std::erase_if(taken, std::mem_fn(&SourceSentence::is_cancelled));
   return taken;
 }
 

@@ -104,7 +104,7 @@ void DeviceScheduler::admit(std::span<SourceSentence> sentences) {
 void DeviceScheduler::drop_cancelled() {
   std::vector<std::int64_t> groups;
   for (const auto& [sentence, group] : active_)
-    if (sentence.stop.stop_requested()) groups.push_back(group);
+    if (sentence.is_cancelled()) groups.push_back(group);
   release(groups);
 }
 
