@@ -29,8 +29,8 @@ inline constexpr std::int64_t kUnknownEpoch = std::numeric_limits<std::int64_t>:
 /// A stage of the training text: the weights of the epochs from `first_epoch` on, up to the next
 /// stage.
 struct WeightStage {
-  std::int64_t first_epoch;            ///< or kUnknownEpoch
-  std::vector<WeightedPairs> weights;  ///< from pair 0 on
+  std::int64_t first_epoch;                 ///< or kUnknownEpoch
+  std::vector<WeightedPairs> weights = {};  ///< from pair 0 on
 
   bool operator==(const WeightStage&) const = default;
 };

@@ -34,7 +34,7 @@ bool is_valid_line(std::string_view line);
 /// How a file is read.
 struct TextReading {
   int threads;
-  std::stop_token stop;
+  std::stop_token stop = {};
   std::function<void(std::int64_t bytes)> report;  ///< bytes read since the last call
   std::filesystem::path index_folder = {};         ///< of stored indexes; need not exist
   std::chrono::system_clock::time_point now = std::chrono::system_clock::now();
@@ -172,7 +172,7 @@ class ParallelText {
 /// Threads, stop and progress of long work over the pairs of a text.
 struct WorkContext {
   int threads;
-  std::stop_token stop;
+  std::stop_token stop = {};
   std::function<void(std::int64_t done, std::int64_t total)> report;  ///< never empty
 };
 

@@ -365,8 +365,7 @@ void take_sections(const DataConfig& data, const ParallelText& text, PreparedDat
     prepared.sections.push_back({.name = name_of_section(text, file),
                                  .tag = tags[file],
                                  .first_pair = first,
-                                 .pairs = end - first,
-                                 .weights = {}});
+                                 .pairs = end - first});
     most = std::max(most, end - first);
   }
   for (const MixStage& stage : data.stages()) {
@@ -479,7 +478,7 @@ std::vector<WeightStage> PreparedData::stages(std::int64_t number, std::int64_t 
   std::int64_t epoch = 0;
   for (std::size_t stage = 0; stage < stage_passes.size(); ++stage) {
     if (static_cast<std::int64_t>(stage) == number) epoch = first_epoch;
-    stages.push_back({.first_epoch = epoch, .weights = {}});
+    stages.push_back({.first_epoch = epoch});
     const std::int64_t passes = stage_passes[stage];
     epoch = passes == 0 || epoch == kUnknownEpoch ? kUnknownEpoch : epoch + passes;
     for (const CorpusSection& section : sections)

@@ -84,7 +84,7 @@ struct CorpusSection {
   std::string name;  ///< its source file; if another one has that, too, also its target file
   std::string tag;
   std::int64_t first_pair, pairs;
-  std::vector<double> weights;  ///< of each stage, --corpus-temperature included
+  std::vector<double> weights = {};  ///< of each stage, --corpus-temperature included
 };
 
 struct PreparedData {

@@ -168,7 +168,7 @@ TEST_F(FreshEncoding, AnEncodingIsAFunctionOfSeedEpochRoundAndPair) {
   int epochs = 0, rounds = 0, pairs = 0, seeds = 0;
   const auto text = std::make_shared<const ParallelText>(
       data.train_source, data.train_target, data.invalid,
-      TextReading{.threads = 1, .stop = {}, .report = [](std::int64_t) {}});
+      TextReading{.threads = 1, .report = [](std::int64_t) {}});
   const FreshEncoder other_seed(text, prepared.tokenizers, data, 2);
   const FreshEncoder same_seed(text, prepared.tokenizers, data, 1);
   for (std::int64_t pair = 0; pair < 100; ++pair) {

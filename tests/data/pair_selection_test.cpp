@@ -66,9 +66,8 @@ class PairSelectionTest : public FolderTest {
   }
   std::vector<Fate> fates(std::size_t most_in_memory) const {
     const ParallelText text(data.train_source, data.train_target, data.invalid,
-                            {.threads = 2, .stop = {}, .report = [](std::int64_t) {}});
-    const WorkContext context{
-        .threads = 2, .stop = {}, .report = [](std::int64_t, std::int64_t) {}};
+                            {.threads = 2, .report = [](std::int64_t) {}});
+    const WorkContext context{.threads = 2, .report = [](std::int64_t, std::int64_t) {}};
     std::filesystem::create_directory(folder / "cache");
     PairSelection selection(text, data, 3, context,
                             {.folder = folder / "cache", .most_in_memory = most_in_memory});

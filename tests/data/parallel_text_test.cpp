@@ -32,7 +32,6 @@ class TextIndexTest : public FolderTest {
   /// A reading long after the file was written.
   TextReading later() const {
     return {.threads = 2,
-            .stop = {},
             .report = [](std::int64_t) {},
             .index_folder = folder,
             .now = std::chrono::system_clock::now() + std::chrono::hours(1)};
@@ -102,7 +101,7 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 class ParallelTextTest : public FolderTest {
  protected:
   static TextReading progress(int threads = 2) {
-    return {.threads = threads, .stop = {}, .report = [](std::int64_t) {}};
+    return {.threads = threads, .report = [](std::int64_t) {}};
   }
   ParallelText open(std::string_view source, std::string_view target,
                     InvalidLines invalid = InvalidLines::Error) const {

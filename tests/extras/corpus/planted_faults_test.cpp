@@ -258,11 +258,11 @@ ParallelText read(const std::vector<std::vector<std::string>>& files) {
     targets.push_back(sides[1]);
   }
   return {sources, targets, InvalidLines::Skip,
-          TextReading{.threads = 1, .stop = {}, .report = [](std::int64_t) {}}};
+          TextReading{.threads = 1, .report = [](std::int64_t) {}}};
 }
 
 WorkContext on_threads(int threads) {
-  return {.threads = threads, .stop = {}, .report = [](std::int64_t, std::int64_t) {}};
+  return {.threads = threads, .report = [](std::int64_t, std::int64_t) {}};
 }
 
 class PlantedFaults : public testing::Test {

@@ -41,7 +41,7 @@ class Best : public Train {
     const auto none = nlohmann::json::array();
     const auto text = [](const std::string& name) {
       return hex16(ParallelText({sample(name + ".en")}, {sample(name + ".de")}, InvalidLines::Error,
-                                {.threads = 1, .stop = {}, .report = [](std::int64_t) {}})
+                                {.threads = 1, .report = [](std::int64_t) {}})
                        .hash());
     };
     const nlohmann::json record = {{"asked",
