@@ -44,14 +44,6 @@ class OpenFile {
   const int descriptor;
 };
 
-/// Whether the path is a device or a pipe. Text is written through it, and no file may take its
-/// place.
-bool is_device(const std::filesystem::path& path) {
-  std::error_code none;
-  const auto status = std::filesystem::status(path, none);
-  return std::filesystem::is_other(status);
-}
-
 }  // namespace
 
 // ---- reading ----
@@ -88,6 +80,11 @@ void MappedFile::give_back(std::string_view bytes) {
   if (bytes.size() < before + page) return;
   const std::size_t whole = (bytes.size() - before) / page * page;
   madvise(const_cast<char*>(bytes.data()) + before, whole, MADV_DONTNEED);
+}
+
+bool is_device(const std::filesystem::path& path) {
+  std::error_code none;
+  return std::filesystem::is_other(std::filesystem::status(path, none));
 }
 
 std::string read_file(const std::filesystem::path& path) {

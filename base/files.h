@@ -36,6 +36,10 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
+/// Whether the path is a device or a pipe. Text is written through it, and no file may take its
+/// place.
+bool is_device(const std::filesystem::path& path);
+
 /// Reads the whole file or pipe; "-" is not special.
 std::string read_file(const std::filesystem::path& path);
 

@@ -70,10 +70,7 @@ void require_lines(const std::string& path, std::size_t lines) {
   if (lines == 0) throw Error(input_name(path), " has no lines");
 }
 
-bool is_stream(const std::string& path) {
-  std::error_code none;
-  return path == "-" || fs::is_other(fs::status(path, none));
-}
+bool is_stream(const std::string& path) { return path == "-" || is_device(path); }
 
 // Eight bytes with the length of the header, which is far below 2^56, then an object of JSON. No
 // text has a zero byte before it.
