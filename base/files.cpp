@@ -131,6 +131,31 @@ FileStamp stamp_of(const std::filesystem::path& path) {
 
 namespace {
 
+/// The temporary files and folders of this process, for a signal that ends it at once. The list is
+/// never destroyed, as a signal may come while main returns.
+struct Unfinished {
+  Mutex mutex;
+  std::set<std::filesystem::path> paths GUARDED_BY(mutex);
+};
+
+Unfinished& unfinished() {
+  static auto* const all = new Unfinished;
+  return *all;
+}
+
+void add_unfinished(const std::filesystem::path& path) {
+  Unfinished& all = unfinished();
+  const MutexLock lock(all.mutex);
+  all.paths.insert(path);
+}
+
+/// The path has been removed, or has got its final name.
+void forget_unfinished(const std::filesystem::path& path) noexcept {
+  Unfinished& all = unfinished();
+  const MutexLock lock(all.mutex);
+  all.paths.erase(path);
+}
+
 /// The permissions of a regular file, for the file that takes its place. Nothing if there is none.
 std::optional<mode_t> mode_of(const std::filesystem::path& path) {
   struct stat status {};
@@ -361,33 +386,6 @@ void UnnamedFile::append(const void* bytes, std::size_t size) {
 MappedFile UnnamedFile::map() {
   if (std::fflush(file_) != 0) throw Error(folder_.string(), ": cannot write: ", reason());
   return MappedFile("/proc/self/fd/" + std::to_string(fileno(file_)));
-}
-
-namespace {
-
-/// The list is never destroyed, as a signal may come while main returns.
-struct Unfinished {
-  Mutex mutex;
-  std::set<std::filesystem::path> paths GUARDED_BY(mutex);
-};
-
-Unfinished& unfinished() {
-  static auto* const all = new Unfinished;
-  return *all;
-}
-
-}  // namespace
-
-void add_unfinished(const std::filesystem::path& path) {
-  Unfinished& all = unfinished();
-  const MutexLock lock(all.mutex);
-  all.paths.insert(path);
-}
-
-void forget_unfinished(const std::filesystem::path& path) noexcept {
-  Unfinished& all = unfinished();
-  const MutexLock lock(all.mutex);
-  all.paths.erase(path);
 }
 
 void remove_unfinished() noexcept {

@@ -207,12 +207,8 @@ class UnnamedFile {
   std::FILE* file_;
 };
 
-/// The temporary files and folders of this process are listed for a signal that ends it at once, as
-/// destructors do not run then.
-void add_unfinished(const std::filesystem::path& path);
-/// The path has been removed, or has got its final name.
-void forget_unfinished(const std::filesystem::path& path) noexcept;
-/// Removes all that are listed, folders with their contents. For a process that is about to end.
+/// Removes the temporary files and folders of this process, with their contents. For a signal that
+/// ends it at once, as destructors do not run then.
 void remove_unfinished() noexcept;
 
 }  // namespace dragoman

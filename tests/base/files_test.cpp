@@ -233,23 +233,20 @@ TEST(ScratchFolder, AnErrorNamesTheFolder) {
   }
 }
 
-TEST(Unfinished, AllIsRemovedButWhatHasItsName) {
-  const ScratchFolder work(fs::path(testing::TempDir()) / "unfinished-");
-  const fs::path folder = work.path();
-  forget_unfinished(folder);
+TEST_F(Files, AllUnfinishedOnesAreRemovedAtOnce) {
   const auto files = [&] {
-    return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+    return std::distance(fs::directory_iterator(folder_), fs::directory_iterator());
   };
-  AtomicFile done(folder / "done"), begun(folder / "begun");
+  AtomicFile done(folder_ / "done"), begun(folder_ / "begun");
   done.write(std::string_view("whole"));
   begun.write(std::string_view("half"));
   done.commit();
-  const ScratchFolder scratch(folder / "scratch-");
+  const ScratchFolder scratch(folder_ / "scratch-");
   write_file(scratch.path() / "file", "text");
   ASSERT_EQ(files(), 3);
   remove_unfinished();
   EXPECT_EQ(files(), 1);
-  EXPECT_EQ(read_file(folder / "done"), "whole");
+  EXPECT_EQ(read_file(folder_ / "done"), "whole");
 }
 
 }  // namespace
