@@ -50,6 +50,19 @@ class LoneWorker {
     return finished;
   }
 
+  /// Adds the sentences in parts, and takes steps until all are finished.
+  std::vector<SourceSentence> finish(const std::vector<SourceSentence>& sentences,
+                                     std::size_t added_at_once) {
+    std::vector<SourceSentence> finished;
+    for (auto next = sentences.begin(); next != sentences.end() || !idle();) {
+      const auto count = std::min<std::ptrdiff_t>(added_at_once, sentences.end() - next);
+      add({next, next + count});
+      next += count;
+      for (SourceSentence& sentence : step()) finished.push_back(std::move(sentence));
+    }
+    return finished;
+  }
+
  private:
   std::shared_ptr<SentenceScheduler> scheduler_;
   std::shared_ptr<const SearchSettings> search_;

@@ -19,21 +19,14 @@ constexpr std::int64_t kVocabulary = 7;
 
 using Results = std::map<std::int64_t, std::vector<std::pair<std::vector<TokenId>, double>>>;
 
-Results run(TableEngine& engine, const DecodeConfig& config, std::vector<SourceSentence> sentences,
-            std::size_t added_at_once = 1000) {
+Results run(TableEngine& engine, const DecodeConfig& config,
+            const std::vector<SourceSentence>& sentences, std::size_t added_at_once = 1000) {
   Results results;
   LoneWorker worker(engine, config, {kEos});
-  std::size_t next = 0;
-  while (next < sentences.size() || !worker.idle()) {
-    const std::size_t end = std::min(next + added_at_once, sentences.size());
-    worker.add({sentences.begin() + static_cast<std::ptrdiff_t>(next),
-                sentences.begin() + static_cast<std::ptrdiff_t>(end)});
-    next = end;
-    for (const SourceSentence& sentence : worker.step()) {
-      EXPECT_FALSE(results.contains(sentence.line));
-      for (const Hypothesis& hypothesis : sentence.hypotheses)
-        results[sentence.line].emplace_back(hypothesis.tokens, hypothesis.score);
-    }
+  for (const SourceSentence& sentence : worker.finish(sentences, added_at_once)) {
+    EXPECT_FALSE(results.contains(sentence.line));
+    for (const Hypothesis& hypothesis : sentence.hypotheses)
+      results[sentence.line].emplace_back(hypothesis.tokens, hypothesis.score);
   }
   return results;
 }

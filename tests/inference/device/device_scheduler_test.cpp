@@ -106,30 +106,17 @@ struct Search {
   Distribution distribution = random_distribution(kVocabulary, 17, 4, 0.5);
 };
 
-/// Adds sentences in parts, as they come to a worker.
-std::vector<SourceSentence> run(LoneWorker& worker, std::vector<SourceSentence> sentences,
-                                std::size_t added_at_once) {
-  std::vector<SourceSentence> finished;
-  std::size_t next = 0;
-  while (next < sentences.size() || !worker.idle()) {
-    const std::size_t end = std::min(next + added_at_once, sentences.size());
-    worker.add({sentences.begin() + static_cast<std::ptrdiff_t>(next),
-                sentences.begin() + static_cast<std::ptrdiff_t>(end)});
-    next = end;
-    for (SourceSentence& sentence : worker.step()) finished.push_back(std::move(sentence));
-  }
-  return finished;
-}
-
-std::vector<SourceSentence> on_host(const Search& search, std::vector<SourceSentence> sentences,
+std::vector<SourceSentence> on_host(const Search& search,
+                                    const std::vector<SourceSentence>& sentences,
                                     std::size_t added_at_once = 1000) {
   TableEngine engine(kVocabulary, search.distribution);
   engine.never_emitted = search.never_emitted;
   LoneWorker worker(engine, search.config, search.tokens);
-  return run(worker, std::move(sentences), added_at_once);
+  return worker.finish(sentences, added_at_once);
 }
 
-std::vector<SourceSentence> on_device(const Search& search, std::vector<SourceSentence> sentences,
+std::vector<SourceSentence> on_device(const Search& search,
+                                      const std::vector<SourceSentence>& sentences,
                                       std::size_t added_at_once = 1000,
                                       std::int64_t steps_per_poll = 1) {
   TableModel model(kVocabulary, search.distribution);
@@ -137,7 +124,7 @@ std::vector<SourceSentence> on_device(const Search& search, std::vector<SourceSe
                         model, search.never_emitted,
                         DeviceScheduler::Options{search.config.batch_size, steps_per_poll}),
                     search.config, search.tokens);
-  return run(worker, std::move(sentences), added_at_once);
+  return worker.finish(sentences, added_at_once);
 }
 
 void expect_same(const Hypothesis& device, const Hypothesis& host) {
@@ -430,7 +417,7 @@ TEST(DeviceScheduler, AnEnsembleHasTheMeanOfItsModels) {
              search.config, search.tokens);
   auto sentences = random_sentences(12, kVocabulary);
   for (SourceSentence& sentence : sentences) sentence.needs_attention = true;
-  const auto expected = run(host, sentences, 12), found = run(device, sentences, 12);
+  const auto expected = host.finish(sentences, 12), found = device.finish(sentences, 12);
   ASSERT_EQ(found.size(), expected.size());
   for (const SourceSentence& sentence : expected) {
     const auto same = std::ranges::find(found, sentence.line, &SourceSentence::line);
@@ -452,7 +439,7 @@ TEST(DeviceScheduler, ASearchHasAsManyGroupsAsSentencesWait) {
                                                       DeviceScheduler::Options{.rows = 24}),
                     search.config, search.tokens);
   for (const std::size_t sentences : {1, 1, 5, 40})
-    EXPECT_EQ(run(worker, random_sentences(sentences, kVocabulary), sentences).size(), sentences);
+    EXPECT_EQ(worker.finish(random_sentences(sentences, kVocabulary), sentences).size(), sentences);
   EXPECT_THAT(model.shapes, testing::ElementsAre(1, 8, 12));
 }
 
@@ -501,7 +488,7 @@ TEST(DeviceEngine, TheEngineSearchesInFewerRowsIfTheMemoryOfAModelRunsOut) {
     DeviceEngine engine(std::make_unique<DeviceEnsemble>(std::move(models)), {},
                         [&fewer](std::int64_t rows) { fewer.push_back(rows); });
     LoneWorker worker(engine.own_scheduler(48), search.config, search.tokens);
-    return run(worker, random_sentences(20, kVocabulary), 20);
+    return worker.finish(random_sentences(20, kVocabulary), 20);
   };
   std::vector<std::int64_t> none, fewer;
   const auto expected = translations(1000, none);
