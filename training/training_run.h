@@ -97,15 +97,16 @@ struct LeftOutFacts {
   bool is_finite() const { return std::isfinite(loss) && std::isfinite(gradient_norm); }
 };
 
+/// Shows nothing by itself.
 class TrainingObserver {
  public:
   virtual ~TrainingObserver() = default;
   /// After each update. The outlook assumes the pace of this start's updates so far.
-  virtual void updated(const ProgressRecord& progress, double loss, const Outlook& outlook) = 0;
-  virtual void logged(const UpdateFacts& facts, const ProgressRecord& progress) = 0;
-  virtual void validated(const ValidationFacts& facts) = 0;
-  virtual void noticed(const std::string& text) = 0;
-  virtual void warned(const std::string& text) = 0;
+  virtual void updated(const ProgressRecord&, double /*loss*/, const Outlook&) {}
+  virtual void logged(const UpdateFacts&, const ProgressRecord&) {}
+  virtual void validated(const ValidationFacts&) {}
+  virtual void noticed(const std::string& /*text*/) {}
+  virtual void warned(const std::string& /*text*/) {}
 };
 
 }  // namespace dragoman

@@ -102,8 +102,8 @@ void write_settings(const Start& start, const PreparedData& data) {
 void run_trainer(TrainingRun run, const std::optional<FoundCheckpoint>& found, Communicator& ranks,
                  const std::stop_token& stop) {
   if (!ranks.leads()) {
-    SilentView view;
-    Trainer(std::move(run), ranks, view).train(stop);
+    TrainingObserver silent;  // rank 0 shows everything
+    Trainer(std::move(run), ranks, silent).train(stop);
     return;
   }
   const TrainConfig config = run.config;

@@ -43,14 +43,4 @@ class TrainingView : public TrainingObserver {
   std::unique_ptr<Progress> bar_;
 };
 
-/// The view of the ranks other than 0; rank 0 shows everything.
-class SilentView : public TrainingObserver {
- public:
-  void updated(const ProgressRecord&, double, const Outlook&) override {}
-  void logged(const UpdateFacts&, const ProgressRecord&) override {}
-  void validated(const ValidationFacts&) override {}
-  void noticed(const std::string&) override {}
-  void warned(const std::string&) override {}
-};
-
 }  // namespace dragoman
