@@ -95,27 +95,6 @@ void write_checkpoint(const std::filesystem::path& path, TrainingModel& model,
   write_model_file(path, contents);
 }
 
-void remove_old_checkpoints(const RunFolder& run, std::int64_t keep,
-                            const std::vector<std::int64_t>& needed) {
-  std::vector<std::filesystem::path> old = run.numbered_if_listed();
-  const auto newest = std::min(static_cast<std::size_t>(keep), old.size());
-  if (!old.empty()) old.insert(old.begin(), run.start());
-  old.resize(old.size() - newest);
-  for (const std::int64_t update : needed) std::erase(old, run.at_update(update));
-  for (const auto& path : old) {
-    std::error_code ignored;  // a file that stays only costs disk space
-    std::filesystem::remove(path, ignored);
-  }
-}
-
-void remove_checkpoints_after(const RunFolder& run, std::int64_t update) {
-  for (const auto& path : run.numbered_if_listed()) {
-    std::error_code ignored;  // a file that stays does not count: it is from before the rollback
-    // Names compare like updates: numbers have eight digits.
-    if (path > run.at_update(update)) std::filesystem::remove(path, ignored);
-  }
-}
-
 std::optional<FoundCheckpoint> find_checkpoint_to_resume(const RunFolder& run, const Warn& warn) {
   const auto paths = start_and_numbered(run);
   const bool has_latest = std::filesystem::exists(run.latest());
@@ -137,15 +116,6 @@ std::optional<FoundCheckpoint> find_checkpoint_to_resume(const RunFolder& run, c
                 ": no checkpoint is readable; name another folder to start again, as "
                 "this one may still have a model (model.safetensors)");
   return latest;
-}
-
-std::optional<FoundCheckpoint> find_checkpoint_to_return_to(
-    const RunFolder& run, const Warn& warn,
-    const std::function<bool(const ProgressRecord&)>& fits) {
-  const auto paths = start_and_numbered(run);
-  for (auto path = paths.rbegin(); path != paths.rend(); ++path)
-    if (auto found = read_progress(*path, warn); found && fits(found->progress)) return found;
-  return std::nullopt;
 }
 
 void load_checkpoint(const std::filesystem::path& path, TrainingModel& model) {
@@ -194,6 +164,41 @@ bool try_to_save(std::string_view name, std::string_view consequence, TrainingOb
 // ---- the keeper ---------------------------------------------------------------------------------
 
 namespace {
+
+/// Removes numbered checkpoints and the start checkpoint, except the newest `keep` of them and
+/// those of the updates `needed`.
+void remove_old_checkpoints(const RunFolder& run, std::int64_t keep,
+                            const std::vector<std::int64_t>& needed) {
+  std::vector<std::filesystem::path> old = run.numbered_if_listed();
+  const auto newest = std::min(static_cast<std::size_t>(keep), old.size());
+  if (!old.empty()) old.insert(old.begin(), run.start());
+  old.resize(old.size() - newest);
+  for (const std::int64_t update : needed) std::erase(old, run.at_update(update));
+  for (const auto& path : old) {
+    std::error_code ignored;  // a file that stays only costs disk space
+    std::filesystem::remove(path, ignored);
+  }
+}
+
+/// Removes numbered checkpoints of later updates, which a rollback has made obsolete.
+void remove_checkpoints_after(const RunFolder& run, std::int64_t update) {
+  for (const auto& path : run.numbered_if_listed()) {
+    std::error_code ignored;  // a file that stays does not count: it is from before the rollback
+    // Names compare like updates: numbers have eight digits.
+    if (path > run.at_update(update)) std::filesystem::remove(path, ignored);
+  }
+}
+
+/// The newest checkpoint that fits, among the numbered ones and the start checkpoint.
+/// latest.safetensors does not count, so a run that was stopped rolls back like one that was not.
+std::optional<FoundCheckpoint> find_checkpoint_to_return_to(
+    const RunFolder& run, const Warn& warn,
+    const std::function<bool(const ProgressRecord&)>& fits) {
+  const auto paths = start_and_numbered(run);
+  for (auto path = paths.rbegin(); path != paths.rend(); ++path)
+    if (auto found = read_progress(*path, warn); found && fits(found->progress)) return found;
+  return std::nullopt;
+}
 
 /// A rollback multiplies the learning rate by this.
 constexpr double kRollbackRate = 0.5;

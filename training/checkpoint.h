@@ -30,12 +30,6 @@ void write_weights(const std::filesystem::path& path, TrainingModel& model,
 /// average is kept, the weights themselves follow as `training.weights`.
 void write_checkpoint(const std::filesystem::path& path, TrainingModel& model,
                       const ModelAttachments& attachments, const ProgressRecord& progress);
-/// Removes numbered checkpoints and the start checkpoint, except the newest `keep` of them and
-/// those of the updates `needed`.
-void remove_old_checkpoints(const RunFolder& run, std::int64_t keep,
-                            const std::vector<std::int64_t>& needed);
-/// Removes numbered checkpoints of later updates, which a rollback has made obsolete.
-void remove_checkpoints_after(const RunFolder& run, std::int64_t update);
 
 /// Throws std::filesystem::filesystem_error if a file exists but cannot be opened, which is not
 /// damage.
@@ -56,10 +50,6 @@ using Warn = std::function<void(const std::string&)>;
 /// left it. Calls `warn` for each newer one that is damaged. Throws Error if there are checkpoints
 /// but none is readable, and filesystem_error if one cannot be opened.
 std::optional<FoundCheckpoint> find_checkpoint_to_resume(const RunFolder& run, const Warn& warn);
-/// The newest checkpoint that fits, among the numbered ones and the start checkpoint.
-/// latest.safetensors does not count, so a run that was stopped rolls back like one that was not.
-std::optional<FoundCheckpoint> find_checkpoint_to_return_to(
-    const RunFolder& run, const Warn& warn, const std::function<bool(const ProgressRecord&)>& fits);
 
 /// Puts weights and moments of a checkpoint into the model. Throws Error if the architecture
 /// differs.
