@@ -38,8 +38,6 @@ ModelContents contents_of(TrainingModel& model, const torch::Tensor& cpu_weights
           .tokenizer_target = attachments.tokenizer_target,
           .provenance = attachments.provenance,
           .parameters = model.layout().tensors(cpu_weights),
-          .training = {},
-          .progress = {},
           .decode_defaults = attachments.decode_defaults};
 }
 

@@ -39,8 +39,8 @@ void require_readable(const std::filesystem::path& path);
 inline constexpr const char* kInitFrom = "init-from";
 
 struct FoundCheckpoint {
-  std::filesystem::path path;
-  ProgressRecord progress;
+  std::filesystem::path path = {};
+  ProgressRecord progress = {};
   std::string initial_checksum = {};              ///< of the model of --init-from; "" without one
   std::optional<SeenCharacters> characters = {};  ///< see Provenance
 };

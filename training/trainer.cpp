@@ -331,7 +331,7 @@ void Trainer::report_left_out(const std::vector<std::int64_t>& sentences, double
                               double norm) {
   ++progress_.left_out;
   note_left_out(progress_.history);
-  LeftOutFacts facts{.update = progress_.update, .loss = loss, .gradient_norm = norm, .lines = {}};
+  LeftOutFacts facts{.update = progress_.update, .loss = loss, .gradient_norm = norm};
   for (const std::int64_t sentence : ranks_.gather(sentences))
     facts.lines.push_back(run_.data.train.line(sentence) + 1);
   std::sort(facts.lines.begin(), facts.lines.end());

@@ -41,7 +41,7 @@ struct BatchLoss {
 /// update that is made with it, wait for nothing.
 struct DeviceLoss {
   /// [LossIndex::kCount] fp64; without guided alignment the first two. Undefined: all are 0.
-  torch::Tensor values;
+  torch::Tensor values = {};
   std::int64_t source_tokens = 0, target_tokens = 0;
 
   DeviceLoss& operator+=(const DeviceLoss& other);

@@ -23,9 +23,9 @@ namespace dragoman {
 
 /// What every model file of a run has besides the weights.
 struct ModelAttachments {
-  std::string tokenizer_source, tokenizer_target;  ///< bytes; target empty: the same
-  Provenance provenance;
-  DecodeDefaults decode_defaults;  ///< those of the model of --init-from
+  std::string tokenizer_source = {}, tokenizer_target = {};  ///< bytes; target empty: the same
+  Provenance provenance = {};
+  DecodeDefaults decode_defaults = {};  ///< those of the model of --init-from
 };
 
 /// Settings, data, device and folder of a training.

@@ -53,7 +53,7 @@ class UpdateBatches {
 /// The settings of try_to_accumulate().
 struct AccumulateConfig {
   std::int64_t update = 0;
-  LossConfig loss;
+  LossConfig loss = {};
   std::int64_t part_tokens = 0;           ///< of a part, as in partition(); 0: batches stay whole
   Precision precision = Precision::Fp32;  ///< the model's
 };

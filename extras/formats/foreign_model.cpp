@@ -195,9 +195,7 @@ ImportedModel to_imported(const ForeignModel& theirs) {
   ImportedModel imported{.kind = model.kind,
                          .config = model.config,
                          .source_tokenizer = tokenizer_of(model.source),
-                         .target_tokenizer = tokenizer_of(model.target),
-                         .parameters = {},
-                         .decode_defaults = {}};
+                         .target_tokenizer = tokenizer_of(model.target)};
   imported.decode_defaults = decode_defaults_of(model.search, imported.target_tokenizer);
   for (const ParameterShape& parameter : parameter_shapes(model.config))
     imported.parameters[parameter.name] =
@@ -225,11 +223,7 @@ void write_imported(const ImportedModel& model, const std::filesystem::path& pat
                     const std::string& command) {
   ModelContents contents{.config = model.config,
                          .tokenizer_source = model.source_tokenizer,
-                         .tokenizer_target = {},
-                         .provenance = {},
                          .parameters = tensors_of(model),
-                         .training = {},
-                         .progress = {},
                          .decode_defaults = model.decode_defaults};
   if (model.target_tokenizer != model.source_tokenizer)
     contents.tokenizer_target = model.target_tokenizer;

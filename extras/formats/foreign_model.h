@@ -78,9 +78,9 @@ std::vector<TokenId> their_tokens(const ForeignVocabulary& vocabulary, const Tok
 struct ImportedModel {
   std::string kind;  ///< for messages: "Hugging Face's MarianMTModel"
   ModelConfig config;
-  std::string source_tokenizer, target_tokenizer;        ///< SentencePiece models
-  std::map<std::string, std::vector<float>> parameters;  ///< those of parameter_shapes(config)
-  DecodeDefaults decode_defaults;
+  std::string source_tokenizer, target_tokenizer;             ///< SentencePiece models
+  std::map<std::string, std::vector<float>> parameters = {};  ///< those of parameter_shapes(config)
+  DecodeDefaults decode_defaults = {};
 };
 
 /// The same model as our program computes it. If our model has no option for a feature, the weights

@@ -134,9 +134,9 @@ using DecodeDefaults = std::map<std::string, std::string>;
 /// The contents of a model file to be written. Views must stay valid during the call.
 struct ModelContents {
   ModelConfig config;
-  std::string_view tokenizer_source;  ///< bytes of the SentencePiece model
-  std::string_view tokenizer_target;  ///< empty: the same as the source's
-  Provenance provenance;
+  std::string_view tokenizer_source;       ///< bytes of the SentencePiece model
+  std::string_view tokenizer_target = {};  ///< empty: the same as the source's
+  Provenance provenance = {};
   /// Exactly parameter_shapes(config), and the scales of those that are I8, in any order.
   std::vector<TensorData> parameters = {};
   std::vector<TensorData> training = {};  ///< names start with `training.`

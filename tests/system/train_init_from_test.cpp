@@ -85,10 +85,7 @@ void write_model_of_numbers(const std::string& first, const std::string& path) {
       .config = file.config(),
       .tokenizer_source = file.tokenizer_source(),
       .tokenizer_target = file.has_two_tokenizers() ? file.tokenizer_target() : "",
-      .provenance = file.provenance(),
-      .parameters = {},
-      .training = {},
-      .progress = {}};
+      .provenance = file.provenance()};
   contents.provenance.copied_fractions = {{"number", 0.0}};
   for (const std::string& name : file.names()) contents.parameters.push_back(file.tensor(name));
   write_model_file(path, contents);

@@ -37,12 +37,7 @@ TEST(Checkpoint, AResumedModelContinuesBitIdentically) {
     ProgressRecord progress;
     progress.update = 3;
     progress.start.values = {{"lr", "0.001"}};
-    write_checkpoint(path, straight,
-                     {.tokenizer_source = "pieces",
-                      .tokenizer_target = {},
-                      .provenance = {},
-                      .decode_defaults = {}},
-                     progress);
+    write_checkpoint(path, straight, {.tokenizer_source = "pieces"}, progress);
     // Its parameters are what the run would give.
     EXPECT_TRUE(torch::equal(load_flat_weights(path, straight.layout(), test_device()),
                              straight.result_weights()));

@@ -28,7 +28,7 @@ torch::Tensor weights_after_step(const std::vector<std::vector<std::int64_t>>& b
   for (const auto& sentences : batches)
     tokens += accumulate(model, batch_of(sentences), {.label_smoothing = 0.1}, 1).target_tokens;
   // A large rate: Adam's first step is the gradient's sign, blurred by epsilon.
-  model.step({.loss = {.values = {}, .target_tokens = tokens}, .learning_rate = 1});
+  model.step({.loss = {.target_tokens = tokens}, .learning_rate = 1});
   return model.weights().clone();
 }
 
@@ -66,10 +66,9 @@ TEST(TrainingModel, TheGradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
     std::int64_t tokens = 0;
     for (const auto& sentences : batches)
       tokens += accumulate(model, batch_of(sentences), {.label_smoothing = 0.1}, 1).target_tokens;
-    const double norm =
-        model.step({.loss = {.values = {}, .target_tokens = tokens}, .learning_rate = 1})
-            .gradient_norm()
-            .item<double>();
+    const double norm = model.step({.loss = {.target_tokens = tokens}, .learning_rate = 1})
+                            .gradient_norm()
+                            .item<double>();
     return std::pair(norm, model.adam().first_moment.clone());
   };
   const auto [whole_norm, whole] = step({{1, 2, 3, 4, 5, 6}});
@@ -357,8 +356,7 @@ TEST(TrainingModel, AStepByTheKernelIsThatOfTheOperations) {
         by_operations(small_config(0), adam, precision, test_device(), 1);
     const auto step = [](TrainingModel& model, const torch::Tensor& gradient) {
       model.gradient().copy_(gradient);
-      model.step(
-          {.loss = {.values = {}, .target_tokens = 5}, .learning_rate = 1e-3, .clip_norm = 1});
+      model.step({.loss = {.target_tokens = 5}, .learning_rate = 1e-3, .clip_norm = 1});
     };
     for (TrainingModel* model : {&by_kernel, &by_operations}) model->keep_moving_average(0.5);
     for (int update = 0; update < 4; ++update) {

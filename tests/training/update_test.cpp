@@ -127,7 +127,7 @@ double difference(const torch::Tensor& a, const torch::Tensor& b) {
 }
 
 TEST(SplitUpdate, MemoryMayRunOutAtAnyBlockAndTheUpdateIsTheSame) {
-  const AccumulateConfig whole{.update = 3, .loss = {.label_smoothing = 0.1}, .part_tokens = 0};
+  const AccumulateConfig whole{.update = 3, .loss = {.label_smoothing = 0.1}};
   for (const Precision precision : {Precision::Fp32, Precision::Bf16}) {
     auto model = small_model(precision);
     FailingAllocator allocator;
@@ -159,7 +159,7 @@ TEST(SplitUpdate, TheBudgetIsLoweredUntilMemorySuffices) {
   std::vector<std::int64_t> sentences(200);
   std::iota(sentences.begin(), sentences.end(), 1);
   const std::vector<PackedBatch> batches = {batch_of(sentences)};
-  AccumulateConfig part{.update = 1, .loss = {.chunk_tokens = 64}, .part_tokens = 0};
+  AccumulateConfig part{.update = 1, .loss = {.chunk_tokens = 64}};
   FailingAllocator allocator;
   ASSERT_TRUE(try_to_accumulate(model, batches, part));
   allocator.limit = allocator.largest / 3;
@@ -230,8 +230,7 @@ TEST(SplitUpdate, ASentenceThatIsTooLongForMemoryIsFoundBeforeAnyIsTaken) {
   const auto available = static_cast<double>(available_memory());
   FailingAllocator allocator;
   allocator.limit = 1 << 30;
-  EXPECT_FALSE(try_to_accumulate(model, long_pair(std::sqrt(available / 50)),
-                                 {.update = 1, .loss = {}, .part_tokens = 0}));
+  EXPECT_FALSE(try_to_accumulate(model, long_pair(std::sqrt(available / 50)), {.update = 1}));
   const auto longer = long_pair(std::sqrt(available / 10));
   EXPECT_THROW(evaluate_in_parts(model, longer), Error);
   EXPECT_EQ(allocator.blocks, 0);
@@ -264,7 +263,7 @@ TEST(SplitUpdate, SentencesThatAreComputedWithALongOneArePaddedToIt) {
   }
   FailingAllocator allocator;
   allocator.limit = 1 << 30;
-  EXPECT_FALSE(try_to_accumulate(model, batches, {.update = 1, .loss = {}, .part_tokens = 0}));
+  EXPECT_FALSE(try_to_accumulate(model, batches, {.update = 1}));
   EXPECT_EQ(allocator.blocks, 0);
 }
 
@@ -273,8 +272,7 @@ TEST(SplitUpdate, OtherErrorsPassThrough) {
   FailingAllocator allocator;
   allocator.fails_at = 5;
   allocator.failure = [] { throw std::runtime_error("something else"); };
-  EXPECT_THROW(try_to_accumulate(model, kBatches, {.update = 1, .loss = {}, .part_tokens = 0}),
-               std::runtime_error);
+  EXPECT_THROW(try_to_accumulate(model, kBatches, {.update = 1}), std::runtime_error);
 }
 
 // ---- memory that runs out -----------------------------------------------------------------------

@@ -214,13 +214,7 @@ TEST(Quantize, WholeNumbersNeedTheirScales) {
   write_model_file(whole.path(), model.contents);
   write_quantized(ModelFileReader(whole.path()), rounded.path(), {}, "");
   const ModelFileReader reader(rounded.path());
-  ModelContents contents{.config = reader.config(),
-                         .tokenizer_source = reader.tokenizer_source(),
-                         .tokenizer_target = {},
-                         .provenance = {},
-                         .parameters = {},
-                         .training = {},
-                         .progress = {}};
+  ModelContents contents{.config = reader.config(), .tokenizer_source = reader.tokenizer_source()};
   for (const std::string& name : reader.names()) contents.parameters.push_back(reader.tensor(name));
   try {
     write_model_file(whole.path(), contents);

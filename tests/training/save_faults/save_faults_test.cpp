@@ -42,12 +42,7 @@ class SaveFaults : public testing::Test {
     model_.weights().fill_(static_cast<double>(update));
     ProgressRecord progress;
     progress.update = update;
-    write_checkpoint(folder_.latest(), model_,
-                     {.tokenizer_source = "pieces",
-                      .tokenizer_target = {},
-                      .provenance = {},
-                      .decode_defaults = {}},
-                     progress);
+    write_checkpoint(folder_.latest(), model_, {.tokenizer_source = "pieces"}, progress);
   }
 
   /// The update of the whole checkpoint that is found.

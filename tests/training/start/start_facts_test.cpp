@@ -44,7 +44,7 @@ RunSettings settings() {
 
 /// A checkpoint of the run that was asked for.
 FoundCheckpoint checkpoint_of(const RunSettings& asked) {
-  FoundCheckpoint found{.path = {}, .progress = {}, .initial_checksum = "0123"};
+  FoundCheckpoint found{.initial_checksum = "0123"};
   found.progress.update = 500;
   found.progress.start = settle(asked, {}).settings.record();
   return found;
