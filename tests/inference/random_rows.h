@@ -14,6 +14,7 @@
 #include "inference/scheduler.h"
 #include "inference/search/engine.h"
 #include "inference/torch/scorer.h"
+#include "model/file/model_file.h"
 #include "model/transformer.h"
 #include "tests/inference/lone_worker.h"
 #include "tests/inference/search/table_engine.h"
@@ -45,6 +46,14 @@ inline std::vector<ModelConfig> configs() {
   marian.norm = NormPosition::BeforeQueries;
   marian.embedding_norm = true;
   return {config, other, marian};
+}
+
+inline std::vector<TensorData> tensors_of(const Transformer& model) {
+  std::vector<TensorData> tensors;
+  for (const auto& item : model->named_parameters())
+    tensors.push_back(
+        {item.key(), Dtype::F32, item.value().sizes().vec(), item.value().const_data_ptr<float>()});
+  return tensors;
 }
 
 /// Random weights, sharper than those training starts from, so that searches have something to

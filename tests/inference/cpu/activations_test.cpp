@@ -110,11 +110,7 @@ void expect_equal(const std::vector<ExpectedAttention>& expected,
 }
 
 std::shared_ptr<const CpuModel> packed_model(const Transformer& model) {
-  std::vector<TensorData> tensors;
-  for (const auto& item : model->named_parameters())
-    tensors.push_back(
-        {item.key(), Dtype::F32, item.value().sizes().vec(), item.value().const_data_ptr<float>()});
-  return std::make_shared<CpuModel>(ParametersInMemory(model->config, std::move(tensors)),
+  return std::make_shared<CpuModel>(ParametersInMemory(model->config, tensors_of(model)),
                                     ComputeType::Float32);
 }
 

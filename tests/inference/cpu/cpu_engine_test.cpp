@@ -36,23 +36,13 @@ std::vector<ModelConfig> all_configs() {
   return all;
 }
 
-std::vector<TensorData> tensors_of(const Transformer& model) {
-  std::vector<TensorData> tensors;
-  for (const auto& item : model->named_parameters())
-    tensors.push_back(
-        {item.key(), Dtype::F32, item.value().sizes().vec(), item.value().const_data_ptr<float>()});
-  return tensors;
-}
-
 /// The model from a file, which may have rounded matrices.
 std::shared_ptr<const CpuModel> packed(const Transformer& model, ComputeType type,
                                        bool rounded = false) {
-  ModelContents contents;
-  contents.config = model->config;
-  contents.tokenizer_source = "pretend tokenizer";
-  contents.parameters = tensors_of(model);
   const ScratchFile file("cpu_model.safetensors");
-  write_model_file(file.path(), contents);
+  write_model_file(file.path(), {.config = model->config,
+                                 .tokenizer_source = "pretend tokenizer",
+                                 .parameters = tensors_of(model)});
   if (rounded) write_quantized(ModelFileReader(file.path()), file.path(), {}, "");
   return std::make_shared<CpuModel>(ModelFileReader(file.path()), type);
 }
@@ -323,10 +313,9 @@ TEST(CpuEngine, NumbersThatAreNotFiniteAreFoundWhenWeightsAreLoaded) {
 TEST(CpuEngine, AScaleThatIsNotFiniteIsFoundWhenWeightsAreLoaded) {
   const Transformer model = make_model(configs()[0], torch::kCPU);
   const ScratchFile file("rounded.safetensors");
-  ModelContents contents;
-  contents.config = model->config;
-  contents.tokenizer_source = "pretend tokenizer";
-  contents.parameters = tensors_of(model);
+  ModelContents contents{.config = model->config,
+                         .tokenizer_source = "pretend tokenizer",
+                         .parameters = tensors_of(model)};
   write_model_file(file.path(), contents);
   write_quantized(ModelFileReader(file.path()), file.path(), {}, "");
   const ModelFileReader rounded(file.path());
@@ -421,18 +410,10 @@ TEST(LineCount, AsManyLinesComeOutAsWentIn) {
   ModelConfig config = configs()[0];
   config.source_vocabulary = config.target_vocabulary = tokenizer.size();
   Transformer model = make_model(config, torch::kCPU);
-  ModelContents contents{.config = config,
-                         .tokenizer_source = tokenizer.model_bytes(),
-                         .tokenizer_target = {},
-                         .provenance = {},
-                         .parameters = {},
-                         .training = {},
-                         .progress = {}};
-  for (const auto& item : model->named_parameters())
-    contents.parameters.push_back(
-        {item.key(), Dtype::F32, item.value().sizes().vec(), item.value().const_data_ptr<float>()});
   const ScratchFile file("line_count.safetensors");
-  write_model_file(file.path(), contents);
+  write_model_file(file.path(), {.config = config,
+                                 .tokenizer_source = tokenizer.model_bytes(),
+                                 .parameters = tensors_of(model)});
   const ModelFileReader reader(file.path());
 
   std::vector<std::unique_ptr<Engine>> engines;
