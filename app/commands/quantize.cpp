@@ -72,10 +72,7 @@ class RoundingTrial {
 
   /// Returns nothing if a stop was requested.
   std::optional<Scores> score(const std::string& model, ComputeType type) const {
-    EngineChoice choice;
-    choice.device = "cpu";
-    choice.threads = threads_;
-    choice.compute_type = type;
+    const EngineChoice choice{{.device = "cpu", .threads = threads_}, type};
     const OpenedTranslator opened = open_translator({model}, choice, no_device_engine);
     TranslationService service = opened.service();
     const std::vector<std::string> lines = best_texts(
