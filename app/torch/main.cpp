@@ -1,5 +1,5 @@
-// dragoman: the program with LibTorch, which can do everything. Its main(), its --version, its
-// devices, and the engine and the scorer on the module tree.
+// dragoman-torch: the program with LibTorch, which can do everything. Its main(), its --version,
+// its devices, and the engine and the scorer on the module tree.
 #include <ATen/Version.h>
 #include <c10/core/DeviceType.h>
 #include <sys/resource.h>
