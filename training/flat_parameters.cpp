@@ -3,8 +3,6 @@
 #include <ATen/ops/_foreach_copy.h>
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 #include <utility>
 
 #include "base/threads.h"
@@ -15,17 +13,13 @@ namespace {
 
 constexpr std::int64_t kAlignment = 32;
 
-std::int64_t count(const std::vector<std::int64_t>& shape) {
-  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
-}
-
 }  // namespace
 
 FlatLayout::FlatLayout(const ModelConfig& config) : shapes_(parameter_shapes(config)) {
   for (const ParameterShape& parameter : shapes_) {
     offsets_.push_back(size_);
-    parameters_ += count(parameter.shape);
-    size_ += divide_up(count(parameter.shape), kAlignment) * kAlignment;
+    parameters_ += parameter.elements();
+    size_ += divide_up(parameter.elements(), kAlignment) * kAlignment;
   }
 }
 
@@ -37,7 +31,7 @@ std::vector<FlatLayout::View> FlatLayout::views(const torch::Tensor& flat) const
   std::vector<View> views;
   for (std::size_t i = 0; i < shapes_.size(); ++i)
     views.push_back({shapes_[i].name,
-                     flat.narrow(0, offsets_[i], count(shapes_[i].shape)).view(shapes_[i].shape)});
+                     flat.narrow(0, offsets_[i], shapes_[i].elements()).view(shapes_[i].shape)});
   return views;
 }
 
@@ -59,7 +53,7 @@ void FlatLayout::for_each_gradient(const std::vector<torch::Tensor>& parameters,
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const std::int64_t offset = offsets_[i];
     const std::int64_t first = std::max(begin, offset),
-                       size = std::min(end, offset + count(shapes_[i].shape)) - first;
+                       size = std::min(end, offset + shapes_[i].elements()) - first;
     if (size <= 0) continue;
     const torch::Tensor& gradient = parameters[i].grad();
     visit(gradient.defined() ? gradient.view(-1).narrow(0, first - offset, size) : gradient,

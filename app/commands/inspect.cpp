@@ -50,9 +50,7 @@ std::vector<std::pair<std::string, std::int64_t>> parameters_by_part(const Model
   for (const ParameterShape& parameter : parameter_shapes(model.config())) {
     const std::string part = parameter.name.substr(0, parameter.name.find('.'));
     if (parts.empty() || parts.back().first != part) parts.emplace_back(part, 0);
-    TensorData counted;
-    counted.shape = parameter.shape;
-    parts.back().second += counted.elements();
+    parts.back().second += parameter.elements();
   }
   return parts;
 }

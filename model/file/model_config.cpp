@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <utility>
 
 #include "base/bytes.h"
@@ -250,6 +252,10 @@ ModelConfig model_config_from_json(std::string_view text) {
     throw Error("model configuration: \"", json.begin().key(), "\" is unknown to this version");
   check_tokenizer_values(config);
   return config;
+}
+
+std::int64_t ParameterShape::elements() const {
+  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
 std::vector<ParameterShape> parameter_shapes(const ModelConfig& config) {

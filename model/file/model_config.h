@@ -142,6 +142,8 @@ ModelConfig model_config_from_json(std::string_view json);
 struct ParameterShape {
   std::string name;
   std::vector<std::int64_t> shape;
+
+  std::int64_t elements() const;
   bool operator==(const ParameterShape&) const = default;
 };
 
