@@ -42,10 +42,6 @@ torch::Tensor visible_keys(const AttentionPattern& pattern, std::int64_t T, std:
 
 }  // namespace
 
-bool drops_weights(const AttentionPattern& pattern) {
-  return pattern.dropout.threshold() > 0 && pattern.queries.row_keys.defined();
-}
-
 torch::Tensor scaled_dot_product_attention(const torch::Tensor& q, const torch::Tensor& k,
                                            const torch::Tensor& v,
                                            const AttentionPattern& pattern) {
@@ -419,7 +415,8 @@ AttentionPath attention_path(const torch::Tensor& queries, std::int64_t width,
   if (has_kernel_for(queries))
     return fits_packed_attention(pattern.keys.longest, d_k) ? AttentionPath::Kernel
                                                             : AttentionPath::Formula;
-  if (drops_weights(pattern)) return AttentionPath::Formula;
+  const bool drops_weights = pattern.dropout.threshold() > 0 && pattern.queries.row_keys.defined();
+  if (drops_weights) return AttentionPath::Formula;
   if (has_flash_attention(queries.scalar_type(), queries.device(), d_k))
     return AttentionPath::Flash;
   // The library's gradients are sums in any order.

@@ -22,9 +22,6 @@ struct AttentionPattern {
   Dropout dropout;
 };
 
-/// Whether some weights are dropped.
-bool drops_weights(const AttentionPattern& pattern);
-
 /// The ways to compute equation 1 on a packed batch.
 enum class AttentionPath {
   /// Our kernel for the CPU, without padding. Its backward pass saves the inputs and the logarithm
