@@ -55,10 +55,8 @@ std::vector<SourceSentence> read_sentences(const std::string& path, const Tokeni
   std::vector<SourceSentence> sentences;
   for (std::string line; std::getline(text, line);) {
     if (limit > 0 && sentences.size() == limit) break;
-    SourceSentence sentence{.line = static_cast<std::int64_t>(sentences.size()),
-                            .part = 0,
-                            .tokens = {},
-                            .settings = search};
+    SourceSentence sentence{
+        .line = static_cast<std::int64_t>(sentences.size()), .part = 0, .settings = search};
     std::istringstream pieces(line);
     std::vector<TokenId> ids;
     for (std::string piece; pieces >> piece;) ids.push_back(tokenizers.source->id(piece));

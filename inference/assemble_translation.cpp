@@ -240,8 +240,7 @@ struct Ranked {
 }  // namespace
 
 Translation assemble_translation(const PreparedLine& line, const Tokenizer& target) {
-  Translation translation{
-      .line = line.number, .n_best = {}, .unmet = {}, .unknown = {}, .facts = line.facts};
+  Translation translation{.line = line.number, .facts = line.facts};
   std::size_t ranks = 1;
   for (const PreparedPart& part : line.parts) {
     ranks = std::max(ranks, part.hypotheses.size());

@@ -38,7 +38,7 @@ class NumberConversion {
 std::vector<RequiredText> protected_texts(std::string_view source);
 
 struct Demands {
-  Terms terms;
+  Terms terms = {};
   bool protects = false;                      ///< protected_texts()
   std::optional<NumberConversion> numbers{};  ///< for numbers among the protected texts
   PhrasePolicy phrase_policy = PhrasePolicy::Fluent;
@@ -52,8 +52,8 @@ struct Demands {
 
 /// The demands as a command or a request names them.
 struct DemandChoices {
-  Terms terms;
-  std::vector<std::string> avoid;  ///< space around a text does not count
+  Terms terms = {};
+  std::vector<std::string> avoid = {};  ///< space around a text does not count
   bool protect = false;
   bool terms_force = false;
   std::string number_format = {};  ///< two languages, "en-de"; may be empty

@@ -83,7 +83,6 @@ void Ensemble::step(const StepRequest& step) {
     for (RowOrigin& row : member.rows) row.slot = member.slots[static_cast<std::size_t>(row.slot)];
     member.engine->step({.rows = member.rows,
                          .previous = step.previous,
-                         .adjustments = {},
                          .candidates_per_row = vocabulary,
                          .candidates = candidates_,
                          .reported = step.reported,

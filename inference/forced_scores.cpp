@@ -112,7 +112,6 @@ class ForcedDecoding {
     std::vector<Candidate> candidates(rows_.size());
     engine_.step({.rows = origins,
                   .previous = previous,
-                  .adjustments = {},
                   .candidates_per_row = 1,
                   .candidates = candidates,
                   .reported = reported,

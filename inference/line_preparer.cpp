@@ -205,7 +205,7 @@ std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine&
     line.kept = after_cuts(std::move(line.kept), cuts);
   }
   if (is_copied_whole)
-    line.parts.push_back({.text = {.text = without_tag(text, tag), .separator = {}}});
+    line.parts.push_back({.text = {.text = without_tag(text, tag)}});
   else if (!text.empty())
     split(line, text, tag, stop);
   std::vector<ByteRange> words;

@@ -27,8 +27,8 @@ class SentenceReceiver;
 /// A sentence: what goes into its search, and what comes out.
 struct SourceSentence {
   std::int64_t line;
-  std::int64_t part;            ///< of the line; seed, line and part decide the random draws
-  std::vector<TokenId> tokens;  ///< TokenizerPair::source_tokens()
+  std::int64_t part;                 ///< of the line; seed, line and part decide the random draws
+  std::vector<TokenId> tokens = {};  ///< TokenizerPair::source_tokens()
   std::shared_ptr<const SearchSettings> settings = {};
   bool needs_attention = false;  ///< to fill Hypothesis::attention
   Requirements required = {};

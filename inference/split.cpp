@@ -80,7 +80,7 @@ class SentenceHalving {
   bool append_whole(Range range, std::vector<LinePart>& parts) const {
     std::vector<TokenId> tokens = encode_(text(range));
     if (range.size() > 1 && !fits(tokens, most_)) return false;
-    parts.push_back({.text = text(range), .separator = {}, .tokens = std::move(tokens)});
+    parts.push_back({.text = text(range), .tokens = std::move(tokens)});
     return true;
   }
 
@@ -195,7 +195,7 @@ std::vector<LinePart> split_line(std::string_view line, SentenceCuts cuts, std::
   std::vector<LinePart> parts;
   if (cuts == SentenceCuts::InLongLines) {
     std::vector<TokenId> tokens = encode(line);
-    if (fits(tokens, most)) return {{.text = line, .separator = {}, .tokens = std::move(tokens)}};
+    if (fits(tokens, most)) return {{.text = line, .tokens = std::move(tokens)}};
   }
   for (const std::string_view sentence : sentences_of(line, whole)) {
     if (!parts.empty()) parts.back().ends_sentence = true;

@@ -20,7 +20,7 @@ enum class SentenceCuts { InAllLines, InLongLines };
 /// A stretch of a line. All texts and separators, in order, make up the line.
 struct LinePart {
   std::string_view text;             ///< does not begin or end with white space
-  std::string_view separator;        ///< the white space after it
+  std::string_view separator = {};   ///< the white space after it
   std::vector<TokenId> tokens = {};  ///< of the text
   bool ends_sentence = false;        ///< and another sentence follows in the line
 };

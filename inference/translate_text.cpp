@@ -156,7 +156,7 @@ class StreamTranslation {
 
 TranslationAnswers submit_lines(TranslationService& service, std::span<const std::string> lines,
                                 const TranslationRequest& request, std::stop_token stop) {
-  Submission submission{.lines = {}, .request = service.prepare(request), .stop = std::move(stop)};
+  Submission submission{.request = service.prepare(request), .stop = std::move(stop)};
   for (const std::string& line : lines) submission.lines.push_back({line});
   return service.submit(std::move(submission));
 }

@@ -92,11 +92,11 @@ struct TranslationFacts {
 };
 
 struct Translation {
-  std::int64_t line;                      ///< its number
-  std::vector<TranslatedText> n_best;     ///< best first, at least one
-  std::vector<std::string> unmet = {};    ///< texts that the best one should have but lacks
-  std::vector<std::string> unknown = {};  ///< texts of the source that were copied (UnseenText)
-  TranslationFacts facts = {};            ///< of this line
+  std::int64_t line;                        ///< its number
+  std::vector<TranslatedText> n_best = {};  ///< best first, at least one
+  std::vector<std::string> unmet = {};      ///< texts that the best one should have but lacks
+  std::vector<std::string> unknown = {};    ///< texts of the source that were copied (UnseenText)
+  TranslationFacts facts = {};              ///< of this line
 };
 
 }  // namespace dragoman

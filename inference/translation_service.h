@@ -46,7 +46,7 @@ class TranslationJob;
 
 /// Lines to be translated.
 struct Submission {
-  std::vector<LineInput> lines;
+  std::vector<LineInput> lines = {};
   std::shared_ptr<const PreparedRequest> request;  ///< for lines that have none of their own
   std::int64_t first_line = 0;  ///< number of the first line; random draws depend on it
   std::stop_token stop = {};    ///< ends the work on unfinished lines

@@ -250,7 +250,6 @@ void Explainer::force(const SourceSentence& source, SentenceExplanation& explana
     token.most_probable.resize(static_cast<std::size_t>(per_row));
     engine_.step({.rows = {&origin, 1},
                   .previous = {&previous, 1},
-                  .adjustments = {},
                   .candidates_per_row = per_row,
                   .candidates = token.most_probable,
                   .reported = {&reported, 1},

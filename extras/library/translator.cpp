@@ -60,7 +60,7 @@ Translator::~Translator() = default;
 std::vector<Translator::Result> Translator::translate(const std::vector<std::string>& lines,
                                                       const Options& options) const {
   return with_standard_errors([&] {
-    Submission submission{.lines = {}, .request = translator_->prepare(named(options))};
+    Submission submission{.request = translator_->prepare(named(options))};
     for (const std::string& line : lines) submission.lines.push_back({.text = line});
     TranslationAnswers answers = translator_->submit(std::move(submission));
     std::vector<Result> results;

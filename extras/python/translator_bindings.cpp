@@ -92,10 +92,9 @@ Answers submit(const std::shared_ptr<CpuTranslator>& translator, const Request& 
   if (!prefixes.empty() && prefixes.size() != lines.size())
     throw UsageError("--prefixes: has ", prefixes.size(), " texts for ", lines.size(), " lines");
   const auto wake_up = std::make_shared<WakeUp>();
-  Submission submission{
-      .lines = {}, .request = request.prepared, .first_line = first_line, .on_progress = [wake_up] {
-        wake_up->wake();
-      }};
+  Submission submission{.request = request.prepared,
+                        .first_line = first_line,
+                        .on_progress = [wake_up] { wake_up->wake(); }};
   for (std::size_t i = 0; i < lines.size(); ++i)
     submission.lines.push_back({.text = lines[i], .prefix = prefixes.empty() ? "" : prefixes[i]});
   return run_interruptibly([&](const std::stop_token& stop) {

@@ -261,8 +261,7 @@ class PendingTranslations::PendingTranslation {
                                  .split = task_.split,
                                  .demands = task_.demands,
                                  .reports_words = task_.reports_words};
-    Submission submission{.lines = {},
-                          .request = model.request(wanted),
+    Submission submission{.request = model.request(wanted),
                           .stop = stop_.get_token(),
                           .on_progress = [news = news_] { news->tell(); }};
     wanted.reports_attention = true;

@@ -128,9 +128,9 @@ struct StepRequest {
   /// [R]. They replace the rows of the last step. The rows of one slot stand side by side, and a
   /// parent is a row of the same slot.
   std::span<const RowOrigin> rows;
-  std::span<const TokenId> previous;        ///< [R]: each row's last token; ignored for a fresh row
-  std::span<const Adjustment> adjustments;  ///< at most one for each token of a row
-  std::int64_t candidates_per_row;          ///< at most vocabulary()
+  std::span<const TokenId> previous;  ///< [R]: each row's last token; ignored for a fresh row
+  std::span<const Adjustment> adjustments = {};  ///< at most one for each token of a row
+  std::int64_t candidates_per_row;               ///< at most vocabulary()
   /// [R, candidates_per_row]: the most probable tokens of each row, best first. Of equal ones the
   /// smaller token comes first. If the whole vocabulary is asked for, the tokens are in ascending
   /// order. An excluded token has log-probability minus infinity.

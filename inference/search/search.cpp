@@ -314,9 +314,7 @@ std::vector<Hypothesis> SentenceSearch::best() const {
                           .sum = ended.sum,
                           .coverage_penalty = ended.coverage_penalty,
                           .score = ended.score,
-                          .cut = ended.cut,
-                          .log_probabilities = {},
-                          .attention = {}};
+                          .cut = ended.cut};
     const std::size_t count = hypothesis.tokens.size();
     hypothesis.log_probabilities.resize(static_cast<std::size_t>(ended.length));
     hypothesis.attention.resize(count * source_length_);

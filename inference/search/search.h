@@ -44,14 +44,14 @@ namespace dragoman {
 struct Hypothesis {
   std::vector<TokenId> tokens;  ///< without </s>
   /// Tokens, and </s> if it ended with one, or if Stop::Hf forced one at the longest length.
-  std::int64_t length;
-  double sum;               ///< of log-probabilities
-  double coverage_penalty;  ///< 0 or less
-  double score;             ///< normalized_score(sum, length), coverage penalty added
-  bool cut;                 ///< not ended by the model: maximum length, or no token was possible
-  std::vector<float> log_probabilities;  ///< [length]
+  std::int64_t length = 0;
+  double sum = 0;               ///< of log-probabilities
+  double coverage_penalty = 0;  ///< 0 or less
+  double score = 0;             ///< normalized_score(sum, length), coverage penalty added
+  bool cut = false;  ///< not ended by the model: maximum length, or no token was possible
+  std::vector<float> log_probabilities = {};  ///< [length]
   /// [tokens, S] if asked for: see SourceSentence::needs_attention.
-  std::vector<float> attention;
+  std::vector<float> attention = {};
 };
 
 /// The heads whose attention is reported.

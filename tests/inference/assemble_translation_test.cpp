@@ -42,14 +42,7 @@ std::string placed(const std::string& source, const std::string& text,
   const PreparedPart part = part_of(source);
   std::vector<TokenId> read;
   for (const PieceSpan& piece : part.pieces) read.push_back(piece.id);
-  Hypothesis hypothesis{.tokens = tokenizer().encode(text),
-                        .length = 0,
-                        .sum = 0,
-                        .coverage_penalty = 0,
-                        .score = 0,
-                        .cut = false,
-                        .log_probabilities = {},
-                        .attention = {}};
+  Hypothesis hypothesis{.tokens = tokenizer().encode(text)};
   for (const std::size_t word : words_of(hypothesis.tokens)) {
     for (const std::size_t other : words_of(read))
       hypothesis.attention.push_back(sources.at(word) == other ? 1.0F : 0.01F);
@@ -106,14 +99,7 @@ TEST(PlaceCopies, SignsAtTheEndsStayThere) {
 TEST(PlaceCopies, NothingIsLostWithoutAttentionOrTranslation) {
   const std::string source = "one \u041C \U0001F355 two";
   const PreparedPart part = part_of(source);
-  Hypothesis hypothesis{.tokens = tokenizer().encode("one three two"),
-                        .length = 0,
-                        .sum = 0,
-                        .coverage_penalty = 0,
-                        .score = 0,
-                        .cut = false,
-                        .log_probabilities = {},
-                        .attention = {}};
+  Hypothesis hypothesis{.tokens = tokenizer().encode("one three two")};
   for (const char* expected : {"one three two \u041C \U0001F355", "\u041C \U0001F355"}) {
     std::string all;
     std::vector<std::size_t> copies;
@@ -148,14 +134,7 @@ class Line : public PreparedLine {
 };
 
 Hypothesis hypothesis(const std::string& text, double sum) {
-  Hypothesis found{.tokens = tokenizer().encode(text),
-                   .length = 0,
-                   .sum = sum,
-                   .coverage_penalty = 0,
-                   .score = 0,
-                   .cut = false,
-                   .log_probabilities = {},
-                   .attention = {}};
+  Hypothesis found{.tokens = tokenizer().encode(text), .sum = sum};
   found.length = static_cast<std::int64_t>(found.tokens.size()) + 1;
   found.log_probabilities.assign(found.tokens.size() + 1, -0.25F);
   return found;

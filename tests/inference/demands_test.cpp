@@ -40,8 +40,7 @@ TEST(NumberFormat, UnknownLanguagesAreNamedWithTheKnownOnes) {
 
 TEST(NumberFormat, AWrongValueIsRefusedBeforeTheLackOfProtect) {
   const auto message = [](const std::string& format) {
-    return message_of<UsageError>(
-        [&] { demands_of({.terms = {}, .avoid = {}, .number_format = format}); });
+    return message_of<UsageError>([&] { demands_of({.number_format = format}); });
   };
   EXPECT_THAT(message("english"), Names("--number-format english ... en-de"));
   EXPECT_THAT(message("en-de"), Names("--number-format: ... --protect"));
@@ -85,10 +84,10 @@ TEST(Protection, NumbersAddressesAndPlaceholdersAreFound) {
 }
 
 TEST(Demands, NumbersAreWrittenAsInTheTargetsLanguage) {
-  const Demands demands{.terms = {}, .protects = true, .numbers = NumberConversion("en-de")};
+  const Demands demands{.protects = true, .numbers = NumberConversion("en-de")};
   EXPECT_THAT(texts(demands.of("6,263 of 1,234,567.25 and 2.5 at 12:30, {n}")),
               ElementsAre("6.263", "1.234.567,25", "2,5", "12:30", "{n}"));
-  const Demands back{.terms = {}, .protects = true, .numbers = NumberConversion("fr-en")};
+  const Demands back{.protects = true, .numbers = NumberConversion("fr-en")};
   EXPECT_THAT(texts(back.of("6\u202f263,5 et 1\u00a0000")), ElementsAre("6,263.5", "1,000"));
 }
 

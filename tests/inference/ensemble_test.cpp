@@ -110,7 +110,6 @@ TEST(Ensemble, ATinyProbabilityHasAFiniteLogarithm) {
   const std::vector<RowToken> of_row = {{0, 7}};
   both.step({.rows = rows,
              .previous = Tokens{kEos},
-             .adjustments = {},
              .candidates_per_row = kMany,
              .candidates = found,
              .reported = of_row,

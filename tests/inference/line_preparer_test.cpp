@@ -166,7 +166,7 @@ TEST(LinePreparer, AttentionIsAskedForIfItIsNeeded) {
   EXPECT_FALSE(needs(request({})));
   EXPECT_TRUE(needs(request({}, {}, true)));
   EXPECT_TRUE(needs(request({.coverage_penalty = 0.1})));
-  EXPECT_TRUE(needs(request({}, {.terms = {}, .protects = true})));
+  EXPECT_TRUE(needs(request({}, {.protects = true})));
   EXPECT_TRUE(needs(request({}), terms("one", "two")));
 }
 
@@ -253,7 +253,7 @@ TEST(LinePreparer, TermsAndProtectedTextsAreReadAsTheyAre) {
 
 TEST(LinePreparer, CopiedAndProtectedTextsStandInTheWordsToo) {
   const LinePreparer knowing = preparer_that_has_seen("onetw. X");
-  PreparedLine line(0, request({}, {.terms = {}, .protects = true}, /*reports_attention=*/true));
+  PreparedLine line(0, request({}, {.protects = true}, /*reports_attention=*/true));
   const auto sentences = knowing.prepare({"10\u2074 one \u041C\u043E two 1\u202F000."}, line);
   ASSERT_EQ(sentences.size(), 1U);
   Hypothesis& found = line.parts[0].hypotheses.emplace_back(hypothesis("104 one X two 1 000."));
@@ -274,7 +274,7 @@ TEST(LinePreparer, UnseenTextIsNotCopiedIfTheLineHasAPrefixOrMustAvoidIt) {
   const auto sentences = knowing.prepare({.text = text, .prefix = "six"}, begun);
   EXPECT_EQ(sentences[0].tokens, with_end(text));
   EXPECT_EQ(begun.facts.unknown, 0);
-  PreparedLine avoiding(1, request({}, {.terms = {}, .avoided = {"\u041C"}}));
+  PreparedLine avoiding(1, request({}, {.avoided = {"\u041C"}}));
   EXPECT_EQ(knowing.prepare({text}, avoiding)[0].tokens, with_end(text));
   EXPECT_EQ(avoiding.facts.unknown, 0);
 }
@@ -462,7 +462,7 @@ TEST(LinePreparer, TextWithNothingToTranslateIsTranslatedIfSomebodyAsksForIt) {
   EXPECT_EQ(bracketed({.text = "42", .terms = terms("42", "six")}).copied, 0);
   EXPECT_EQ(bracketed({.text = "42", .prefix = "six"}).copied, 0);
   EXPECT_EQ(bracketed({.text = "42", .prefix = " "}).copied, 1);
-  EXPECT_EQ(bracketed({"42"}, {}, {.terms = {}, .avoided = {"4"}}).copied, 0);
+  EXPECT_EQ(bracketed({"42"}, {}, {.avoided = {"4"}}).copied, 0);
 }
 
 TEST(LinePreparer, AKindThatTheModelHasLearnedToTranslateIsTranslated) {
@@ -472,7 +472,7 @@ TEST(LinePreparer, AKindThatTheModelHasLearnedToTranslateIsTranslated) {
 }
 
 TEST(LinePreparer, NumbersAloneFollowTheNumberFormat) {
-  const Demands demands{.terms = {}, .protects = true, .numbers = NumberConversion("en-de")};
+  const Demands demands{.protects = true, .numbers = NumberConversion("en-de")};
   EXPECT_EQ(text_of(bracketed({"$6,263.5 ; 1,000"}, {}, demands)), "$6.263,5 ; 1.000");
   EXPECT_EQ(text_of(bracketed({"v1.5_a"}, {}, demands)), "v1.5_a") << "no number alone";
 }

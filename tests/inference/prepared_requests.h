@@ -43,14 +43,7 @@ inline std::vector<TokenId> with_end(const std::string& text) {
 }
 
 inline Hypothesis hypothesis(const std::string& text) {
-  Hypothesis found{.tokens = tokenizer().encode(text),
-                   .length = 0,
-                   .sum = -1,
-                   .coverage_penalty = 0,
-                   .score = -1,
-                   .cut = false,
-                   .log_probabilities = {},
-                   .attention = {}};
+  Hypothesis found{.tokens = tokenizer().encode(text), .sum = -1, .score = -1};
   found.length = static_cast<std::int64_t>(found.tokens.size()) + 1;
   found.log_probabilities.assign(found.tokens.size() + 1, -0.1F);
   return found;

@@ -14,14 +14,7 @@ using testing::IsEmpty;
 /// A translation of as many words as the source, each of which attends to the word in its place.
 Hypothesis in_order(const std::string& source, const std::string& text) {
   const auto source_pieces = tokenizer().encode_with_offsets(source);
-  Hypothesis hypothesis{.tokens = tokenizer().encode(text),
-                        .length = 0,
-                        .sum = 0,
-                        .coverage_penalty = 0,
-                        .score = 0,
-                        .cut = false,
-                        .log_probabilities = {},
-                        .attention = {}};
+  Hypothesis hypothesis{.tokens = tokenizer().encode(text)};
   const auto words_of = [](const std::vector<std::string>& pieces) {
     std::vector<int> words;
     for (const std::string& piece : pieces)

@@ -15,11 +15,8 @@ std::vector<Hypothesis> hypotheses_of(TokenId token) {
   return {{.tokens = {token},
            .length = 2,
            .sum = -1,
-           .coverage_penalty = 0,
            .score = -0.5,
-           .cut = false,
-           .log_probabilities = {-0.25F, -0.75F},
-           .attention = {}}};
+           .log_probabilities = {-0.25F, -0.75F}}};
 }
 
 std::shared_ptr<const SearchSettings> settings() {

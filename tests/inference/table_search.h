@@ -29,7 +29,6 @@ inline Found search_and_count(const Distribution& distribution, const DecodeConf
   worker.add({{.line = 0,
                .part = 0,
                .tokens = kSource,
-               .settings = {},
                .needs_attention = !required.phrases.empty(),
                .required = required}});
   std::vector<SourceSentence> finished;

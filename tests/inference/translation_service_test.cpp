@@ -133,7 +133,7 @@ TEST(TranslationService, SentencesThatAreKeptHaveTheTranslationsThatTheyWouldGet
       forgetful(others.pointers(), tokenizer_pair());
   const std::vector<std::string> lines = random_lines(3, 20);
   const auto translate = [&lines](TranslationService& service, const auto& request) {
-    Submission submission{.lines = {}, .request = request};
+    Submission submission{.request = request};
     for (const std::string& line : lines) submission.lines.push_back({.text = line});
     TranslationAnswers answers = service.submit(std::move(submission));
     std::vector<Translation> all;
@@ -339,7 +339,7 @@ TEST(TranslationService, WrongRequestsNameTheirFlag) {
   const auto message = [&](const TranslationRequest& request) -> std::string {
     return message_of<UsageError>([&] { service.prepare(request); });
   };
-  const auto protects = std::make_shared<const Demands>(Demands{.terms = {}, .protects = true});
+  const auto protects = std::make_shared<const Demands>(Demands{.protects = true});
   EXPECT_EQ(message({}), "");
   EXPECT_THAT(message({.config = {.beam_size = 0}}), testing::HasSubstr("--beam-size"));
   EXPECT_THAT(message({.config = {.suppress = {"no piece"}}}), testing::HasSubstr("--suppress"));

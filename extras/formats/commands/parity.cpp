@@ -47,7 +47,6 @@ GreedyTranslation translate(CpuEngine& engine, const Tokens& source, TokenId eos
     std::vector<Candidate> candidates(static_cast<std::size_t>(best));
     engine.step({.rows = {&origin, 1},
                  .previous = {&previous, 1},
-                 .adjustments = {},
                  .candidates_per_row = best,
                  .candidates = candidates});
     translation.candidates.insert(translation.candidates.end(), candidates.begin(),

@@ -112,10 +112,8 @@ class DocumentTranslations {
 
   Submission next_window(const std::vector<DocumentText>& texts, const std::stop_token& stop) {
     constexpr std::size_t kWindow = 512;
-    Submission window{.lines = {},
-                      .request = plain_,
-                      .first_line = static_cast<std::int64_t>(submitted_),
-                      .stop = stop};
+    Submission window{
+        .request = plain_, .first_line = static_cast<std::int64_t>(submitted_), .stop = stop};
     for (; window.lines.size() < kWindow && submitted_ < texts.size(); ++submitted_) {
       const DocumentText& text = texts[submitted_];
       window.lines.push_back({.text = std::string(text.text),

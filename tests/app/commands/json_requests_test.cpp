@@ -92,7 +92,7 @@ class JsonRequestsTest : public testing::Test {
   std::string ask(const std::string& line) {
     const LineInput input = requests_.read(line);
     const TranslatedText text{.text = input.text};
-    return requests_.answer({.line = 0, .n_best = {text}, .unmet = {}}).text;
+    return requests_.answer({.line = 0, .n_best = {text}}).text;
   }
 
   JsonRequests requests_{[](const TranslationRequest&) { return nullptr; }, {}, {}};

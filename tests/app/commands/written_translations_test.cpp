@@ -22,9 +22,9 @@ class SmallOutput : public Output {
 TEST(WrittenTranslations, ALineThatCannotBeWrittenIsNotCounted) {
   SmallOutput output(1);
   WrittenTranslations written(output, TranslationFormat{});
-  written.write({.line = 0, .n_best = {{.text = "a"}}, .unmet = {}});
+  written.write({.line = 0, .n_best = {{.text = "a"}}});
   EXPECT_EQ(written.lines(), 1);
-  EXPECT_THROW(written.write({.line = 1, .n_best = {{.text = "b"}}, .unmet = {}}), Error);
+  EXPECT_THROW(written.write({.line = 1, .n_best = {{.text = "b"}}}), Error);
   EXPECT_EQ(written.lines(), 1);
 }
 
@@ -34,8 +34,8 @@ TEST(WrittenTranslations, ALineThatStopsTheWorkIsNotCounted) {
   WrittenTranslations written(output, requests, JsonErrors::Stop, "in.json");
   requests.read(R"({"text": "a"})");
   requests.read("no object");
-  written.write({.line = 0, .n_best = {{.text = "a"}}, .unmet = {}});
-  EXPECT_THROW(written.write({.line = 1, .n_best = {{.text = ""}}, .unmet = {}}), Error);
+  written.write({.line = 0, .n_best = {{.text = "a"}}});
+  EXPECT_THROW(written.write({.line = 1, .n_best = {{.text = ""}}}), Error);
   EXPECT_EQ(written.lines(), 1);
 }
 

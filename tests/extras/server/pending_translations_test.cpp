@@ -40,7 +40,7 @@ TEST(PendingTranslations, AnotherThreadPreparesTheLinesOfALongText) {
   const Route route = table.models.route({"en", "de"}).value();
   const std::string text = long_text();
   table.gate.open(false);
-  Submission submission{.lines = {}, .request = route[0]->request({})};
+  Submission submission{.request = route[0]->request({})};
   for (const std::string& line : take_apart(text, LineBreaks::Kept).lines)
     submission.lines.push_back({.text = line});
   const double alone = seconds_of([&] { route[0]->service().submit(std::move(submission)); });
@@ -62,7 +62,7 @@ TEST(PendingTranslations, OthersHaveTheirTurnWhileTheAnswersOfManyLinesAreGather
   // From now on both translations are known.
   table.post("/translate", {{"q", {even, odd}}, {"source", "en"}, {"target", "de"}});
   std::string text;
-  Submission submission{.lines = {}, .request = route[0]->request({})};
+  Submission submission{.request = route[0]->request({})};
   for (int i = 0; i < 20'000; ++i) {
     submission.lines.push_back({.text = i % 2 == 0 ? even : odd});
     text += submission.lines.back().text + "\n";

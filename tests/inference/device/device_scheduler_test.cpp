@@ -360,8 +360,7 @@ std::vector<SourceSentence> sentences_with_phrases(PhrasePolicy policy, std::uin
       phrase.instead_attention = 0.2 * static_cast<double>(any(3));
     }
     sentence.needs_attention = true;
-    sentence.required = {
-        .prefix = {}, .phrases = RequiredPhrases(std::move(phrases)), .phrase_policy = policy};
+    sentence.required = {.phrases = RequiredPhrases(std::move(phrases)), .phrase_policy = policy};
     if (any(4) == 0) sentence.required.prefix = {.tokens = {4, 3}, .ends_word = any(1) == 0};
   }
   return sentences;

@@ -70,7 +70,7 @@ TEST(Phrases, EveryTranslationHasItsPhrases) {
           config.max_length = longest;
           const auto found =
               search_and_count(random_distribution(kMany, seed, 6, seed % 2 == 0 ? 2 : -2), config,
-                               kMany, {kEos}, {.prefix = {}, .phrases = phrases(list)});
+                               kMany, {kEos}, {.phrases = phrases(list)});
           for (const Hypothesis& hypothesis : found.hypotheses)
             for (const Tokens& phrase : list)
               EXPECT_GE(count(hypothesis.tokens, phrase),
@@ -85,8 +85,7 @@ TEST(Phrases, ASentenceWithoutPhrasesIsTranslatedAsUsual) {
     const auto plain = search(distribution, config, kMany);
     TableEngine engine(kMany, distribution);
     LoneWorker worker(engine, config, {kEos});
-    worker.add(
-        {{.line = 0, .part = 0, .tokens = kSource, .settings = {}, .needs_attention = true}});
+    worker.add({{.line = 0, .part = 0, .tokens = kSource, .needs_attention = true}});
     std::vector<SourceSentence> finished;
     while (finished.empty()) finished = worker.step();
     const std::vector<Hypothesis>& found = finished[0].hypotheses;
@@ -105,7 +104,7 @@ TEST(Phrases, TheWordAtTheEndOfAPhraseIsNotLengthened) {
   DecodeConfig config{.beam_size = 3, .min_length = 6, .max_length = 12};
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const auto found = search_and_count(random_distribution(kMany, seed), config, kMany, tokens,
-                                        {.prefix = {}, .phrases = phrases({{3, 4}})})
+                                        {.phrases = phrases({{3, 4}})})
                            .hypotheses.at(0)
                            .tokens;
     const Tokens phrase = {3, 4};
@@ -125,8 +124,8 @@ TEST(Phrases, APrefixBeginsTheTranslation) {
   for (const DecodeConfig& config :
        {DecodeConfig{.beam_size = 1}, DecodeConfig{.beam_size = 4, .n_best = 4},
         DecodeConfig{.n_best = 3, .sampling = true}}) {
-    const auto found = search_and_count(distribution, config, kMany, {kEos},
-                                        {.prefix = {.tokens = prefix}, .phrases = {}});
+    const auto found =
+        search_and_count(distribution, config, kMany, {kEos}, {.prefix = {.tokens = prefix}});
     EXPECT_EQ(found.hypotheses.size(), static_cast<std::size_t>(config.n_best));
     for (const Hypothesis& hypothesis : found.hypotheses) {
       ASSERT_GE(hypothesis.tokens.size(), prefix.size());
@@ -236,9 +235,8 @@ TEST(Phrases, ATranslationWithPhrasesMayEndAtTheMaximumLength) {
   };
   DecodeConfig config{.beam_size = 2};
   config.max_length = static_cast<std::int64_t>(whole.size()) + 1;
-  const auto found =
-      search_and_count(writes, config, kMany, {kEos}, {.prefix = {}, .phrases = phrases({{3, 4}})})
-          .hypotheses.at(0);
+  const auto found = search_and_count(writes, config, kMany, {kEos}, {.phrases = phrases({{3, 4}})})
+                         .hypotheses.at(0);
   EXPECT_EQ(found.tokens, whole);
   EXPECT_FALSE(found.cut);
 }

@@ -194,7 +194,7 @@ inline std::vector<SourceSentence> random_sentences(std::size_t count, std::int6
   RandomStream random(11);
   std::vector<SourceSentence> sentences;
   for (std::size_t i = 0; i < count; ++i) {
-    SourceSentence sentence{.line = static_cast<std::int64_t>(i), .part = 0, .tokens = {}};
+    SourceSentence sentence{.line = static_cast<std::int64_t>(i), .part = 0};
     const std::uint64_t length = 1 + random.below(9);
     for (std::uint64_t t = 0; t < length; ++t)
       sentence.tokens.push_back(
