@@ -29,6 +29,7 @@
 
 #include "base/cpu.h"
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/machine.h"
 #include "base/threads.h"
 #include "bench/device_times.h"
@@ -184,8 +185,7 @@ nlohmann::ordered_json time_by_part(Bench& bench, int updates) {
   };
   for (const Part part :
        {Part::Linear, Part::Attention, Part::NormDropout, Part::Loss, Part::Embedding, Part::Other})
-    add(names_of(part)[static_cast<std::size_t>(part)],
-        scale * all[static_cast<std::size_t>(part)]);
+    add(name_of(part), scale * all[static_cast<std::size_t>(part)]);
   add("all_reduce", times.all_reduce);
   add("optimizer", times.optimizer);
   add("data", times.data);
@@ -296,7 +296,7 @@ int main(int count, char** arguments) try {
   Communicator ranks(info, 60);
   nlohmann::ordered_json result{
       {"preset", preset_name},
-      {"precision", names_of(options.precision)[static_cast<std::size_t>(options.precision)]},
+      {"precision", name_of(options.precision)},
       {"device", options.device.str()},
       {"processor", cpu_features().model + " (" + cpu_features().instructions + ")"},
       {"threads", options.threads},

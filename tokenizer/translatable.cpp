@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -239,7 +240,7 @@ CopiedFractions copied_fractions(const CopyCounts& counts) {
 }
 
 bool copies(CopiedKind kind, const CopiedFractions& fractions) {
-  const auto found = fractions.find(names_of(CopiedKind())[static_cast<std::size_t>(kind)]);
+  const auto found = fractions.find(name_of(kind));
   return found == fractions.end() || found->second >= 0.5;
 }
 

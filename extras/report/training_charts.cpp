@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/formatted_text.h"
 #include "extras/report/html_page.h"
 #include "extras/report/training_page.h"
@@ -174,8 +175,7 @@ std::string figure(const std::vector<PlottedRun>& runs, const PlottedMetric& met
   }
   if (drawings.empty()) return "";
   const std::string note = note_of(metric, runs);
-  return join_text("<figure data-type=\"",
-                   names_of(metric.type)[static_cast<std::size_t>(metric.type)], "\" data-name=\"",
+  return join_text("<figure data-type=\"", name_of(metric.type), "\" data-name=\"",
                    escaped(metric.name), "\"><figcaption>", escaped(metric.title),
                    note.empty() ? "" : " <small>" + escaped(note) + "</small>", "</figcaption>\n",
                    drawings, "</figure>\n");

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/random.h"
 #include "tests/names.h"
 #include "tests/tokenizer/sample_text.h"
@@ -113,9 +114,7 @@ TEST_P(RenumberedTokenizer, ARestrictedTokenizerCutsTextIntoPiecesOfTheVocabular
 
 INSTANTIATE_TEST_SUITE_P(Types, RenumberedTokenizer,
                          testing::Values(TokenizerType::Unigram, TokenizerType::Bpe),
-                         [](const auto& info) {
-                           return std::string(names_of(info.param)[static_cast<int>(info.param)]);
-                         });
+                         [](const auto& info) { return std::string(name_of(info.param)); });
 
 TEST_P(RenumberedTokenizer, TextIsSegmentedAsBeforeWithTheNewNumbers) {
   std::ranges::reverse(pieces_);

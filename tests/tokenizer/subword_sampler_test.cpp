@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "tests/tokenizer/sample_text.h"
 
 namespace dragoman {
@@ -194,9 +195,7 @@ class SamplerOfEachType : public testing::TestWithParam<TokenizerType> {
 
 INSTANTIATE_TEST_SUITE_P(Types, SamplerOfEachType,
                          testing::Values(TokenizerType::Unigram, TokenizerType::Bpe),
-                         [](const auto& info) {
-                           return std::string(names_of(info.param)[static_cast<int>(info.param)]);
-                         });
+                         [](const auto& info) { return std::string(name_of(info.param)); });
 
 /// No dropout for BPE; for unigram an alpha with which only the best segmentation is drawn.
 TEST_P(SamplerOfEachType, WithoutRandomnessTheSegmentationIsTheTokenizers) {

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/random.h"
 #include "base/utf8.h"
 #include "tests/tokenizer/sample_text.h"
@@ -30,9 +31,7 @@ class TokenizerOfEachType : public testing::TestWithParam<TokenizerType> {
 
 INSTANTIATE_TEST_SUITE_P(Types, TokenizerOfEachType,
                          testing::Values(TokenizerType::Unigram, TokenizerType::Bpe),
-                         [](const auto& info) {
-                           return std::string(names_of(info.param)[static_cast<int>(info.param)]);
-                         });
+                         [](const auto& info) { return std::string(name_of(info.param)); });
 
 TEST_P(TokenizerOfEachType, SpecialIdsLieWhereEveryModelExpectsThem) {
   const Tokenizer tokenizer = trained();

@@ -24,6 +24,7 @@
 #include "app/frame/terminal.h"
 #include "base/compressed_text.h"
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/files.h"
 #include "base/formatted_text.h"
 #include "base/lines.h"
@@ -174,7 +175,7 @@ MarkupFormat chosen_format(MarkupChoice choice, const TranslateConfig& config) {
   if (flag.empty() && is_markdown(input))
     log_info(input + ": is read as lines; --markup markdown reads it as one document");
   if (format == MarkupFormat::None) return format;
-  const std::string_view name = names_of(MarkupFormat())[static_cast<std::size_t>(format)];
+  const std::string_view name = name_of(format);
   std::error_code none;
   if (std::filesystem::exists(input, none))
     log_info(flag.empty()

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/files.h"
 #include "extras/formats/numpy.h"
 #include "extras/formats/pytorch_checkpoint.h"
@@ -26,7 +27,7 @@ Json json_of(const StridedTensor& tensor) {
     hexadecimal += kDigits[static_cast<unsigned char>(c) >> 4];
     hexadecimal += kDigits[c & 15];
   }
-  return {{"dtype", std::string(names_of(ForeignDtype{})[static_cast<std::size_t>(tensor.type)])},
+  return {{"dtype", std::string(name_of(tensor.type))},
           {"shape", tensor.shape},
           {"bytes", hexadecimal},
           {"floats", contiguous_floats(tensor)}};
