@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -30,6 +31,16 @@ template <class E>
   requires std::is_enum_v<E>
 constexpr std::string_view name_of(E value) {
   return names_of(value)[static_cast<std::size_t>(value)];
+}
+
+/// The enum's value of that name, if there is one.
+template <class E>
+  requires std::is_enum_v<E>
+constexpr std::optional<E> value_named(std::string_view name) {
+  const auto names = names_of(E{});
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i] == name) return static_cast<E>(i);
+  return std::nullopt;
 }
 
 /// The effect of a changed value when a run is resumed.

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/files.h"
 #include "base/random.h"
 #include "model/file/model_file.h"
@@ -78,11 +79,8 @@ int main(int count, char** arguments) try {
   app.add_option("-o,--output", folder)->required();
   CLI11_PARSE(app, count, arguments);
 
-  Preset preset{};
-  for (std::size_t i = 0; i < 4; ++i)
-    if (names_of(preset)[i] == preset_name) preset = static_cast<Preset>(i);
   ModelContents contents;
-  contents.config = ModelConfig::from_preset(preset);
+  contents.config = ModelConfig::from_preset(value_named<Preset>(preset_name).value());
   const std::string bytes = random_tokenizer(vocabulary);
   const Tokenizer tokenizer(bytes, "the random tokenizer");
   ModelConfig& config = contents.config;

@@ -232,13 +232,6 @@ nlohmann::ordered_json measure(const Options& options, Communicator& ranks) {
   return result;
 }
 
-/// The value of a name of --preset or --precision.
-template <class Enum>
-Enum value_of(const std::string& name) {
-  constexpr auto names = names_of(Enum{});
-  return static_cast<Enum>(std::ranges::find(names, name) - names.begin());
-}
-
 template <class Enum>
 std::set<std::string> names_in() {
   constexpr auto names = names_of(Enum{});
@@ -247,7 +240,7 @@ std::set<std::string> names_in() {
 
 /// Sets what follows from the preset's name.
 void settle(Options& options, const std::string& preset_name, double attention_dropout) {
-  const auto preset = value_of<Preset>(preset_name);
+  const auto preset = value_named<Preset>(preset_name).value();
   options.model = ModelConfig::from_preset(preset);
   options.model.activation_dropout = options.model.dropout;
   options.model.attention_dropout = attention_dropout;
@@ -290,7 +283,7 @@ int main(int count, char** arguments) try {
   CLI11_PARSE(app, count, arguments);
   at::set_num_threads(options.threads);
 
-  options.precision = value_of<Precision>(precision_name);
+  options.precision = value_named<Precision>(precision_name).value();
   options.device = parse_device(device_name, info.local_rank);
   settle(options, preset_name, attention_dropout);
   Communicator ranks(info, 60);

@@ -25,6 +25,7 @@
 
 #include "base/cpu.h"
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/files.h"
 #include "base/machine.h"
 #include "base/threads.h"
@@ -137,10 +138,7 @@ struct Options {
   bool latency = false, by_part = false, by_kernel = false, device_graph = false;
 
   bool on_cpu() const { return device == "cpu"; }
-  ComputeType type() const {
-    constexpr auto types = names_of(ComputeType{});
-    return static_cast<ComputeType>(std::ranges::find(types, type_name) - types.begin());
-  }
+  ComputeType type() const { return value_named<ComputeType>(type_name).value(); }
 };
 
 /// The engine on a GPU, and what is measured there.

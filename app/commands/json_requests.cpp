@@ -261,11 +261,10 @@ AlignmentFormat alignment_field(const std::vector<JsonMember>& request,
                                 AlignmentFormat default_value) {
   const auto value = field(request, "alignment");
   if (!value) return default_value;
-  const auto names = names_of(AlignmentFormat());
-  const auto* found =
-      value->is_string() ? std::ranges::find(names, value->get<std::string>()) : names.end();
-  if (found == names.end()) throw Error("\"alignment\" is none of \"none\", \"hard\", \"soft\"");
-  return static_cast<AlignmentFormat>(found - names.begin());
+  const auto format =
+      value_named<AlignmentFormat>(value->is_string() ? value->get<std::string>() : "");
+  if (!format) throw Error("\"alignment\" is none of \"none\", \"hard\", \"soft\"");
+  return *format;
 }
 
 Terms terms_field(const std::vector<JsonMember>& request) {

@@ -1,7 +1,5 @@
 #include "extras/corpus/pair_faults.h"
 
-#include <algorithm>
-
 #include "base/error.h"
 
 namespace dragoman {
@@ -109,17 +107,17 @@ void CorpusFilters::check() const {
 }
 
 FaultSet CorpusFilters::faults_to_cut() const {
-  constexpr auto kNames = names_of(PairFault());
   FaultSet faults;
   for (const std::string& name : cut) {
-    const auto* found = std::ranges::find(kNames, name);
-    if (found == kNames.end()) {
+    const auto fault = value_named<PairFault>(name);
+    if (!fault) {
+      constexpr auto kNames = names_of(PairFault());
       const std::string near =
           nearest_name(name, std::vector<std::string>(kNames.begin(), kNames.end()));
       throw UsageError("cut: there is no fault ", name,
                        near.empty() ? std::string() : "; did you mean " + near + "?");
     }
-    faults.add(static_cast<PairFault>(found - kNames.begin()));
+    faults.add(*fault);
   }
   return faults;
 }

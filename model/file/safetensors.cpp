@@ -104,12 +104,11 @@ Entry parse_entry(const std::string& name, const Json& json) {
         join_text("tensor ", name, ": expected exactly dtype, shape and two data_offsets")};
   Entry entry;
   entry.tensor.name = name;
-  const auto names = names_of(Dtype{});
-  const auto dtype = json["dtype"].get<std::string>();
-  const auto found = std::ranges::find(names, dtype);
-  if (found == names.end())
-    throw Error("tensor ", name, ": elements of type ", dtype, " are not supported");
-  entry.tensor.dtype = static_cast<Dtype>(found - names.begin());
+  const auto name_of_type = json["dtype"].get<std::string>();
+  const auto dtype = value_named<Dtype>(name_of_type);
+  if (!dtype)
+    throw Error("tensor ", name, ": elements of type ", name_of_type, " are not supported");
+  entry.tensor.dtype = *dtype;
   std::size_t bytes = size_of(entry.tensor.dtype);
   for (const Json& dimension : json["shape"]) {
     entry.tensor.shape.push_back(parse_size(dimension, name));

@@ -91,13 +91,9 @@ void read(const Json& json, Value& value) {
 }
 void read(const Json& json, std::string& text) { text = bytes_of_utf8(json.get<std::string>()); }
 void read(const Json& json, StopReason& reason) {
-  const auto names = names_of(reason);
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (json == names[i]) {
-      reason = static_cast<StopReason>(i);
-      return;
-    }
-  throw Error("progress record: ", json.dump(), " is not a reason to stop");
+  const auto named = value_named<StopReason>(json.is_string() ? json.get<std::string>() : "");
+  if (!named) throw Error("progress record: ", json.dump(), " is not a reason to stop");
+  reason = *named;
 }
 void read(const Json& json, Texts& texts) {
   texts.clear();

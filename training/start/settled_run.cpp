@@ -168,8 +168,7 @@ void take_facts(const TokenizerPair& given, RunSettings& settings) {
   settings.choose("vocab-size", text_of(std::int64_t{given.source->size()}), reason);
   const auto take = [&](const std::string& flag, const Tokenizer& tokenizer) {
     const std::string normalization = normalization_of(tokenizer.facts());
-    if (std::ranges::count(names_of(Normalization{}), normalization) > 0)
-      settings.choose(flag, normalization, reason);
+    if (value_named<Normalization>(normalization)) settings.choose(flag, normalization, reason);
   };
   take("source-normalization", *given.source);
   take("target-normalization", *given.target);
