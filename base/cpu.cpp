@@ -1,6 +1,8 @@
 #include "base/cpu.h"
 
 #include <fstream>
+#include <istream>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -18,19 +20,20 @@
 
 namespace dragoman {
 
-namespace {
-
-std::string processor_model() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name")) {
-      const std::size_t colon = line.find(": ");
-      return colon == std::string::npos ? "" : line.substr(colon + 2);
-    }
+std::string processor_model(std::istream& cpuinfo) {
+  std::map<std::string, std::string> facts;  // of the first processor
+  for (std::string line; std::getline(cpuinfo, line);) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const std::size_t value = line.find_first_not_of(' ', colon + 1);
+    facts.emplace(line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1),
+                  value == std::string::npos ? "" : line.substr(value));
+  }
+  if (facts.contains("model name")) return facts["model name"];
+  if (facts.contains("CPU part"))
+    return "ARM " + facts["CPU implementer"] + '/' + facts["CPU part"];
   return "unknown processor";
 }
-
-}  // namespace
 
 // Each architecture defines cpu_supports(), and features_found() with all but the model's name.
 
@@ -181,7 +184,8 @@ CpuFeatures features_found() {
 const CpuFeatures& cpu_features() {
   static const CpuFeatures features = [] {
     CpuFeatures found = features_found();
-    found.model = processor_model();
+    std::ifstream cpuinfo("/proc/cpuinfo");
+    found.model = processor_model(cpuinfo);
     return found;
   }();
   return features;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,10 @@ struct CpuFeatures {
 };
 
 const CpuFeatures& cpu_features();
+
+/// The model that /proc/cpuinfo names. On ARM it has numbers alone, "ARM 0x41/0xd0c": lscpu knows
+/// their names.
+std::string processor_model(std::istream& cpuinfo);
 
 /// Whether the processor has some instructions and the system lets programs use them, by GCC's name
 /// ("avx2", "dotprod"). A virtual machine may lack any of them. Throws std::logic_error for a name

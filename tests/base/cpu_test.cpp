@@ -33,6 +33,19 @@ TEST(Cpu, NoOptionsAreAlwaysSupported) {
 
 TEST(Cpu, UnknownInstructionsAreRefused) { EXPECT_THROW(cpu_supports("sse9"), std::logic_error); }
 
+TEST(Cpu, TheModelIsNamedByTheSystem) {
+  const auto model = [](const std::string& text) {
+    std::istringstream cpuinfo(text);
+    return processor_model(cpuinfo);
+  };
+  EXPECT_EQ(model("processor\t: 0\nmodel name\t: A: B\n\nprocessor\t: 1\nmodel name\t: C\n"),
+            "A: B");
+  EXPECT_EQ(model("processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n"),
+            "ARM 0x41/0xd0c");
+  EXPECT_EQ(model("processor\t: 0\nmodel name\t:\n"), "");
+  EXPECT_EQ(model(""), "unknown processor");
+}
+
 /// The words of the line of /proc/cpuinfo in which the system lists the processor's features. (An
 /// emulator of ARM may show the file of an x86-64 processor, without that line.)
 std::set<std::string> features_of_the_system() {
