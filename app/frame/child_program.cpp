@@ -9,7 +9,10 @@
 #include <bit>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <stop_token>
 #include <system_error>
 
@@ -20,6 +23,40 @@ namespace dragoman {
 
 namespace {
 
+constexpr const char* kPart = "DRAGOMAN_PART";  // of the environment
+
+using PointerList = std::vector<char*>;  // with a null pointer at its end, as execve() takes it
+
+PointerList pointers(std::vector<std::string>& words) {
+  PointerList all;
+  for (std::string& word : words) all.push_back(word.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+/// The error with which a command ended, from the file of its messages; empty if there is none.
+std::string error_in(const std::string& messages) {
+  constexpr std::string_view kText = "dragoman: error: ";
+  std::string last;
+  std::ifstream file(messages);
+  for (std::string line; std::getline(file, line);)
+    if (!line.empty()) last = line;
+  if (last.starts_with(kText)) return last.substr(kText.size());
+  const auto json = nlohmann::json::parse(last, nullptr, false);  // --log-format json
+  return json.is_object() ? json.value("message", last) : last;
+}
+
+/// What the end of a command means that was not asked to stop.
+std::string failure_text(const std::string& command, int status, const std::string& messages) {
+  if (WIFSIGNALED(status))
+    return join_text(
+        "dragoman ", command, " was ended by SIG", sigabbrev_np(WTERMSIG(status)),
+        WTERMSIG(status) == SIGKILL ? ", which the system sends if memory runs out" : "");
+  const std::string why = messages.empty() ? "" : error_in(messages);
+  return join_text("dragoman ", command, " has failed",
+                   why.empty() ? "; its last lines say why" : ": " + why);
+}
+
 /// Opens a file in place of a standard one.
 void redirect(int descriptor, const std::string& path, int flags) {
   if (path.empty()) return;
@@ -29,15 +66,17 @@ void redirect(int descriptor, const std::string& path, int flags) {
 }
 
 /// The child's side of fork(): only calls that are safe there.
-[[noreturn]] void become_program(const char* program, char* const* arguments, const ChildOutput& to,
+[[noreturn]] void become_program(const char* program, const PointerList& arguments,
+                                 const PointerList& environment, const ChildOutput& to,
                                  pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(127);
   redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
   redirect(STDOUT_FILENO, to.output, O_WRONLY | O_CREAT | O_TRUNC);
   redirect(STDERR_FILENO, to.messages, O_WRONLY | O_CREAT | O_APPEND);
-  execv("/proc/self/exe", arguments);  // also if another file has taken its place
-  execv(program, arguments);
+  // Also if another file has taken its place.
+  execve("/proc/self/exe", arguments.data(), environment.data());
+  execve(program, arguments.data(), environment.data());
   _exit(127);
 }
 
@@ -54,13 +93,14 @@ std::filesystem::path own_program() {
 bool run_child(const std::vector<std::string>& words, const ChildOutput& to) {
   std::vector<std::string> all = {"dragoman"};
   all.insert(all.end(), words.begin(), words.end());
-  std::vector<char*> arguments;
-  for (std::string& word : all) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+  std::vector<std::string> variables = {std::string(kPart) + "=1"};
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    variables.emplace_back(*variable);
+  const PointerList arguments = pointers(all), environment = pointers(variables);
   const std::string program = own_program();
   const std::stop_token stop = listen_for_stop();
   const pid_t parent = getpid(), child = fork();
-  if (child == 0) become_program(program.c_str(), arguments.data(), to, parent);
+  if (child == 0) become_program(program.c_str(), arguments, environment, to, parent);
   if (child < 0) throw Error("cannot start ", words.front(), ": ", std::strerror(errno));
   int status = 0;
   {
@@ -71,10 +111,11 @@ bool run_child(const std::vector<std::string>& words, const ChildOutput& to) {
   }
   if (stop.stop_requested()) return false;
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    throw Error(to.messages.empty() ? "" : to.messages + ": ", "dragoman ", words.front(),
-                " has failed; its last lines say why");
+    throw Error(failure_text(words.front(), status, to.messages));
   return true;
 }
+
+bool is_part() { return std::getenv(kPart) != nullptr; }
 
 void require_train(std::string_view what, const Invocation& invocation) {
   if (invocation.command_line.starts_with("dragoman-lite "))

@@ -21,9 +21,13 @@ struct ChildOutput {
 
 /// Runs a command of this program, which is the first of the words, with an empty standard input. A
 /// signal to stop reaches the command, too, and it stops if this process ends by itself. Returns
-/// false after a stop. Throws Error that names the command, and the file of its messages, if it
-/// fails or cannot be started.
+/// false after a stop. Throws Error that names the command if it fails or cannot be started, with
+/// the signal that ended it, or the last line of the file of its messages.
 bool run_child(const std::vector<std::string>& words, const ChildOutput& to);
+
+/// Whether run_child() of another command started this process. That command speaks to the person
+/// about what both do: stopping, resuming.
+bool is_part();
 
 /// Throws UsageError that names `what`, which needs the command train, if the program is
 /// dragoman-lite: it has none.

@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/frame/child_program.h"
 #include "app/frame/log.h"
 #include "app/frame/terminal.h"
 #include "base/error.h"
@@ -64,6 +65,7 @@ void wait_for_signals(sigset_t awaited) {
     first_signal = signal;
     first_at = Clock::now();
     source().request_stop();
+    if (is_part()) continue;
     log_warning(
         join_text("SIG", sigabbrev_np(signal), ": finishing cleanly; once more to leave at once"));
   }

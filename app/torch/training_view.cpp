@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/frame/child_program.h"
 #include "app/frame/log.h"
 #include "base/formatted_text.h"
 #include "base/utf8.h"
@@ -223,11 +224,12 @@ std::string start_of(const std::string& sentence) {
 }
 
 /// Logs the shortest way to a good end of a stopped run. Its learning rate is still at the peak; a
-/// cooldown from here brings most of what the rest of the run would bring.
+/// cooldown from here brings most of what the rest of the run would bring. Not for a stage of
+/// another command, which has no such flag.
 void log_shortest_end(const ProgressRecord& progress, const TrainConfig& config) {
   const bool at_the_peak = config.scheduler == LrScheduler::Wsd && !progress.cooldown.has_begun() &&
                            progress.update > config.warmup_updates;
-  if (!at_the_peak) return;
+  if (!at_the_peak || is_part()) return;
   const std::int64_t end = end_of_cooldown(config, progress.update);
   const double seconds = progress.seconds / static_cast<double>(progress.update) *
                          static_cast<double>(end - progress.update);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <iomanip>
 #include <iostream>
 #include <iterator>
 #include <map>
@@ -96,6 +97,14 @@ struct Plan {
 
   double seconds() const { return 2 * teacher.seconds + student.seconds; }
 };
+
+Json to_json(const Plan& plan) {
+  return {{"teacher", to_json(plan.teacher)},
+          {"student", to_json(plan.student)},
+          {"seconds", plan.seconds()},
+          {"memory_bytes", plan.memory},
+          {"disk_bytes", plan.disk}};
+}
 
 /// The files of a text in the folder of all stages.
 struct PlainFiles {
@@ -218,15 +227,13 @@ struct TrainPlan {
   double seconds() const { return seconds_per_update * static_cast<double>(updates); }
 };
 
-/// Throws PreparationStopped after a stop.
+/// Works in `folder`. Throws PreparationStopped after a stop.
 TrainPlan plan_of(const Words& words, const fs::path& folder) {
   const ChildOutput to{.output = (folder / "plan.json").string(),
                        .messages = (folder / "plan.log").string()};
   if (!run_child(with(words, {"--plan", "--quiet", "--log-format", "json"}), to))
     throw PreparationStopped();
   const Json plan = Json::parse(read_file(to.output));
-  fs::remove(to.output);
-  fs::remove(to.messages);
   return {plan.at("preset"), plan.at("seconds_per_update"), plan.at("updates"),
           plan.at("memory_bytes"), plan.at("disk_bytes")};
 }
@@ -241,6 +248,7 @@ Length length_of(const TrainPlan& plan, double seconds, double most_updates) {
 /// is left, up to four times the updates, as it has three texts to learn from. It is `small` if the
 /// time suffices for such a run.
 Plan plan_stages(const BestOptions& options, const PlainFiles& files, const fs::path& folder) {
+  log_info("planning: some updates are tried, to see how long they take here");
   const double usable = 0.9 * 3600 * options.hours;
   const Words words = train_words(options, files);
   const TrainPlan usual = plan_of(words, folder);
@@ -259,8 +267,9 @@ Plan plan_stages(const BestOptions& options, const PlainFiles& files, const fs::
   constexpr std::int64_t kLeast = 200;  // updates, for a warm-up and a little more
   if (plan.teacher.updates < kLeast)
     throw UsageError("--hours ", options.hours, ": suffices for ", plan.teacher.updates,
-                     " updates of a first model, which needs ", kLeast, "; give it ",
-                     fixed_text(1.5 * 4 * kLeast * usual.seconds_per_update / 3600 / 0.9, 2));
+                     " updates of a first model, which needs ", kLeast, "; give it --hours ",
+                     fixed_text(1.5 * 4 * kLeast * usual.seconds_per_update / 3600 / 0.9, 2),
+                     " or more");
   return plan;
 }
 
@@ -341,7 +350,8 @@ Record read_record(const fs::path& folder) {
             json.at("done"),
             json.at("seconds")};
   } catch (const Json::exception& error) {
-    throw Error(path.string(), ": is damaged: ", error.what());
+    throw Error(path.string(), ": is damaged, or no record of this command; name another folder (",
+                error.what(), ')');
   }
 }
 
@@ -355,12 +365,18 @@ Json asked_of(const BestOptions& options, const GivenText& text) {
 void require_same(const Json& asked, const Record& record, const fs::path& folder) {
   for (const auto& [name, value] : asked.items()) {
     const Json before = record.asked.value(name, Json());
-    if (before == value) continue;
+    if (before == value || (name == "source-lang" && value == record.languages.source) ||
+        (name == "target-lang" && value == record.languages.target))
+      continue;
     if (name == "text")
       throw UsageError("the text is not the one that ", folder.string(),
                        " was begun with; restore it, or name another folder");
-    throw UsageError("--", name, ": ", folder.string(), " was begun with ", before.dump(),
-                     ", not with ", value.dump(), "; give it again, or name another folder");
+    const auto text_of = [](const Json& given) {
+      return given == "" ? "without it"
+                         : "with " + (given.is_string() ? given.get<std::string>() : given.dump());
+    };
+    throw UsageError("--", name, ": ", folder.string(), " was begun ", text_of(before), ", not ",
+                     text_of(value), "; call it as before, or name another folder");
   }
 }
 
@@ -380,13 +396,49 @@ std::string plan_text(const Plan& plan) {
 
 fs::path model_of(const fs::path& folder) { return folder / "model.safetensors"; }
 
-/// Scores the student beside the first model, which a run without the other stages would have been.
-bool compare(const fs::path& folder) {
+struct Scores {
+  double bleu = 0, chrf = 0;
+
+  auto operator<=>(const Scores&) const = default;
+};
+
+/// Of the models of these stages on the validation text; nothing after a stop.
+std::optional<std::map<std::string, Scores>> scores_of(const BestOptions& options,
+                                                       const fs::path& folder,
+                                                       const Words& stages) {
   const PlainFiles files = plain_files(folder);
-  return run_child(
-      {"evaluate", "--quiet", "--model", (folder / "forward").string(),
-       (folder / "student").string(), "--src", files.valid_source, "--ref", files.valid_target},
-      {});
+  const std::string output = (folder / "scores.json").string();
+  Words words = {"evaluate",  "--quiet",
+                 "--format",  "json",
+                 "--threads", std::to_string(options.threads),
+                 "--src",     files.valid_source,
+                 "--ref",     files.valid_target,
+                 "--model"};
+  for (const std::string& stage : stages) words.push_back((folder / stage).string());
+  if (!run_child(words, {.output = output})) return std::nullopt;
+  const Json table = Json::parse(read_file(output));
+  std::map<std::string, Scores> scores;
+  for (std::size_t i = 0; i < stages.size(); ++i)
+    scores[stages[i]] = {table.at(i).at("BLEU").at("score"), table.at(i).at("chrF2").at("score")};
+  return scores;
+}
+
+/// Makes the better one of the student and the first model the model, on the validation text. A run
+/// without the other stages would have been the first model. Returns false after a stop.
+bool choose_model(const BestOptions& options, const fs::path& folder) {
+  const auto scores = scores_of(options, folder, {"forward", "student"});
+  if (!scores) return false;
+  std::string best = "student";
+  for (const auto& [stage, found] : *scores) {
+    std::cout << std::left << std::setw(9) << stage << " BLEU " << fixed_text(found.bleu, 2)
+              << "  chrF2 " << fixed_text(found.chrf, 2) << '\n';
+    if (found > scores->at(best)) best = stage;
+  }
+  if (best != "student")
+    log_warning(
+        "the student is no better than the first model, which is kept: more --hours would help");
+  write_file(model_of(folder), MappedFile(model_of(folder / best)).bytes());
+  return true;
 }
 
 /// One page with the curves of the first model and of the student.
@@ -396,33 +448,42 @@ bool draw(const fs::path& folder) {
                    {});
 }
 
-/// The training that is left before this stage.
-double seconds_left(const std::vector<Stage>& stages, std::size_t stage) {
+/// The training that is left from this stage on.
+double seconds_left(const std::vector<Stage>& stages, std::size_t stage, const Record& record) {
   double sum = 0;
-  for (; stage < stages.size(); ++stage) sum += stages[stage].seconds;
+  for (; stage < stages.size(); ++stage) {
+    const auto before = record.seconds.find(stages[stage].name);
+    const double done = before == record.seconds.end() ? 0 : before->second;
+    sum += std::max(0.0, stages[stage].seconds - done);
+  }
   return sum;
 }
 
-/// Writes the texts into the folder, and plans the stages. Leaves nothing behind if that fails.
-Record begin(const BestOptions& options, const GivenText& text, const fs::path& folder) {
-  if (fs::exists(model_of(folder)))
-    throw UsageError("--output: ", model_of(folder).string(),
-                     " was not made by this command and would be lost; name another folder");
-  const PlainFiles files = plain_files(folder);
-  try {
-    write_texts(options, text, files);
-    Record record{.asked = asked_of(options, text),
-                  .languages = text.plain.languages,
-                  .plan = plan_stages(options, files, folder),
-                  .done = {},
-                  .seconds = {}};
-    record.write(folder);
-    return record;
-  } catch (...) {
-    std::error_code none;
-    fs::remove_all(fs::path(files.train_source).parent_path(), none);
-    throw;
-  }
+/// Throws UsageError if the folder holds a file or folder with a name that a stage or this command
+/// gives: somebody else made it, and it would be lost.
+void require_free(const fs::path& folder) {
+  for (const char* name : {"text", "forward", "reverse", "forward.text", "reverse.text", "student",
+                           "scores.json", "best.html", "model.safetensors"})
+    if (const fs::path path = folder / name; fs::exists(fs::symlink_status(path)))
+      throw UsageError("--output: ", path.string(),
+                       " was not made by this command and would be lost; name another folder");
+}
+
+/// Writes the texts into the folder, and plans the stages. `scratch` is for what is needed no
+/// longer than that. Leaves nothing behind if that fails.
+Record begin(const BestOptions& options, const GivenText& text, const fs::path& folder,
+             const fs::path& scratch) {
+  require_free(folder);
+  const PlainFiles files = plain_files(scratch);
+  write_texts(options, text, files);
+  Record record{.asked = asked_of(options, text),
+                .languages = text.plain.languages,
+                .plan = plan_stages(options, files, scratch),
+                .done = {},
+                .seconds = {}};
+  fs::rename(scratch / "text", folder / "text");
+  record.write(folder);
+  return record;
 }
 
 void warn_of_little_disk(const Plan& plan, const fs::path& folder) {
@@ -433,17 +494,16 @@ void warn_of_little_disk(const Plan& plan, const fs::path& folder) {
                           " are free, and the stages need about ", bytes_text(plan.disk)));
 }
 
-/// The record of the folder, which is made if there is none. The text and its plain copies are
-/// needed no longer than that.
+/// The record of the folder, which is made if there is none.
 Record open_record(const BestOptions& options, const fs::path& folder) {
-  const ScratchFolder scratch(folder / "reading-");
+  const ScratchFolder scratch(folder / "planning-");
   const GivenText text = read_text(options, scratch.path());
   if (fs::exists(Record::path(folder))) {
     Record record = read_record(folder);
     require_same(asked_of(options, text), record, folder);
     return record;
   }
-  Record record = begin(options, text, folder);
+  Record record = begin(options, text, folder, scratch.path());
   warn_of_little_disk(record.plan, folder);
   return record;
 }
@@ -462,7 +522,7 @@ bool make_model(BestOptions options) {
     if (std::ranges::count(record.done, stages[i].name) > 0) continue;
     log_info(join_text("stage ", i + 1, " of ", stages.size(), ": ", stages[i].about, ", ",
                        (folder / stages[i].name).string(), "; ",
-                       duration_text(seconds_left(stages, i)), " of training left in all"));
+                       duration_text(seconds_left(stages, i, record)), " of training left in all"));
     const Stopwatch watch;
     const bool ended = run_child(stages[i].words, {});
     record.seconds[stages[i].name] += watch.seconds();
@@ -470,13 +530,13 @@ bool make_model(BestOptions options) {
     record.write(folder);
     if (!ended) return false;
   }
-  write_file(model_of(folder), MappedFile(model_of(folder / "student")).bytes());
+  if (!choose_model(options, folder) || !draw(folder)) return false;
   double seconds = 0;
   for (const Stage& stage : stages) seconds += record.seconds[stage.name];
-  log_facts(join_text(model_of(folder).string(), ": ", duration_text(seconds), " of ",
-                      duration_text(3600 * options.hours)),
+  log_facts(join_text(model_of(folder).string(), ": done in ", duration_text(seconds),
+                      "; asked for ", duration_text(3600 * options.hours)),
             {{"seconds", seconds}, {"hours", options.hours}});
-  return compare(folder) && draw(folder);
+  return true;
 }
 
 /// Prints the stages from texts that are removed again.
@@ -484,37 +544,45 @@ void print_plan(const BestOptions& options) {
   const ScratchFolder scratch(fs::temp_directory_path() / "dragoman-best-");
   const PlainFiles files = plain_files(scratch.path());
   write_texts(options, read_text(options, scratch.path()), files);
-  std::cout << plan_text(plan_stages(options, files, scratch.path()));
+  const Plan plan = plan_stages(options, files, scratch.path());
+  std::cout << (log_format() == LogFormat::Json ? to_json(plan).dump() + "\n" : plan_text(plan));
 }
 
-int run(const BestOptions& options, const Invocation& invocation) {
+int run(const BestOptions& options) {
   options.check();
-  require_train("best", invocation);
+  const bool is_new = !options.plan && !fs::exists(options.output);
+  const auto remove_unused = [&] {
+    std::error_code none;
+    if (is_new) fs::remove(options.output, none);  // only if it is empty
+  };
+  int code = 1;  // after a stop; main turns it into the signal's code
   try {
     if (options.plan) {
       print_plan(options);
       return 0;
     }
     create_folders(options.output);
-    return make_model(options) ? 0 : 1;
+    code = make_model(options) ? 0 : 1;
   } catch (const PreparationStopped&) {
-    return 1;  // main turns it into the signal's code
+  } catch (...) {
+    remove_unused();
+    throw;
   }
+  remove_unused();
+  return code;
 }
 
 Command best_command() {
   const auto options = std::make_shared<BestOptions>();
-  const auto invocation = std::make_shared<Invocation>();
   std::vector<Field> fields = text_fields(options->text);
   std::ranges::move(fields_of(*options), std::back_inserter(fields));
   return {.name = "best",
           .summary = "the best model of a text in some hours; the same command resumes",
           .fields = std::move(fields),
           .short_flags = {{"o", "output"}},
-          .run = [options, invocation] { return run(*options, *invocation); },
+          .run = [options] { return run(*options); },
           .examples = {"best --train-src train.en --train-tgt train.de -o best/ --hours 2",
-                       "best --train memory.tmx --source-lang en --target-lang de --plan"},
-          .invocation = invocation};
+                       "best --train memory.tmx --source-lang en --target-lang de --plan"}};
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 // dragoman best, with a plan of few updates.
 #include <signal.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/bytes.h"
@@ -67,7 +70,8 @@ TEST_F(Best, AKilledCallResumesAndHasTheSameModel) {
   begin("whole");
   const ProcessResult whole = run(command("whole", "1"), "", kLimit);
   ASSERT_EQ(whole.exit_code, 0) << whole.errors;
-  for (const std::string line : {"stage 1 of 5", "stage 5 of 5", "model.safetensors ... 1:00:00"})
+  for (const std::string line :
+       {"stage 1 of 5", "stage 5 of 5", "model.safetensors: done in ... asked for 1:00:00"})
     EXPECT_THAT(whole.errors, Names(line));
   EXPECT_THAT(whole.output, Names("forward"));
   EXPECT_THAT(whole.output, Names("student"));
@@ -114,11 +118,68 @@ TEST_F(Best, TheStagesStartWithoutProcToo) {
   EXPECT_THAT(result.output, HasSubstr("forward"));
 }
 
-TEST_F(Best, AnotherModelInTheFolderIsKept) {
-  create_folders(path("taken"));
-  write_file(path("taken/model.safetensors"), "of a training");
-  expect_one_error(run(command("taken", "1")), 2, "--output ... taken/model.safetensors");
-  EXPECT_EQ(read_file(path("taken/model.safetensors")), "of a training");
+TEST_F(Best, WhatElseIsInTheFolderIsKept) {
+  for (const std::string name : {"model.safetensors", "text/train.source", "plan.json", "notes"}) {
+    SCOPED_TRACE(name);
+    const std::string file = path("taken/" + name);
+    create_folders(std::filesystem::path(file).parent_path());
+    write_file(file, "of somebody");
+    const bool is_free = name == "plan.json" || name == "notes";
+    const ProcessResult result = run(command("taken", is_free ? "0.001" : "1"), "", kLimit);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.errors, Names(is_free ? "--hours 0.001 ... or more" : "--output ... taken"));
+    EXPECT_EQ(read_file(file), "of somebody");
+    std::filesystem::remove_all(path("taken"));
+  }
+}
+
+TEST_F(Best, APlanThatIsStoppedLeavesNothing) {
+  Process process(command("stopped", "1"));
+  EXPECT_TRUE(process.wait_for_errors("planning", kLimit)) << process.errors();
+  process.send_signal(SIGINT);
+  const ProcessResult result = process.wait();
+  EXPECT_EQ(result.exit_code, 130) << result.errors;
+  EXPECT_THAT(result.errors, Not(HasSubstr("SIGTERM")));
+  EXPECT_FALSE(std::filesystem::exists(path("stopped")));
+}
+
+TEST_F(Best, AStageThatIsKilledIsNamed) {
+  begin("lost");
+  std::vector<std::string> words = {"sh", "-c", "echo $$ > " + path("pid") + "; exec \"$0\" \"$@\"",
+                                    kProgram};
+  std::ranges::move(command("lost", "1"), std::back_inserter(words));
+  Process process(CommandWords{words});
+  EXPECT_TRUE(process.wait_for_errors("first update", kLimit)) << process.errors();
+  const std::string pid = std::to_string(std::stoi(read_file(path("pid"))));
+  std::ifstream children("/proc/" + pid + "/task/" + pid + "/children");
+  pid_t child = 0;
+  ASSERT_TRUE(children >> child);
+  kill(child, SIGKILL);
+  const ProcessResult result = process.wait();
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.errors, HasSubstr("dragoman train was ended by SIGKILL"));
+}
+
+TEST_F(Best, TheFirstModelStaysIfTheStudentIsWorse) {
+  begin("worse");
+  nlohmann::json record = nlohmann::json::parse(read_file(path("worse/best.json")));
+  record["teacher"]["updates"] = 60;
+  record["student"]["updates"] = 1;
+  write_file(path("worse/best.json"), record.dump());
+  const ProcessResult result = run(command("worse", "1"), "", kLimit);
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.errors, HasSubstr("the first model, which is kept"));
+  EXPECT_EQ(weights("worse/model.safetensors"), weights("worse/forward/model.safetensors"));
+}
+
+TEST_F(Best, LanguagesThatItFoundMayBeGiven) {
+  begin("languages");
+  std::vector<std::string> words = command("languages", "1");
+  words.insert(words.end(), {"--source-lang", "en", "--target-lang", "fr"});
+  expect_one_error(run(words), 2, "--target-lang ... was begun without it, not with fr");
+  words.back() = "de";
+  Process process(words);
+  EXPECT_TRUE(process.wait_for_errors("stage 1 of 5", kLimit)) << process.errors();
 }
 
 TEST_F(Best, OneCallAtATimeHasTheFolder) {
@@ -167,7 +228,7 @@ TEST_F(Best, WhatCannotBeIsRefused) {
   std::vector<std::string> words = command("lite", "1");
   words.insert(words.begin(), kLiteProgram);
   Process lite(CommandWords{words});
-  expect_one_error(lite.wait(), 2, "best ... train ... LibTorch", "dragoman-lite");
+  expect_one_error(lite.wait(), 2, "best is a command of dragoman ... LibTorch", "dragoman-lite");
 }
 
 }  // namespace
