@@ -56,8 +56,35 @@ std::optional<NamedModel> named_by_its_file(const std::string& path) {
   return NamedModel{std::move(languages), path};
 }
 
+void require_different(const LanguagePair& languages, const std::string& model) {
+  if (languages.source == languages.target)
+    throw UsageError("--model: ", model, ": source and target are the same language");
+}
+
+/// The single model whose languages --source-lang and --target-lang name. If one of them is left
+/// out, the file must say it.
+NamedModel named_by_flags(const std::vector<std::string>& models, LanguagePair languages) {
+  if (models.size() != 1 || parse_named_model(models.front()))
+    throw UsageError(
+        "--source-lang and --target-lang: are for a single --model PATH; write SOURCE-TARGET=PATH "
+        "instead, for each model");
+  const std::string& path = models.front();
+  if (languages.source.empty() || languages.target.empty()) {
+    const std::optional<NamedModel> said = named_by_its_file(path);
+    if (said && languages.source.empty()) languages.source = said->languages.source;
+    if (said && languages.target.empty()) languages.target = said->languages.target;
+  }
+  for (const auto& [flag, code] :
+       {std::pair("source-lang", languages.source), std::pair("target-lang", languages.target)})
+    if (!is_language_code(code))
+      throw UsageError("--", flag, ": '", code, "' is not the code of a language, as en or pt-BR");
+  require_different(languages, path);
+  return {std::move(languages), path};
+}
+
 [[noreturn]] void refuse_model(const std::string& value) {
   const std::size_t equals = value.find('=');
+  if (equals == std::string::npos) resolve_model_path(value);  // throws if there is none
   std::error_code error;
   if (equals == std::string::npos || std::filesystem::exists(value, error))
     throw UsageError("--model: ", value, ": its file does not say its languages; write ",
@@ -138,20 +165,18 @@ std::vector<NamedModel> ServeConfig::models() const {
     throw UsageError(
         "--model: name a run folder or a model file, with its languages if the file does not say "
         "them: en-de=run/");
+  if (!flags.source_lang.empty() || !flags.target_lang.empty())
+    return {named_by_flags(flags.models, {flags.source_lang, flags.target_lang})};
   std::vector<NamedModel> named;
   for (const std::string& value : flags.models) {
     std::optional<NamedModel> model = parse_named_model(value);
-    if (!model && flags.models.size() == 1 && is_language_code(flags.source_lang) &&
-        is_language_code(flags.target_lang))
-      model = NamedModel{{flags.source_lang, flags.target_lang}, value};
     if (!model) model = parse_named_model(with_codes_in_lower_case(value));
     if (!model) model = named_by_its_file(value);
     if (!model) refuse_model(value);
     const LanguagePair& languages = model->languages;
     if (std::ranges::find(named, languages, &NamedModel::languages) != named.end())
       throw UsageError("--model: ", languages.name(), " is given twice");
-    if (languages.source == languages.target)
-      throw UsageError("--model: ", value, ": source and target are the same language");
+    require_different(languages, value);
     named.push_back(*std::move(model));
   }
   return named;

@@ -283,6 +283,12 @@ TEST_F(Serve, AModelThatCannotBeServedIsRefusedByName) {
   EXPECT_THAT(fault({"-m", path}, 2), HasSubstr("write SOURCE-TARGET=PATH"));
   EXPECT_THAT(fault({"-m", "en-en=" + path}, 2), HasSubstr("the same language"));
   EXPECT_THAT(fault({"-m", "en-de=" + path, "en-de=" + path}, 2), HasSubstr("given twice"));
+  EXPECT_THAT(fault({"-m", path, "--source-lang", "en"}, 2), HasSubstr("--target-lang: ''"));
+  EXPECT_THAT(fault({"-m", path, "--source-lang", "en", "--target-lang", "en"}, 2),
+              HasSubstr("the same language"));
+  EXPECT_THAT(fault({"-m", "en-de=" + path, "--source-lang", "fr"}, 2),
+              HasSubstr("for a single --model PATH"));
+  EXPECT_THAT(fault({"-m", "/nowhere"}, 1), HasSubstr("no such model"));
   EXPECT_THAT(fault({"-m", "en-de=/nowhere"}, 1), HasSubstr("/nowhere"));
   EXPECT_THAT(fault({"-m", "en-de=/nowhere", "--load-on-demand"}, 1), HasSubstr("/nowhere"));
   EXPECT_THAT(fault({"-m", "en-de=" + path, "--port", "70000"}, 2), HasSubstr("--port"));
