@@ -247,7 +247,10 @@ int print_tuning(const RerankConfig& config) {
   });
   if (listen_for_stop().stop_requested()) return 1;
   const std::vector<std::string> references = read_lines(config.tune);
-  require_same_lines(input_name(config.input), lists.size(), config.tune, references.size());
+  if (lists.size() != references.size())
+    throw Error(input_name(config.input), " has translations of ",
+                counted(std::ssize(lists), "line"), ", but ", config.tune, " has ",
+                counted(std::ssize(references), "line"));
   require_lines(config.tune, references.size());
   const std::vector<TriedRisk> tried = try_risks(lists, references, !config.reverse_model.empty());
   TextOutput output(config.output);
@@ -276,6 +279,9 @@ Command rerank_command() {
               [](const GivenValues& given) {
                 if (given.contains("reverse-weight") && !given.contains("reverse-model"))
                   throw UsageError("--reverse-weight: is for --reverse-model, which is not given");
+                for (const char* flag : {"temperature", "reverse-weight"})
+                  if (given.contains(flag) && given.contains("tune"))
+                    throw UsageError("--", flag, ": --tune tries several; leave it out");
               },
           .run = [config] { return run_rerank(*config); },
           .examples = {"translate -m run/ --n-best 12 --beam-size 12 < in.en | dragoman rerank > "

@@ -70,6 +70,18 @@ TEST(Rerank, OtherLinesAreNamed) {
   EXPECT_EQ(run({"rerank", "--temperature", "0"}, kList).exit_code, 2);
 }
 
+TEST(Rerank, TuningTakesNoValueThatItTriesAndALineForEachList) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "one") << "der Mann schläft\n";
+  const ProcessResult given =
+      run({"rerank", "--tune", folder / "one", "--temperature", "1"}, kList);
+  EXPECT_EQ(given.exit_code, 2);
+  EXPECT_THAT(given.errors, HasSubstr("--temperature: --tune tries several"));
+  const ProcessResult few = run({"rerank", "--tune", folder / "one"}, kList);
+  EXPECT_EQ(few.exit_code, 1);
+  EXPECT_THAT(few.errors, HasSubstr("has translations of 2 lines, but"));
+}
+
 TEST(Rerank, AReverseWeightNeedsAReverseModel) {
   const ProcessResult result = run({"rerank", "--reverse-weight", "0.5"}, kList);
   EXPECT_EQ(result.exit_code, 2);
@@ -129,8 +141,8 @@ TEST_F(RerankByReverseModel, TheLinesMustBeThoseOfTheList) {
 
 TEST_F(RerankByReverseModel, TuningPrintsTheScoresOfEachWeight) {
   write_file(run_ / "reference", "der Mann schläft tief\nganz allein\n");
-  const ProcessResult result =
-      run(words({"--source", run_ / "source", "--tune", run_ / "reference"}));
+  const ProcessResult result = run({"rerank", "-i", run_ / "list", "--reverse-model", run_.path(),
+                                    "--source", run_ / "source", "--tune", run_ / "reference"});
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_THAT(result.output, HasSubstr("reverse weight  temperature    BLEU   chrF2"));
   EXPECT_EQ(std::ranges::count(result.output, '\n'), 1 + 8 * 6);
