@@ -49,8 +49,6 @@ Trainer::Trainer(TrainingRun run, Communicator& ranks, TrainingObserver& observe
       selection_(run_, model_, log_, observer),
       batches_(run_, {.rank = ranks.rank(), .size = ranks.size()}),
       limits_(progress_.history, run_.config.spike_factor, run_.device) {
-  if (run_.config.device_graph && !DeviceGraph::is_available(run_.device))
-    throw UsageError("--device-graph: only on a GPU, with LibTorch 2.12 or CUDA's headers");
   if (ranks_.size() > 1)
     model_.hand_over_slices(slice_to_send(model_.layout().size()),
                             [this](const torch::Tensor& slice) { ranks_.begin_sum(slice); });

@@ -22,6 +22,7 @@
 #include "evaluation/bleu_tokenizer.h"
 #include "evaluation/line_statistics.h"
 #include "model/device.h"
+#include "model/ops/device_graph.h"
 
 namespace dragoman {
 
@@ -259,6 +260,8 @@ void Start::begin(const std::optional<FoundCheckpoint>& found, const RankInfo& i
   known.take_checkpoint(found, ranks);
   settle();
   device = chosen_device(settled.settings.train.device, info.local_rank);
+  if (settled.settings.train.device_graph && !DeviceGraph::is_available(device))
+    throw UsageError("--device-graph: only on a GPU, with LibTorch 2.12 or CUDA's headers");
   known.on_gpu = device.is_cuda();
   known.ranks = size;
   threads = use_threads(settled.settings.train.threads, info.local_size);

@@ -373,6 +373,23 @@ TEST_F(Train, AWrongTextOrDeviceIsNamedBeforeAnyTraining) {
   EXPECT_THAT(cuda.errors, HasSubstr("--device cuda:77"));
 }
 
+TEST_F(Train, AFlagWithoutEffectIsRefusedBeforeTheTextIsRead) {
+  const auto refused = [](const std::vector<std::string>& flags, const std::string& named) {
+    for (const std::string mode : {"--no-plan", "--plan"}) {
+      auto words = command("idle", flags);
+      words.push_back(mode);
+      expect_one_error(run(words, "", kLimit), 2, named);
+    }
+    EXPECT_FALSE(std::filesystem::exists(path("idle")));
+  };
+  refused({"--cooldown", "0.3"}, "--cooldown ... --lr-scheduler wsd");
+  refused({"--decay-share", "0.3"}, "--decay-share ... --cooldown ... --lr-scheduler wsd");
+  refused({"--valid-fraction", "0.5"}, "--valid-fraction ... --valid-src");
+  refused({"--device", "cpu", "--device-graph"}, "--device-graph ... GPU");
+  write_file(path("idle.toml"), "guided-alignment-weight = 3\n");
+  refused({"--config", path("idle.toml")}, "--guided-alignment-weight ... --guided-alignment");
+}
+
 TEST_F(Train, ValidationTextIsHeldOutIfNoneIsGiven) {
   const auto result = run(train_on_sample("held", {"--vocab-size", "300", "--d-model", "32",
                                                    "--heads", "2", "--encoder-layers", "1",

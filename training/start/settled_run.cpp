@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "base/error.h"
@@ -249,6 +250,62 @@ void choose_lr_end(RunSettings& settings, const StartFacts& known) {
   settings.keep("lr-end", "--max-updates");
 }
 
+// ---- flags without effect -----------------------------------------------------------------------
+
+/// The schedule that the run will have; none if the text is still to decide the preset.
+std::optional<LrScheduler> known_scheduler(const RunSettings& settings) {
+  if (!settings.is_open("lr-scheduler")) return settings.train.scheduler;
+  if (!settings.train.init_from.empty()) return LrScheduler::Wsd;  // fine_tuning_settings()
+  if (settings.is_open("preset")) return std::nullopt;
+  return settings.train.scheduler;
+}
+
+/// Whether text is cut at random, or may be once the preset or the text has decided it.
+bool may_sample_subwords(const RunSettings& settings) {
+  if (settings.data.subword_sampling > 0) return true;
+  const bool is_decided =
+      !settings.is_open("subword-sampling") || !settings.train.init_from.empty();
+  return !is_decided && (settings.is_open("preset") || settings.train.preset == Preset::Small);
+}
+
+/// Throws UsageError naming a flag that has no effect, as it needs another one that is not given.
+void refuse_idle_flags(const RunSettings& settings) {
+  struct Flag {
+    const char* name;
+    bool has_effect;
+    std::string needs;
+  };
+  const TrainConfig& train = settings.train;
+  const DataConfig& data = settings.data;
+  const auto scheduler = known_scheduler(settings);
+  const auto has = [scheduler](LrScheduler wanted) { return !scheduler || *scheduler == wanted; };
+  const bool aligns = !data.guided_alignment.empty();
+  const bool has_valid = !data.valid_names().empty();
+  const std::string rather = scheduler ? join_text(" instead of ", name_of(*scheduler)) : "";
+  const Flag flags[] = {
+      {"guided-alignment-weight", aligns, "--guided-alignment"},
+      {"guided-alignment-layer", aligns, "--guided-alignment"},
+      {"guided-alignment-head", aligns, "--guided-alignment"},
+      {"cooldown", has(LrScheduler::Wsd), "--lr-scheduler wsd" + rather},
+      {"lr-end", has(LrScheduler::Cosine) || has(LrScheduler::Linear) || train.lr_end == 0,
+       "--lr-scheduler cosine or linear" + rather},
+      {"min-lr", scheduler != LrScheduler::Noam || train.min_lr == 0,
+       "a --lr-scheduler other than noam"},
+      {"train-terms-share", !data.train_terms.empty(), "--train-terms"},
+      {"columns", !data.train.empty() || !data.valid.empty(), "--train or --valid"},
+      {"keep-tolerance", !data.keep_valid_source.empty(), "--keep-valid-src"},
+      {"valid-fraction", !has_valid || data.valid_fraction == 0,
+       "a run without --valid-src and --valid; leave out one of them"},
+      {"corpus-temperature", data.training_files() > 1 || data.corpus_temperature == 1,
+       "several files of --train-src or --train"},
+      {"subword-sampling-side", may_sample_subwords(settings), "--subword-sampling"},
+      {"max-positions", settings.model.positions == Positions::Learned || !train.init_from.empty(),
+       "--positions learned"}};
+  for (const Flag& flag : flags)
+    if (!flag.has_effect && settings.asks_value(flag.name))
+      throw UsageError("--", flag.name, ": needs ", flag.needs);
+}
+
 }  // namespace
 
 SettledRun settle(const RunSettings& asked, const StartFacts& known) {
@@ -275,6 +332,7 @@ SettledRun settle(const RunSettings& asked, const StartFacts& known) {
                     "the most that fit into the memory of the GPU, measured here");
   if (known.corpus) choose_by_corpus(settings, *known.corpus);
   choose_lr_end(settings, known);
+  if (!known.remembered) refuse_idle_flags(settings);  // a run that has begun keeps what it has
   if (known.corpus || settings.asks_value("warmup-updates")) settings.check();
   if (known.begun) compare_with_begun(run, known);
   return run;

@@ -468,6 +468,73 @@ TEST_F(RunStart, FlagsThatMakeNoSenseAreRefused) {
   EXPECT_THAT(refusal(), Names("--lr ... above 0"));
 }
 
+TEST_F(RunStart, AFlagWithoutTheOneThatItNeedsIsRefused) {
+  const RunSettings plain = request;
+  struct Case {
+    std::string flag, text, other, other_text;
+  };
+  const Case cases[] = {{"guided-alignment-weight", "3", "guided-alignment", "links"},
+                        {"guided-alignment-layer", "1", "guided-alignment", "links"},
+                        {"guided-alignment-head", "2", "guided-alignment", "links"},
+                        {"cooldown", "0.3", "lr-scheduler", "wsd"},
+                        {"lr-end", "90000", "lr-scheduler", "linear"},
+                        {"min-lr", "1e-5", "lr-scheduler", "cosine"},
+                        {"train-terms-share", "0.5", "train-terms", "terms.tsv"},
+                        {"columns", "2,1", "train", "more.tsv"},
+                        {"corpus-temperature", "5", "train", "more.tsv"},
+                        {"subword-sampling-side", "source", "subword-sampling", "0.1"},
+                        {"max-positions", "500", "positions", "learned"}};
+  for (const auto& [flag, text, other, other_text] : cases) {
+    request = plain;
+    ask("lr-scheduler", "noam");
+    ask("subword-sampling", "0");
+    ask("max-updates", "90000");
+    ask(flag, text);
+    EXPECT_THAT(refusal(), Names("--" + flag + " ... --" + other)) << flag;
+    ask(other, other_text);
+    EXPECT_EQ(refusal(), "") << flag;
+  }
+  request = plain;
+  ask("keep-tolerance", "2");
+  EXPECT_THAT(refusal(), Names("--keep-tolerance ... --keep-valid-src"));
+}
+
+TEST_F(RunStart, AFractionToHoldOutIsRefusedBesideAValidationText) {
+  ask("valid-src", "v.en");
+  ask("valid-tgt", "v.de");
+  ask("valid-fraction", "0");
+  EXPECT_EQ(refusal(), "") << "as it is";
+  ask("valid-fraction", "0.5");
+  EXPECT_THAT(refusal(), Names("--valid-fraction ... --valid-src"));
+}
+
+TEST_F(RunStart, AFlagWaitsForThePresetThatMayGiveWhatItNeeds) {
+  ask("cooldown", "0.3");
+  ask("subword-sampling-side", "source");
+  EXPECT_EQ(refusal(), "");
+  read_text();
+  EXPECT_THAT(refusal(), Names("--subword-sampling-side ... --subword-sampling")) << "tiny";
+  known.preset->preset = Preset::Small;
+  EXPECT_EQ(refusal(), "");
+  ask("preset", "base");
+  EXPECT_THAT(refusal(), Names("--cooldown ... --lr-scheduler wsd"));
+}
+
+TEST_F(RunStart, AFlagFindsTheScheduleOfFineTuning) {
+  request.train.init_from = "first";
+  ask("cooldown", "0.3");
+  EXPECT_EQ(refusal(), "");
+  ask("lr-end", "90000");
+  EXPECT_THAT(refusal(), Names("--lr-end ... --lr-scheduler cosine or linear ... wsd"));
+}
+
+TEST_F(RunStart, AResumedRunKeepsAFlagWithoutEffect) {
+  begin();
+  for (StartRecord* record : {&*known.remembered, &known.begun->start})
+    record->asked["cooldown"] = record->values["cooldown"] = "0.3";
+  EXPECT_EQ(refusal(), "");
+}
+
 TEST_F(RunStart, ARateWithoutAnEndIsRefused) {
   ask("lr-scheduler", "linear");
   ask("max-epochs", "3");
