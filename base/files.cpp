@@ -30,12 +30,18 @@ constexpr std::string_view kTemporary = ".tmp.";
 
 std::string reason() { return std::strerror(errno); }
 
+[[noreturn]] void refuse_to_open(const std::filesystem::path& path) {
+  const std::string why = reason();
+  if (path.empty()) throw Error("cannot open a file whose name is empty: ", why);
+  throw Error(path.string(), ": cannot open: ", why);
+}
+
 /// A file that is open in a scope.
 class OpenFile {
  public:
   explicit OpenFile(const std::filesystem::path& path)
       : descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (descriptor < 0) throw Error(path.string(), ": cannot open: ", reason());
+    if (descriptor < 0) refuse_to_open(path);
   }
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
@@ -124,7 +130,7 @@ std::optional<FileStamp> stamp_if_exists(const std::filesystem::path& path) {
 
 FileStamp stamp_of(const std::filesystem::path& path) {
   if (const auto stamp = stamp_if_exists(path)) return *stamp;
-  throw Error(path.string(), ": cannot open: ", reason());
+  refuse_to_open(path);
 }
 
 // ---- writing ----

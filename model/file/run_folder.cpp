@@ -54,7 +54,8 @@ std::filesystem::path resolve_model_path(const std::filesystem::path& path) {
   };
   if (!std::filesystem::exists(status)) {
     refuse_fault();
-    throw Error(path.string(), ": no such model file or folder");
+    throw Error(path.empty() ? "a model whose name is empty" : path.string(),
+                ": no such model file or folder");
   }
   if (!std::filesystem::is_directory(status)) return path;
   const RunFolder run{path};

@@ -84,6 +84,11 @@ TEST_F(Files, AFolderIsNotAFile) {
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 
+TEST(ReadFile, AnEmptyNameIsNamed) {
+  EXPECT_THAT([] { read_file(""); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr("name is empty")));
+}
+
 TEST_F(Files, AFileThatIsNotPutInPlaceDisappears) {
   write_file(folder_ / "a", "old");
   { AtomicFile(folder_ / "a").write(std::string_view("new")); }

@@ -59,6 +59,7 @@ TEST(ModelFile, AFolderStandsForItsModel) {
               ThrowsMessage<Error>(HasSubstr("checkpoints")));
   EXPECT_THAT([&] { resolve_model_path(unfinished.path()); },
               ThrowsMessage<Error>(HasSubstr("no such")));
+  EXPECT_THAT([] { resolve_model_path(""); }, ThrowsMessage<Error>(HasSubstr("empty")));
 }
 
 }  // namespace
