@@ -72,6 +72,23 @@ DecodeConfig search_with(DecodeConfig flags, const Origins& origins,
   return flags;
 }
 
+void refuse_flags_without_draws(const DecodeConfig& flags, const Origins& origins,
+                                ScoreUse scores) {
+  if (!flags.sampling) return;
+  for (const char* flag : {"beam-size", "stop"})
+    if (is_given(origins, flag))
+      throw UsageError("--", flag,
+                       ": is about the search, and --sampling draws instead of searching; leave "
+                       "out one of the two");
+  if (scores == ScoreUse::Shown) return;
+  for (const char* flag :
+       {"length-penalty", "length-penalty-kind", "word-penalty", "coverage-penalty"})
+    if (is_given(origins, flag))
+      throw UsageError("--", flag,
+                       ": is about the score of a translation, which decides nothing with "
+                       "--sampling if there is one draw; leave out one of the two");
+}
+
 TranslationService OpenedTranslator::service(const Workers::Limits& limits,
                                              std::int64_t cache_bytes) const {
   return {device_engine ? std::vector<Engine*>{device_engine.get()} : pointers_to(engines),

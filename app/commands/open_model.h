@@ -57,6 +57,13 @@ struct EngineChoice : HardwareChoice {
 DecodeConfig search_with(DecodeConfig flags, const Origins& origins,
                          const DecodeDefaults& defaults);
 
+/// Whether a command shows the scores of translations, or orders several by them.
+enum class ScoreUse { Shown, None };
+
+/// With --sampling: throws UsageError for a given flag of the search that draws do not have. The
+/// flags of the score have an effect only if the scores are used.
+void refuse_flags_without_draws(const DecodeConfig& flags, const Origins& origins, ScoreUse scores);
+
 /// A model as translation needs it. The facts about its file are those of an ensemble's first
 /// model.
 struct OpenedTranslator {

@@ -140,6 +140,9 @@ void take_text_from_models(TranslateFiles& files) {
                      "? Such a text goes to standard input");
   if (files.models.size() < 2) return;
   const std::string last = files.models.back();
+  if (last.empty())
+    throw UsageError("--model: the name after ", files.models[files.models.size() - 2],
+                     " is empty; is it a variable of the shell that has no value?");
   std::error_code none;  // a text may be too long for a name
   if (std::filesystem::is_regular_file(last, none) && !is_safetensors(last))
     throw UsageError("--model: ", last, " is not a model; a text is given by --input ", last);
@@ -437,11 +440,19 @@ void settle_number_format(TranslateConfig& config) {
   format = number_format_of(format, file.provenance());
 }
 
+ScoreUse score_use(const TranslateConfig& config) {
+  const bool shows = config.files.json || config.files.with_scores || config.decode.n_best > 1;
+  return shows ? ScoreUse::Shown : ScoreUse::None;
+}
+
 int run_translate(TranslateConfig config, const Invocation& call,
                   const MakeDeviceEngine& make_device_engine) {
+  if (is_given(call.origins, "text") && config.files.text.empty())
+    throw UsageError("--text: is empty; is it a variable of the shell that has no value?");
   take_text_from_models(config.files);
   const TranslateFiles& files = config.files;
   const DocumentInput* const document = config.check();
+  refuse_flags_without_draws(config.decode, call.origins, score_use(config));
   settle_number_format(config);
   Demands demands = config.demands.read();
   const Descriptor input = open_input(files);

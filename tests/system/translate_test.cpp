@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "model/file/model_file.h"
 #include "tests/names.h"
 #include "tests/system/process.h"
 #include "tests/system/translate_fixture.h"
@@ -176,6 +177,8 @@ TEST_F(Translate, ATextInTheCommandIsTranslated) {
   expect_one_error(run({"translate", in, "-m", folder}), 2, "--input " + in);
   expect_one_error(run({"translate", folder}), 2, "-m " + folder);
   expect_one_error(run({"translate", "-m", folder, "-i", in, "a b"}), 2, "--input: ");
+  expect_one_error(run({"translate", "-m", folder, ""}), 2, "--model ... " + folder + " ... empty");
+  expect_one_error(run({"translate", "-m", folder, "--text", ""}), 2, "--text ... empty");
 }
 
 TEST_F(Translate, AnotherTextFromAPipeIsNotMixedIn) {
@@ -304,6 +307,28 @@ TEST_F(Translate, AWrongFlagOrFileIsNamedInOneLine) {
   expect_one_error(run({"translate", "-m", folder_.path(), folder_ / "in.en"}), 2,
                    "in.en ... --input");
   expect_one_error(run(words({"in.en"})), 2, "--input in.en");
+}
+
+TEST_F(Translate, AFlagThatDoesNotChangeDrawsIsRefusedBesideThem) {
+  const std::vector<std::vector<std::string>> flags = {{"--beam-size", "4"},
+                                                       {"--stop", "exact"},
+                                                       {"--length-penalty", "2"},
+                                                       {"--word-penalty", "0.1"},
+                                                       {"--coverage-penalty", "0.3"}};
+  for (const std::vector<std::string>& flag : flags) {
+    std::vector<std::string> drawn = flag;
+    drawn.push_back("--sampling");
+    expect_one_error(run(words(drawn), "the cat\n"), 2, flag[0] + " ... --sampling");
+  }
+  for (const std::vector<std::string>& ordered :
+       {std::vector<std::string>{"--n-best", "2"}, {"--with-scores"}}) {
+    std::vector<std::string> drawn = {"--sampling", "--length-penalty", "2"};
+    drawn.insert(drawn.end(), ordered.begin(), ordered.end());
+    EXPECT_EQ(run(words(drawn), "the cat\n").exit_code, 0) << "their score counts";
+  }
+  write_decode_defaults(folder_ / "model.safetensors",
+                        {{"beam-size", "4"}, {"length-penalty", "2"}});
+  EXPECT_EQ(run(words({"--sampling"}), "the cat\n").exit_code, 0) << "the model's defaults may";
 }
 
 TEST_F(Translate, ADamagedModelIsRefused) {
