@@ -134,6 +134,8 @@ std::optional<std::set<std::string>> kept_for_small_loss(const ModelFileReader& 
 
 int run(const QuantizeConfig& config, const Invocation& invocation) {
   config.check();
+  if (config.source.empty() && invocation.given.contains("max-loss"))
+    throw UsageError("--max-loss: needs --src and --ref, the text on which the loss is measured");
   const ModelFileReader model(resolve_model_path(config.model));
   check_model_output("--output", config.output,
                      {model.path().string(), config.source, config.reference});

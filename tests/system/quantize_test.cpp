@@ -115,6 +115,7 @@ TEST_F(Quantize, TheModelOfARunIsNeverReplaced) {
 
 TEST_F(Quantize, AnErrorNamesTheWrongFlagOrFile) {
   EXPECT_EQ(quantize({"--src", path("source")}).exit_code, 2);
+  expect_one_error(quantize({"--max-loss", "3"}), 2, "--max-loss ... --src ... --ref");
   EXPECT_EQ(quantize({"--src", "-", "--ref", "-"}).exit_code, 2);
   const ProcessResult itself =
       run({"quantize", path("model.safetensors"), "-o", path("model.safetensors")});
