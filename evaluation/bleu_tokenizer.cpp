@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/language_codes.h"
 #include "base/mutex.h"
 #include "base/utf8.h"
 #include "evaluation/line_statistics.h"
@@ -223,9 +224,10 @@ Tokenization spm_tokenization(const std::string& path) {
 }
 
 BleuTokenizer tokenizer_for(const std::string& target_language) {
-  if (target_language == "zh") return BleuTokenizer::Zh;
-  if (target_language == "ja") return BleuTokenizer::JaMecab;
-  if (target_language == "ko") return BleuTokenizer::KoMecab;
+  const std::string language = language_of(normal_code(target_language));
+  if (language == "zh") return BleuTokenizer::Zh;
+  if (language == "ja") return BleuTokenizer::JaMecab;
+  if (language == "ko") return BleuTokenizer::KoMecab;
   return BleuTokenizer::V13a;
 }
 

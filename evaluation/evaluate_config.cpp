@@ -1,10 +1,13 @@
 #include "evaluation/evaluate_config.h"
 
 #include <algorithm>
+#include <sstream>
 #include <utility>
 
 #include "base/error.h"
 #include "base/formatted_text.h"
+#include "base/language_codes.h"
+#include "base/utf8.h"
 #include "evaluation/bleu_tokenizer.h"
 
 namespace dragoman {
@@ -24,6 +27,35 @@ void check_metrics(const std::vector<std::string>& metrics) {
     const std::string near = nearest_name(metric, {kMetricNames.begin(), kMetricNames.end()});
     throw UsageError("--metrics ", metric, ": unknown, must be one of ", known,
                      near.empty() ? "" : join_text("; did you mean ", near, "?"));
+  }
+  for (auto metric = metrics.begin(); metric != metrics.end(); ++metric)
+    if (std::find(metrics.begin(), metric, *metric) != metric)
+      throw UsageError("--metrics: ", *metric, " is named twice");
+}
+
+/// Refuses options of metrics that are not computed.
+void check_metric_options(const EvaluateConfig& config) {
+  struct Group {
+    std::vector<std::string_view> metrics, options;
+  };
+  const Group groups[] = {
+      {{"bleu"}, {"tokenize", "spm-model", "mecab-dictionary", "smooth-method", "effective-order"}},
+      {{"bleu", "bleu-tokenized", "bleu-compound-split"}, {"lowercase"}},
+      {{"chrf"}, {"chrf-word-order"}},
+      {{"chrf", "chrf++"},
+       {"chrf-char-order", "chrf-beta", "chrf-lowercase", "chrf-whitespace", "chrf-eps-smoothing"}},
+      {{"ter"}, {"ter-normalized", "ter-no-punct", "ter-asian-support", "ter-case-sensitive"}}};
+  EvaluateConfig given = config, usual;
+  const auto values = configuration_of(fields_of(given)),
+             defaults = configuration_of(fields_of(usual));
+  for (const Group& group : groups) {
+    const auto is_computed = [&config](std::string_view metric) {
+      return std::ranges::find(config.metrics, metric) != config.metrics.end();
+    };
+    if (std::ranges::any_of(group.metrics, is_computed)) continue;
+    for (const std::string_view option : group.options)
+      if (const std::string name(option); values.at(name) != defaults.at(name))
+        throw UsageError("--", option, ": needs --metrics ", joined(group.metrics, " or "));
   }
 }
 
@@ -57,6 +89,16 @@ void check_needs(const EvaluateConfig& config) {
 
 }  // namespace
 
+std::vector<std::string> metric_names(const std::vector<std::string>& texts) {
+  std::vector<std::string> names;
+  for (std::string text : texts) {
+    std::ranges::replace(text, ',', ' ');
+    std::istringstream words(lower_case(text));
+    for (std::string name; words >> name;) names.push_back(name);
+  }
+  return names;
+}
+
 BleuConfig EvaluateConfig::bleu() const {
   return {.tokenization = tokenization_of(tokenize, tokenizer),
           .lowercase = lowercase,
@@ -66,7 +108,7 @@ BleuConfig EvaluateConfig::bleu() const {
 }
 
 BleuConfig EvaluateConfig::multi_bleu(bool splits_compounds) const {
-  const auto apply = [language = tokenizer.target_language,
+  const auto apply = [language = language_of(normal_code(tokenizer.target_language)),
                       splits_compounds](std::string_view line) {
     const std::string tokens = tokenize_moses(line, language);
     return splits_compounds ? split_compounds(tokens) : tokens;
@@ -84,6 +126,11 @@ ChrfConfig EvaluateConfig::chrf_of(std::string_view metric) const {
 
 void EvaluateConfig::check() const {
   check_metrics(metrics);
+  check_metric_options(*this);
+  if (const std::string& language = tokenizer.target_language;
+      !language.empty() && normal_code(language).empty())
+    throw UsageError("--target-language ", language,
+                     ": is not the code of a language; write de for German");
   check_range("chrf-char-order", chrf.char_order, 0, 100);
   check_range("chrf-word-order", chrf.word_order, 0, 100);
   if (chrf.char_order + chrf.word_order == 0)

@@ -27,6 +27,9 @@ constexpr std::array<std::string_view, 4> names_of(ReportFormat) {
 inline constexpr std::array<std::string_view, 6> kMetricNames = {
     "bleu", "chrf", "chrf++", "ter", "bleu-tokenized", "bleu-compound-split"};
 
+/// The names in texts like "BLEU,chrF++", in lower case.
+std::vector<std::string> metric_names(const std::vector<std::string>& texts);
+
 struct EvaluateConfig {
   std::vector<std::string> metrics = {"bleu", "chrf"};  ///< of kMetricNames
   bool sentence_level = false;                          ///< a score for each line
@@ -72,7 +75,8 @@ struct EvaluateConfig {
           "bleu, chrf, chrf++, ter; bleu-tokenized and bleu-compound-split: the figures of older "
           "papers, which are not comparable with bleu");
     field("target-language", tokenizer.target_language,
-          "language of the translations, two letters; decides the tokenizer of --tokenize auto, "
+          "code of the language of the translations, for example de; decides the tokenizer of "
+          "--tokenize auto, "
           "and how bleu-tokenized separates apostrophes",
           {.aliases = "tgt-lang,target-lang"});
     field("sentence-level", sentence_level, "score each line by itself", {.aliases = "sl"});

@@ -90,8 +90,12 @@ void refuse_metrics_as_models(const EvaluateFiles& files) {
                        model);
 }
 
-void refuse_search(DecodeConfig decode, const Origins& origins) {
-  for (const Field& field : fields_of(decode)) {
+/// Throws UsageError for a flag that says how a model translates.
+void refuse_flags_of_models(DecodeConfig decode, EngineChoice hardware, const Origins& origins) {
+  std::vector<Field> fields = fields_of(decode);
+  for (Field& field : fields_of(hardware))
+    if (field.info.name != "threads") fields.push_back(std::move(field));  // scores take them, too
+  for (const Field& field : fields) {
     const auto origin = origins.find(std::string(field.info.name));
     if (origin != origins.end() && origin->second == Origin::CommandLine)
       throw UsageError("--", field.info.name,
@@ -110,8 +114,9 @@ std::vector<const EvaluationPage*> EvaluateOptions::check(const Origins& origins
   if (!files.tests.empty()) check_test_sets(files, metrics);
   if (!files.models.empty() && files.source.empty() && files.tests.empty())
     throw UsageError("--src: name the text that the model translates");
-  if (files.models.empty()) refuse_search(decode, origins);
+  if (files.models.empty()) refuse_flags_of_models(decode, hardware, origins);
   decode.check();
+  refuse_flags_without_draws(decode, origins, ScoreUse::None);
   const std::vector<std::string> inputs = check_files(files);
   std::vector<const EvaluationPage*> asked;
   for (const EvaluationPage& page : pages)
@@ -129,6 +134,11 @@ std::vector<Field> EvaluateOptions::fields() {
   for (auto group : {fields_of(hardware), fields_of(metrics), fields_of(decode)})
     all.insert(all.end(), group.begin(), group.end());
   std::erase_if(all, [](const Field& field) { return field.info.name == "n-best"; });
+  for (Field& field : all)
+    if (field.info.name == "metrics")
+      field.assign = [assign = field.assign](const std::vector<std::string>& texts) {
+        assign(metric_names(texts));
+      };
   return all;
 }
 

@@ -69,9 +69,16 @@ bool has_capitals(const Lines& lines) {
                              [](const std::string& line) { return lower_case(line) != line; });
 }
 
+/// Whether a line has letters in lower case; digits and Chinese characters have no case.
+bool has_small_letters(const Lines& lines) {
+  return std::ranges::any_of(lines,
+                             [](const std::string& line) { return upper_case(line) != line; });
+}
+
 /// Warns of text in lower case alone beside references that have capitals.
 void warn_of_lower_case(const Lines& lines, const References& references, const std::string& path) {
-  if (!has_capitals(lines) && std::ranges::any_of(references, has_capitals))
+  if (has_small_letters(lines) && !has_capitals(lines) &&
+      std::ranges::any_of(references, has_capitals))
     log_warning(path +
                 ": has no capitals, but the references do: with --lowercase BLEU does not count "
                 "them as errors (chrF: --chrf-lowercase); --force turns this warning off");

@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "base/error.h"
 #include "tests/names.h"
 
@@ -72,6 +77,54 @@ TEST(EvaluateConfig, AValueWithoutEffectIsRefused) {
   EXPECT_THAT(message([](Config& c) { c.paired_approximate_randomization_n = 50; }),
               Names("--paired-approximate-randomization-n ... --paired-approximate-randomization"));
   EXPECT_EQ(message([](Config& c) { c.confidence = true, c.confidence_n = 50; }), "");
+}
+
+TEST(EvaluateConfig, AnOptionOfAMetricThatIsNotComputedIsRefused) {
+  const std::pair<const char*, const char*> options[] = {{"tokenize", "zh"},
+                                                         {"smooth-method", "none"},
+                                                         {"effective-order", "true"},
+                                                         {"lowercase", "true"},
+                                                         {"chrf-word-order", "1"},
+                                                         {"chrf-char-order", "5"},
+                                                         {"chrf-beta", "3"},
+                                                         {"chrf-lowercase", "true"},
+                                                         {"chrf-whitespace", "true"},
+                                                         {"chrf-eps-smoothing", "true"},
+                                                         {"ter-normalized", "true"},
+                                                         {"ter-no-punct", "true"},
+                                                         {"ter-asian-support", "true"},
+                                                         {"ter-case-sensitive", "true"}};
+  for (const auto& [option, value] : options) {
+    const auto message = [&, name = std::string_view(option),
+                          text = std::string(value)](const std::vector<std::string>& metrics) {
+      EvaluateConfig config;
+      config.metrics = metrics;
+      for (Field& field : fields_of(config))
+        if (field.info.name == name) field.assign({text});
+      return message_of<UsageError>([&] { config.check(); });
+    };
+    const std::string flag = std::string("--") + option;
+    const bool is_of_ter = flag.starts_with("--ter"), is_of_chrf = flag.starts_with("--chrf");
+    EXPECT_THAT(message({is_of_ter ? "bleu" : "ter"}), Names(flag + " ... --metrics")) << option;
+    EXPECT_EQ(message({is_of_ter ? "ter" : is_of_chrf ? "chrf" : "bleu"}), "") << option;
+  }
+}
+
+TEST(EvaluateConfig, MetricsMayHaveCommasBetweenThemAndCapitals) {
+  EXPECT_EQ(metric_names({"BLEU,chrF++", "ter"}),
+            (std::vector<std::string>{"bleu", "chrf++", "ter"}));
+  EvaluateConfig config;
+  config.metrics = {"chrf", "bleu", "chrf"};
+  EXPECT_THAT(message_of<UsageError>([&] { config.check(); }), Names("--metrics ... chrf"));
+}
+
+TEST(EvaluateConfig, ALanguageIsACode) {
+  EvaluateConfig config;
+  config.tokenizer.target_language = "german";
+  EXPECT_THAT(message_of<UsageError>([&] { config.check(); }), Names("--target-language german"));
+  config.tokenizer.target_language = "zh-CN";
+  config.check();
+  EXPECT_EQ(config.bleu().tokenization.name, "zh");
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ TEST_F(Evaluate, OnlyBleuNeedsATokenizer) {
         .exit_code;
   };
   EXPECT_EQ(code("bleu"), 1);
-  EXPECT_EQ(code("chrf"), 0);
+  EXPECT_EQ(code("chrf"), 2) << "the flags would have no effect";
 }
 
 TEST_F(Evaluate, TextThatLooksTokenizedIsWarnedAbout) {
@@ -120,8 +120,22 @@ TEST_F(Evaluate, TextWithoutCapitalsIsWarnedAboutIfReferencesHaveThem) {
   EXPECT_THAT(errors(capitals, {}), Names(good_ + " ... capitals ... --lowercase"));
   EXPECT_EQ(errors(reference_, {}), "");
   for (const char* flag : {"--lowercase", "--force"}) EXPECT_EQ(errors(capitals, {flag}), "");
+  for (const std::string& text : {file("empty", "\n\n\n"), file("digits", "1\n2\n3\n")})
+    EXPECT_THAT(run({"evaluate", "--hyp", text, "--ref", capitals}).errors,
+                Not(HasSubstr("capitals")));
   EXPECT_THAT(run({"evaluate", "--hyp", "-", "--ref", capitals}, read_file(good_)).errors,
               Names("standard input: has no capitals"));
+}
+
+TEST_F(Evaluate, MetricsMayBeNamedAsScoresAre) {
+  const auto output = [this](const std::vector<std::string>& metrics) {
+    std::vector<std::string> words = {"evaluate", "--hyp", good_, "--ref", reference_, "--metrics"};
+    words.insert(words.end(), metrics.begin(), metrics.end());
+    const auto result = run(words);
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    return result.output;
+  };
+  EXPECT_EQ(output({"BLEU,chrF"}), output({"bleu", "chrf"}));
 }
 
 TEST_F(Evaluate, FlagsOfTheSearchNeedAModel) {
@@ -133,6 +147,8 @@ TEST_F(Evaluate, FlagsOfTheSearchNeedAModel) {
     return result.errors;
   };
   EXPECT_THAT(errors({"-b", "3"}), Names("--beam-size ... model"));
+  EXPECT_THAT(errors({"--compute-type", "int8"}), Names("--compute-type ... model"));
+  EXPECT_THAT(errors({"--device", "cpu"}), Names("--device ... model"));
   EXPECT_THAT(errors({"--lenpen", "2"}), Names("--lenpen ... --length-penalty"));
   EXPECT_THAT(errors({"-m", "bleu"}), Names("--metrics bleu"));
 }
