@@ -251,6 +251,7 @@ int run_serve(const ServeConfig& config, const Invocation& call,
               const MakeDeviceEngine& device_engine) {
   const Clock::time_point begin = Clock::now();
   config.check();
+  refuse_flags_without_draws(config.decode, call.origins, ScoreUse::Shown);
   raise_open_files();
   fill_memory_reserve();
   std::set_new_handler(free_memory_reserve);
