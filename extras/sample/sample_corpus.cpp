@@ -1,11 +1,13 @@
 #include "extras/sample/sample_corpus.h"
 
 #include <map>
+#include <string>
 #include <unordered_set>
+#include <vector>
 
-#include "base/bytes.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/made_files.h"
 
 namespace dragoman {
 namespace {
@@ -43,25 +45,6 @@ void add_part(const std::vector<SamplePair>& pairs, const std::string& name, Fil
   }
 }
 
-/// A line for each file: "hash name".
-std::string record_of(const Files& files) {
-  std::string record;
-  for (const auto& [name, text] : files) record += hex16(xxh3(text)) + ' ' + name + '\n';
-  return record;
-}
-
-/// Whether each line is one of record_of().
-bool is_record(std::string_view text) {
-  constexpr std::size_t kHash = 16;
-  for (std::size_t end; !text.empty(); text.remove_prefix(end + 1)) {
-    end = text.find('\n');
-    if (end == std::string_view::npos || end < kHash + 2 || text[kHash] != ' ' ||
-        text.find_first_not_of("0123456789abcdef") != kHash)
-      return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 void SampleConfig::check() const {
@@ -94,23 +77,20 @@ void write_sample_corpus(const SampleCorpus& corpus, const std::filesystem::path
   add_part(corpus.valid, "valid", files);
   add_part(corpus.test, "test", files);
   create_folders(folder);
-  const std::filesystem::path record_path = folder / ".sample";
-  const std::string earlier = std::filesystem::exists(record_path) ? read_file(record_path) : "";
-  if (!is_record(earlier))
-    throw Error(record_path.string(),
-                ": was not made by this command, which would replace it; name another folder");
-  const std::string record = earlier + record_of(files);
+  MadeFiles made(folder, ".sample");
+  std::vector<std::string> names;
   for (const auto& [name, text] : files) {
-    if (!std::filesystem::exists(folder / name)) continue;
-    const std::string there = record_of({{name, read_file(folder / name)}});
-    if (record.find(there) == std::string::npos)
+    made.add(name, text);
+    names.push_back(name);
+    if (!made.may_replace(name))
       throw Error((folder / name).string(),
                   ": was not made by this command, which would replace it; name another folder");
   }
   // Both corpora are known while one takes the other's place.
-  write_file(record_path, record);
+  made.write();
   for (const auto& [name, text] : files) write_file(folder / name, text);
-  write_file(record_path, record_of(files));
+  made.take(names);
+  made.write();
 }
 
 }  // namespace dragoman
