@@ -144,7 +144,9 @@ std::string share_text(std::int64_t part, std::int64_t all) {
   const double percent = all == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(all);
   if (part == all && all > 0) return "100 %";
   if (part > 0 && percent < 0.001) return "<0.001 %";
-  return fixed_text(percent, percent < 0.1 && part > 0 ? 3 : 1) + " %";
+  if (percent < 0.1 && part > 0) return fixed_text(percent, 3) + " %";
+  // 2,999 of 3,000 are not all.
+  return fixed_text(part < all ? std::min(percent, 99.9) : percent, 1) + " %";
 }
 
 std::string usual_text(const UsualPair& usual) {
@@ -206,11 +208,12 @@ std::string text_of(const SurveyReport& report) {
                                counted(report.clean_pairs, "pair"), " (",
                                share_text(report.clean_pairs, report.pairs),
                                ") without a fault that --clean strict would cut\n");
-  constexpr std::size_t kCount = 11, kShare = 9, kTitle = 28;
+  constexpr std::size_t kCount = 11, kShare = 9, kName = 22, kTitle = 28;
   for (const FaultReport& fault : report.faults) {
-    const std::string title(title_of(fault.fault));
+    const std::string name(name_of(fault.fault)), title(title_of(fault.fault));
     text += join_text("\n", padded(with_separators(fault.pairs), kCount),
-                      padded(share_text(fault.pairs, report.pairs), kShare), "  ", title,
+                      padded(share_text(fault.pairs, report.pairs), kShare), "  ", name,
+                      std::string(kName - std::min(kName, name.size()), ' '), title,
                       std::string(kTitle - std::min(kTitle, title.size()), ' '),
                       names_files        ? ""
                       : fault.pairs == 1 ? "line "

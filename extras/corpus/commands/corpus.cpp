@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/formatted_text.h"
+#include "base/made_files.h"
 #include "base/threads.h"
 #include "data/data_config.h"
 #include "data/pair_files.h"
@@ -144,8 +145,14 @@ void CorpusOptions::check() const {
                                    : "--output: name a folder for the clean text");
 }
 
+/// Whether --clean names a file of filters.
+bool is_filter_file(const std::string& clean) {
+  return !clean.empty() && clean != "safe" && clean != "strict" && clean != "measure";
+}
+
 std::vector<std::string> inputs_of(const CorpusOptions& options) {
   std::vector<std::string> inputs;
+  if (is_filter_file(options.clean)) inputs.push_back(options.clean);
   for (const TextFiles* files : {&options.train, &options.valid, &options.test})
     for (const auto* names : {&files->source, &files->target, &files->both})
       inputs.insert(inputs.end(), names->begin(), names->end());
@@ -201,7 +208,7 @@ ReadText read_text(const std::vector<const TextFiles*>& all, const CorpusOptions
 /// The filters that --clean names; the safe ones without it.
 CorpusFilters filters_of(const std::string& clean) {
   CorpusFilters filters{.cut = clean == "strict" ? strict_cuts() : safe_cuts()};
-  if (clean.empty() || clean == "safe" || clean == "strict" || clean == "measure") return filters;
+  if (!is_filter_file(clean)) return filters;
   if (!fs::exists(clean))
     throw UsageError("--clean: ", clean, " is neither safe nor strict, nor a file of filters");
   const std::vector<Field> fields = fields_of(filters);
@@ -218,16 +225,40 @@ CorpusFilters filters_of(const std::string& clean) {
   return filters;
 }
 
+/// The files of a folder that earlier calls have made.
+MadeFiles made_in(const fs::path& folder) { return {folder, ".clean"}; }
+
+/// Throws UsageError if this command has not made the file that is there, or not as it is now.
+void require_replaceable(const fs::path& path) {
+  if (!made_in(path.parent_path()).may_replace(path.filename().string()))
+    throw UsageError("--output: ", path.string(),
+                     " is there, was not made by this command or has changed since, and would be "
+                     "lost; name another folder");
+}
+
+/// Notes these files of a folder as made by this command.
+void note_made(const std::vector<std::string>& paths) {
+  std::vector<std::string> names;
+  for (const fs::path path : paths) names.push_back(path.filename().string());
+  MadeFiles made = made_in(fs::path(paths.front()).parent_path());
+  made.take(names);
+  made.write();
+}
+
+std::vector<std::string> paths_of(const CleanFiles& files) {
+  std::vector<std::string> paths = {files.cuts};
+  for (const auto& sides : files.sides) paths.insert(paths.end(), sides.begin(), sides.end());
+  return paths;
+}
+
 /// The paths of the clean text in a folder. Throws UsageError if two of them are the same, or one
-/// is an input or another output.
+/// is an input, another output, or a file that this command has not made.
 CleanFiles clean_files(const CorpusOptions& options, const ReadText& read, const fs::path& folder) {
   create_folders(folder);
   CleanFiles files{.sides = {}, .cuts = (folder / "cut.tsv").string()};
-  std::vector<std::string> paths = {files.cuts};
-  for (const auto& [source, target] : read.clean_names) {
+  for (const auto& [source, target] : read.clean_names)
     files.sides.push_back({(folder / source).string(), (folder / target).string()});
-    paths.insert(paths.end(), files.sides.back().begin(), files.sides.back().end());
-  }
+  const std::vector<std::string> paths = paths_of(files);
   std::vector<FileFlag> outputs;
   for (const std::string& path : paths) {
     if (std::ranges::count(paths, path) > 1)
@@ -238,7 +269,21 @@ CleanFiles clean_files(const CorpusOptions& options, const ReadText& read, const
   }
   std::ranges::copy(outputs_of(options), std::back_inserter(outputs));
   require_different_outputs(outputs);
+  for (const std::string& path : paths) require_replaceable(path);
   return files;
+}
+
+CleanCounts write_clean(const CorpusSurvey& found, const ReadText& read, const std::string& filter,
+                        const CleanFiles& files) {
+  try {
+    const CleanCounts counts = write_clean_text(found, {*read.text, read.names},
+                                                filters_of(filter).faults_to_cut(), files);
+    note_made(paths_of(files));
+    return counts;
+  } catch (...) {
+    note_made(paths_of(files));  // some may be there, and the next call may replace them
+    throw;
+  }
 }
 
 void log_clean(const CleanCounts& counts, std::int64_t pairs, const CleanFiles& files) {
@@ -253,44 +298,84 @@ void log_clean(const CleanCounts& counts, std::int64_t pairs, const CleanFiles& 
                      " lists the cuts"));
 }
 
-/// Writes the text without the pairs that --clean `filter` cuts into a folder of that name.
-FilteredText filtered_text(const std::string& filter, const CorpusSurvey& found,
-                           const ReadText& read, const CorpusOptions& options) {
-  const CleanFiles files = clean_files(options, read, fs::path(options.output) / filter);
-  const CleanCounts counts =
-      write_clean_text(found, {*read.text, read.names}, filters_of(filter).faults_to_cut(), files);
-  return {.name = filter, .pairs = counts.kept, .sides = files.sides};
+/// The validation text of --clean measure.
+std::array<std::string, 2> valid_sides(const fs::path& folder) {
+  return {(folder / "valid.source").string(), (folder / "valid.target").string()};
 }
 
 /// Writes the pairs of a text as two files. Returns their paths.
-std::array<std::string, 2> written_sides(const ParallelText& text, const fs::path& folder) {
-  std::array<std::string, 2> paths = {(folder / "valid.source").string(),
-                                      (folder / "valid.target").string()};
+std::array<std::string, 2> write_valid(const ParallelText& text, const fs::path& folder) {
+  const std::array<std::string, 2> paths = valid_sides(folder);
   PairWriter written(paths[0], paths[1]);
   text.for_each_pair(0, text.pairs(), [&](std::int64_t, auto source, auto target) {
     if (text.is_valid(source, target)) written.write(source, target);
   });
   written.commit();
+  note_made({paths[0], paths[1]});
   return paths;
 }
 
+/// The files that --clean writes.
+struct CleanTexts {
+  std::vector<std::string> filters;  ///< as --clean names them: one, or those that are measured
+  std::vector<CleanFiles> files;     ///< of each
+
+  std::vector<FilteredText> filtered = {};  ///< once they are written
+};
+
+/// Throws UsageError as clean_files() does, before the work begins.
+CleanTexts planned_texts(const CorpusOptions& options, const ReadText& read) {
+  if (options.clean.empty()) return {};
+  if (options.clean != "measure")
+    return {.filters = {options.clean}, .files = {clean_files(options, read, options.output)}};
+  CleanTexts texts{.filters = {"safe", "strict"}, .files = {}};
+  for (const std::string& filter : texts.filters)
+    texts.files.push_back(clean_files(options, read, fs::path(options.output) / filter));
+  for (const std::string& path : valid_sides(options.output)) require_replaceable(path);
+  return texts;
+}
+
+void write_clean(const CorpusSurvey& found, const ReadText& read, CleanTexts& texts) {
+  for (std::size_t i = 0; i < texts.filters.size(); ++i) {
+    const CleanCounts counts = write_clean(found, read, texts.filters[i], texts.files[i]);
+    log_clean(counts, read.text->pairs(), texts.files[i]);
+    texts.filtered.push_back(
+        {.name = texts.filters[i], .pairs = counts.kept, .sides = texts.files[i].sides});
+  }
+}
+
 /// --clean measure. Returns false after a stop.
-bool measure(const CorpusOptions& options, const CorpusSurvey& found, const ReadText& read,
-             const WorkContext& context, const fs::path& scratch) {
+bool measure(const CorpusOptions& options, const ReadText& read,
+             const std::vector<FilteredText>& filtered, const WorkContext& context,
+             const fs::path& scratch) {
   FilteredText all{.name = "none", .pairs = read.text->pairs()};
   for (std::size_t file = 0; file < read.text->source_files().size(); ++file)
     all.sides.push_back(
         {read.text->source_files()[file].path(), read.text->target_files()[file].path()});
-  const std::vector<FilteredText> texts = {all, filtered_text("safe", found, read, options),
-                                           filtered_text("strict", found, read, options)};
+  std::vector<FilteredText> texts = {all};
+  texts.insert(texts.end(), filtered.begin(), filtered.end());
   const ReadText valid = read_text({&options.valid}, options, context, scratch);
   const std::string table =
       measure_filters(texts, {.folder = options.output,
-                              .valid = written_sides(*valid.text, options.output),
+                              .valid = write_valid(*valid.text, options.output),
                               .updates = options.measure_updates,
                               .runs = options.measure_runs});
-  std::cout << (options.json == "-" ? "" : "\n" + table) << std::flush;
+  std::cout << (table.empty() ? "" : "\n" + table) << std::flush;
   return !table.empty();
+}
+
+std::string filters_text(CorpusFilters filters) { return config_text(fields_of(filters)); }
+
+/// A file of filters replaces only one that nobody has edited.
+void check_filters_output(const std::string& path, const std::string& clean,
+                          const std::vector<std::string>& inputs) {
+  check_text_output("--write-filters", path, inputs);
+  if (is_stream(path) || !fs::exists(path)) return;
+  const std::string there = read_file(path);
+  for (const std::string& filter : {std::string("safe"), std::string("strict"), clean})
+    if (there == filters_text(filters_of(filter))) return;
+  throw UsageError("--write-filters: ", path,
+                   " is there and is not as this command writes it; name another file");
 }
 
 void check_outputs(const CorpusOptions& options) {
@@ -299,17 +384,17 @@ void check_outputs(const CorpusOptions& options) {
     check_text_output("--json", options.json, inputs);
   if (!options.html.empty()) check_page_output("--html", options.html, inputs);
   if (!options.write_filters.empty())
-    check_text_output("--write-filters", options.write_filters, inputs);
+    check_filters_output(options.write_filters, options.clean, inputs);
   require_different_outputs(outputs_of(options));
 }
 
-void write_report(const SurveyReport& report, const CorpusOptions& options) {
-  std::cout << (options.json == "-" ? json_of(report) : text_of(report)) << std::flush;
+void write_files(const SurveyReport& report, const CorpusOptions& options) {
+  if (!options.write_filters.empty())
+    write_file(options.write_filters, filters_text(filters_of(options.clean)));
   if (!options.json.empty() && options.json != "-") write_file(options.json, json_of(report));
   if (options.html.empty()) return;
   write_file(options.html, page_of(report));
-  log_page(options.html, counted(std::ssize(report.faults), "kind of faults", "kinds of faults"),
-           0);
+  log_page(options.html, counted(std::ssize(report.faults), "kind of fault", "kinds of faults"), 0);
 }
 
 /// A text of another encoding has few valid lines, which are those without special letters.
@@ -321,7 +406,7 @@ void warn_of_encoding(const CorpusSurvey& found, std::int64_t pairs) {
                           " are not UTF-8", kWayToUtf8));
 }
 
-int survey(const CorpusOptions& options, CorpusFilters filters) {
+int survey(const CorpusOptions& options, const CorpusFilters& filters) {
   const ScratchFolder scratch(fs::temp_directory_path() / "dragoman-corpus-");
   Progress progress("corpus", "pairs", 0);
   const WorkContext context{.threads = threads_to_use(options.threads),
@@ -334,9 +419,7 @@ int survey(const CorpusOptions& options, CorpusFilters filters) {
   const ReadText held_out =
       has_held_out ? read_text({&options.valid, &options.test}, options, context, scratch.path())
                    : ReadText();
-  std::optional<CleanFiles> clean;
-  const bool measures = options.clean == "measure";
-  if (!options.clean.empty() && !measures) clean = clean_files(options, read, options.output);
+  CleanTexts clean = planned_texts(options, read);
   const CorpusSurvey found =
       survey_corpus(*read.text, held_out.text.get(),
                     {.languages = {options.source_lang, options.target_lang},
@@ -348,15 +431,14 @@ int survey(const CorpusOptions& options, CorpusFilters filters) {
   if (has_held_out) held_out_text.emplace(NamedText{*held_out.text, held_out.names});
   read.text->require_unchanged();
   warn_of_encoding(found, read.text->pairs());
-  write_report(report_of(found, text, has_held_out ? &*held_out_text : nullptr, options.examples),
-               options);
-  if (!options.write_filters.empty())
-    write_file(options.write_filters, config_text(fields_of(filters)));
-  if (measures) return measure(options, found, read, context, scratch.path()) ? 0 : 1;
-  if (!clean) return 0;
-  const CleanCounts counts = write_clean_text(found, text, filters.faults_to_cut(), *clean);
-  log_clean(counts, read.text->pairs(), *clean);
-  return 0;
+  const SurveyReport report =
+      report_of(found, text, has_held_out ? &*held_out_text : nullptr, options.examples);
+  // The files come first: the reader of standard output may leave early (| head).
+  write_files(report, options);
+  write_clean(found, read, clean);
+  std::cout << (options.json == "-" ? json_of(report) : text_of(report)) << std::flush;
+  if (options.clean != "measure") return 0;
+  return measure(options, read, clean.filtered, context, scratch.path()) ? 0 : 1;
 }
 
 int run(const CorpusOptions& options, const Invocation& invocation) {

@@ -74,7 +74,20 @@ void pad(std::string& line, std::size_t column) {
 
 }  // namespace
 
-std::string measure_filters(const std::vector<FilteredText>& texts, const Measurement& how) {
+std::string measure_filters(const std::vector<FilteredText>& all, const Measurement& how) {
+  // Each filter cuts what the one before it cuts, so equal numbers of pairs are equal texts.
+  std::vector<FilteredText> texts;
+  std::string same;
+  for (const FilteredText& text : all) {
+    const auto equal = std::ranges::find(texts, text.pairs, &FilteredText::pairs);
+    if (equal == texts.end())
+      texts.push_back(text);
+    else if (equal == texts.begin())
+      same += text.name + " cuts nothing\n";
+    else
+      same += join_text(text.name, " cuts no more than ", equal->name, "\n");
+  }
+  if (texts.size() == 1) return same;
   constexpr std::int64_t kSamples = 1000;
   std::vector<Lines> hypotheses;
   for (const FilteredText& text : texts) {
@@ -109,7 +122,7 @@ std::string measure_filters(const std::vector<FilteredText>& texts, const Measur
     }
     table += line + "\n";
   }
-  return table + "\n" + verdicts;
+  return join_text(table, "\n", verdicts, same);
 }
 
 }  // namespace dragoman

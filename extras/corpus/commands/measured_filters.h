@@ -24,9 +24,11 @@ struct Measurement {
 };
 
 /// Trains and translates in processes of this program, one after the other, and compares the texts
-/// with the first of them. Returns a table and a sentence for each other text; "" after a stop. A
+/// with the first of them. Each other text has the pairs of the one before it, without some; one
+/// that is as long as an earlier one is not trained on. Returns a table and a sentence for each
+/// other text; "" after a stop. A
 /// run that is there already, in whole or in part, is continued. Throws Error that names the log of
 /// a process that failed.
-std::string measure_filters(const std::vector<FilteredText>& texts, const Measurement& how);
+std::string measure_filters(const std::vector<FilteredText>& all, const Measurement& how);
 
 }  // namespace dragoman

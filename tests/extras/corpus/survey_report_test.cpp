@@ -49,5 +49,20 @@ TEST(SurveyReport, JsonAndThePageHaveAllStretches) {
   EXPECT_THAT(page_of(report), HasSubstr("4,501"));
 }
 
+TEST(SurveyReport, AShareThatIsNotAllIsNot100Percent) {
+  EXPECT_EQ(share_text(2'999, 3'000), "99.9 %");
+  EXPECT_EQ(share_text(999, 1'000), "99.9 %");
+  EXPECT_EQ(share_text(3'000, 3'000), "100 %");
+  EXPECT_EQ(share_text(1, 2), "50.0 %");
+  EXPECT_EQ(share_text(1, 10'000), "0.010 %");
+}
+
+TEST(SurveyReport, TheTextHasTheNameThatAFileOfFiltersTakes) {
+  SurveyReport report = report_with_stretches(0);
+  report.faults.push_back({.fault = PairFault::Misaligned, .pairs = 7, .examples = {}});
+  EXPECT_THAT(text_of(report), Names("misaligned ... not a translation"));
+  EXPECT_THAT(page_of(report), HasSubstr("<code>misaligned</code>"));
+}
+
 }  // namespace
 }  // namespace dragoman

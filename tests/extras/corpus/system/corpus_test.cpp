@@ -66,9 +66,9 @@ TEST_F(Corpus, TheTextOnTheTerminalNamesFaultsWithCountsAndLines) {
   const ProcessResult result = look({});
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_THAT(result.output, Names("100 pairs ... en ... de"));
-  EXPECT_THAT(result.output, Names("1 ... 1.0 % ... a side is empty ... line 10"));
+  EXPECT_THAT(result.output, Names("1 ... 1.0 % ... empty ... a side is empty ... line 10"));
   EXPECT_THAT(result.output, Names("2 ... 2.0 % ... numbers differ ... 41 ... 42"));
-  EXPECT_THAT(result.output, Names("copies ... line 20"));
+  EXPECT_THAT(result.output, Names("copy ... copies ... line 20"));
   EXPECT_THAT(result.output, Names("like line 11"));
   EXPECT_THAT(result.output, Not(HasSubstr("mojibake")));
 }
@@ -130,6 +130,54 @@ TEST_F(Corpus, AFileOfFiltersIsWrittenAndReadWithItsChanges) {
                    "filters.toml ... near-copy");
 }
 
+TEST_F(Corpus, AnEditedFileOfFiltersIsNotReplaced) {
+  const std::string file = folder_ / "filters.toml";
+  ASSERT_EQ(look({"--quick", "--write-filters", file}).exit_code, 0);
+  ASSERT_EQ(look({"--quick", "--write-filters", file}).exit_code, 0) << "nobody has edited it";
+  write_file(file, "cut = [\"numbers\"]\n");
+  expect_one_error(look({"--quick", "--write-filters", file}), 2,
+                   "--write-filters ... filters.toml ... name another file");
+  expect_one_error(
+      look({"--quick", "--clean", file, "-o", folder_ / "clean", "--write-filters", file}), 2,
+      "--write-filters ... filters.toml ... read");
+  EXPECT_EQ(read_file(file), "cut = [\"numbers\"]\n");
+}
+
+TEST_F(Corpus, CleaningReplacesOnlyItsOwnFiles) {
+  const auto clean = [&](const std::string& filter) {
+    return look({"--quick", "--clean", filter, "-o", folder_ / "clean"});
+  };
+  create_folders(folder_ / "clean");
+  write_file(folder_ / "clean/cut.tsv", "mine\n");
+  expect_one_error(clean("safe"), 2, "--output ... cut.tsv ... name another folder");
+  EXPECT_EQ(read_file(folder_ / "clean/cut.tsv"), "mine\n");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "clean/train.en"));
+  std::filesystem::remove(folder_ / "clean/cut.tsv");
+  ASSERT_EQ(clean("safe").exit_code, 0);
+  ASSERT_EQ(clean("strict").exit_code, 0) << "it replaces its own files";
+  write_file(folder_ / "clean/train.de", "edited\n");
+  expect_one_error(clean("safe"), 2, "--output ... train.de ... name another folder");
+  EXPECT_EQ(read_file(folder_ / "clean/train.de"), "edited\n");
+  create_folders(folder_ / "measured/strict");
+  write_file(folder_ / "measured/strict/train.en", "mine\n");
+  expect_one_error(look({"--quick", "--clean", "measure", "-o", folder_ / "measured", "--valid-src",
+                         folder_ / "train.en", "--valid-tgt", folder_ / "train.de"}),
+                   2, "--output ... strict/train.en");
+}
+
+TEST_F(Corpus, AClosedPipeCostsNoFile) {
+  Process process(
+      CommandWords{{"sh", "-c", R"(out=$1; shift; { sleep 1; "$@"; echo $? > "$out"; } | true)",
+                    "sh", folder_ / "code", kProgram, "corpus", "--quick", "--quiet", "--source",
+                    folder_ / "train.en", "--target", folder_ / "train.de", "--clean", "safe", "-o",
+                    folder_ / "clean", "--write-filters", folder_ / "filters.toml"}});
+  process.wait();
+  EXPECT_EQ(read_file(folder_ / "code"), "141\n") << "the pipe was closed";
+  for (const std::string name :
+       {"clean/train.en", "clean/train.de", "clean/cut.tsv", "filters.toml"})
+    EXPECT_TRUE(std::filesystem::exists(folder_ / name)) << name;
+}
+
 TEST_F(Corpus, LeaksAreFoundInFilesWithBothSides) {
   write_file(folder_ / "valid.tsv",
              eleventh_.source + "!\t" + eleventh_.target + "\nOne.\tEins.\n");
@@ -170,6 +218,17 @@ TEST_F(Corpus, FiltersAreMeasuredByShortRuns) {
               Names("safe cannot be told from no filter ... BLEU ... 1 run of 2 updates each"));
   EXPECT_THAT(read_file(folder_ / "measured/strict/cut.tsv"), HasSubstr("train.en\t41\tnumbers"));
   expect_one_error(look({"--json", "-"}), 2, "--json");
+}
+
+TEST_F(Corpus, AFilterThatCutsNothingIsNotMeasuredByTraining) {
+  write_file(folder_ / "one.tsv", eleventh_.source + "\t" + eleventh_.target + "\n");
+  write_file(folder_ / "valid.tsv", "One.\tEins.\n");
+  files_ = {"corpus", folder_ / "one.tsv"};
+  const ProcessResult result = look({"--quick", "--valid", folder_ / "valid.tsv", "--clean",
+                                     "measure", "-o", folder_ / "measured"});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.output, Names("safe cuts nothing ... strict cuts nothing"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "measured/none-1"));
 }
 
 TEST_F(Corpus, TheProgramThatCannotTrainMeasuresNothing) {
