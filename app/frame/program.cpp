@@ -158,6 +158,20 @@ std::string example_of(const Program& program, const std::vector<Command>& comma
   return text;
 }
 
+namespace {
+
+/// What a command that has no flags does; "" for any other word.
+std::string line_of_word(const Program& program, std::string_view word) {
+  if (word == "completion")
+    return join_text(program.name,
+                     " completion bash|zsh|fish writes a script that completes commands.\n");
+  if (word == "manual")
+    return join_text(program.name, " manual [COMMAND] writes a page for man(1).\n");
+  return "";
+}
+
+}  // namespace
+
 std::string overview(const Program& program, const std::vector<Command>& commands) {
   std::string text = join_text(program.name, ": ", program.summary, "\n\nUsage: ", program.name,
                                " COMMAND [flags]\n\nCommands:\n");
@@ -169,9 +183,8 @@ std::string overview(const Program& program, const std::vector<Command>& command
   return text + join_text("\nExample:\n", example_of(program, commands), '\n', program.name,
                           " COMMAND --help shows all flags of a command, ", program.name,
                           " --version the version.\n", program.name,
-                          " help COMMAND FLAG explains a flag.\n", program.name,
-                          " completion bash|zsh|fish writes a script that completes commands.\n",
-                          program.name, " manual [COMMAND] writes a page for man(1).\n");
+                          " help COMMAND FLAG explains a flag.\n",
+                          line_of_word(program, "completion"), line_of_word(program, "manual"));
 }
 
 std::string command_help(std::string_view program, const Command& command) {
@@ -328,55 +341,84 @@ const Command& command_called(const Program& program, const std::vector<Command>
   throw UsageError("unknown command ", name, suggestion(name, "", names));
 }
 
-/// The words between --help and the next flag.
-std::vector<std::string> words_after_help(const std::vector<std::string>& arguments) {
-  const auto help = std::ranges::find_if(
-      arguments, [](const std::string& word) { return word == "--help" || word == "-h"; });
-  if (help == arguments.end()) return {};
-  const auto is_flag = [](const std::string& word) { return word.starts_with('-'); };
-  return {help + 1, std::find_if(help + 1, arguments.end(), is_flag)};
+bool is_help(const std::string& word) { return word == "--help" || word == "-h"; }
+
+bool is_flag(const std::string& word) { return word.size() > 1 && word.starts_with('-'); }
+
+/// "help COMMAND FLAG" and "--help COMMAND FLAG" become "COMMAND --help FLAG", and a FLAG may have
+/// its dashes: all words after the command are names of flags.
+void put_help_after_command(std::vector<std::string>& arguments) {
+  const auto asks_about_a_word = [&] {
+    return is_help(arguments.front()) && arguments.size() > 1 && !is_help(arguments[1]);
+  };
+  while (arguments.front() == "help" || asks_about_a_word()) {
+    arguments.erase(arguments.begin());
+    std::erase_if(arguments, is_help);
+    for (std::size_t i = 1; i < arguments.size(); ++i) arguments[i] = name_of_flag(arguments[i]);
+    arguments.insert(arguments.begin() + (arguments.empty() ? 0 : 1), "--help");
+  }
+}
+
+/// Takes the names of the flags that are to be explained out of the arguments of a command: the
+/// words between --help and the next flag. If there are none, and only flags without values stand
+/// there, these flags.
+std::vector<std::string> take_names_after_help(std::vector<std::string>& arguments) {
+  const auto values = std::ranges::find(arguments, "--");  // no flag stands after it
+  const auto help = std::find_if(arguments.begin(), values, is_help);
+  if (help == values) return {};
+  auto end = std::find_if(help + 1, arguments.end(), is_flag);
+  const auto is_name = [](const std::string& word) {
+    return is_flag(word) && !is_help(word) && word.find('=') == word.npos;
+  };
+  if (end == help + 1 && std::all_of(end, arguments.end(), is_name)) end = arguments.end();
+  std::vector<std::string> names(help + 1, end);
+  arguments.erase(help + 1, end);
+  return names;
+}
+
+/// Throws UsageError for a word after the first `known` ones, which would count for nothing.
+void require_no_more(const std::vector<std::string>& arguments, std::size_t known) {
+  if (arguments.size() > known) throw UsageError("unexpected argument '", arguments[known], "'");
+}
+
+/// What is no command with flags; empty if the words are such a command.
+std::string text_for(const Program& program, const std::vector<std::string>& arguments) {
+  const std::vector<Command>& commands = program.commands();
+  const std::string& name = arguments.front();
+  const std::string subject = arguments.size() > 1 ? arguments[1] : "";
+  if (is_help(name) || (name == "--version" && is_help(subject))) {
+    require_no_more(arguments, is_help(subject) ? 2 : 1);
+    return overview(program, commands);
+  }
+  if (name == "--version") {
+    require_no_more(arguments, 1);
+    return version_text(program);
+  }
+  if (name == "completion" || name == "manual") {
+    require_no_more(arguments, 2);
+    if (is_help(subject)) return line_of_word(program, name);
+    return name == "manual" ? manual_page(program, commands, subject)
+                            : completion_script(program, commands, subject);
+  }
+  if (subject != "--help" || std::ranges::find(commands, name, &Command::name) != commands.end())
+    return "";
+  std::string text = flag_of_any_command(commands, name);
+  if (!text.empty()) require_no_more(arguments, 2);
+  return text;
 }
 
 int run(const Program& program, std::vector<std::string> arguments) {
   if (arguments.empty()) arguments = {"--help"};
-  const auto asks_about_a_word = [&] {
-    return (arguments.front() == "--help" || arguments.front() == "-h") && arguments.size() > 1 &&
-           !arguments[1].starts_with('-');
-  };
-  // "help COMMAND FLAG" and "--help COMMAND FLAG" are "COMMAND --help FLAG".
-  while (arguments.front() == "help" || asks_about_a_word()) {
-    arguments.erase(arguments.begin());
-    arguments.insert(arguments.begin() + (arguments.empty() ? 0 : 1), "--help");
-  }
-  const std::vector<Command>& commands = program.commands();
-  const std::string& name = arguments.front();
-  if (name == "--help" || name == "-h") {
-    std::cout << overview(program, commands);
+  put_help_after_command(arguments);
+  if (const std::string text = text_for(program, arguments); !text.empty()) {
+    std::cout << text;
     return kDone;
   }
-  if (name == "--version") {
-    std::cout << version_text(program);
-    return kDone;
-  }
-  const std::string subject = arguments.size() > 1 ? arguments[1] : "";
-  if (name == "completion") {
-    std::cout << completion_script(program, commands, subject);
-    return kDone;
-  }
-  if (name == "manual") {
-    std::cout << manual_page(program, commands, subject);
-    return kDone;
-  }
-  if (subject == "--help" && std::ranges::find(commands, name, &Command::name) == commands.end()) {
-    if (const std::string text = flag_of_any_command(commands, name); !text.empty()) {
-      std::cout << text;
-      return kDone;
-    }
-  }
-  const Command& command = command_called(program, commands, name);
-  const Call call = configure(program.name, command, {arguments.begin() + 1, arguments.end()});
+  const Command& command = command_called(program, program.commands(), arguments.front());
+  arguments.erase(arguments.begin());
+  const std::vector<std::string> names = take_names_after_help(arguments);
+  const Call call = configure(program.name, command, arguments);
   if (call.common.help) {
-    const std::vector<std::string> names = words_after_help(arguments);
     std::cout << (names.empty() ? command_help(program.name, command) : flags_help(command, names));
     return kDone;
   }

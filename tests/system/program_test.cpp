@@ -78,6 +78,21 @@ TEST(Program, TheVersionIsPrintedWithTheLibraries) {
   EXPECT_THAT(result.output, HasSubstr("\nprocessor "));
 }
 
+TEST(Program, TheCommandsWithoutFlagsHaveHelp) {
+  EXPECT_EQ(run({"manual", "--help"}).output,
+            "dragoman manual [COMMAND] writes a page for man(1).\n");
+  EXPECT_EQ(run({"help", "manual"}).output, run({"manual", "--help"}).output);
+  EXPECT_THAT(run({"completion", "--help"}).output, Names("completion ... bash ... zsh ... fish"));
+  EXPECT_EQ(run({"--version", "--help"}).output, run({}).output);
+}
+
+TEST(Program, WordsThatCountForNothingAreRefused) {
+  expect_one_line(run({"manual", "translate", "rest"}), 2, "dragoman: error: ... 'rest'");
+  expect_one_line(run({"completion", "bash", "zsh"}), 2, "dragoman: error: ... 'zsh'");
+  expect_one_line(run({"--version", "foo"}), 2, "dragoman: error: ... 'foo'");
+  expect_one_line(run({"--help", "lr", "foo"}), 2, "dragoman: error: ... 'foo'");
+}
+
 TEST(Program, AnUnknownCommandIsAnsweredWithTheNearestOne) {
   expect_one_line(run({"trian"}), 2, "dragoman: error: ... trian ... train");
   expect_one_line(run({"--versoin"}), 2, "dragoman: error: ... --versoin ... --version");
@@ -188,6 +203,14 @@ TEST(Program, TheNameOfAFlagAfterHelpAsksForThatFlagAlone) {
   EXPECT_THAT(run({"translate", "--help"}).output, HasSubstr(one.output));
   EXPECT_EQ(run({"translate", "-m", "none", "-h", "b", "--quiet"}).output, one.output);
   EXPECT_EQ(run({"help", "translate", "beam-size"}).output, one.output);
+  EXPECT_EQ(run({"help", "translate", "--beam-size"}).output, one.output);
+  EXPECT_EQ(run({"translate", "--help", "--beam-size"}).output, one.output);
+  EXPECT_EQ(run({"translate", "--help", "-b"}).output, one.output);
+  const std::string plan = run({"train", "--help", "plan"}).output;
+  EXPECT_EQ(run({"help", "train", "--plan"}).output, plan);
+  EXPECT_EQ(run({"help", "train", "plan", "--lr"}).output,
+            plan + run({"train", "--help", "lr"}).output);
+  EXPECT_THAT(run({"train", "--help", "--preset", "big"}).output, StartsWith("dragoman train: "));
   expect_one_line(run({"translate", "--help", "beam-siez"}), 2,
                   "dragoman: error: ... --beam-siez ... --beam-size");
 }
@@ -196,6 +219,7 @@ TEST(Program, HelpWithoutACommandTellsWhichCommandsHaveAFlag) {
   const std::string lr = run({"train", "--help", "lr"}).output;
   EXPECT_EQ(run({"--help", "lr"}).output, "train:\n" + lr);
   EXPECT_EQ(run({"help", "--lr"}).output, "train:\n" + lr);
+  EXPECT_EQ(run({"--help", "--lr"}).output, "train:\n" + lr);
   const std::string model = run({"--help", "model"}).output;
   for (const char* command : {"translate", "serve"})
     EXPECT_THAT(model, HasSubstr(run({command, "--help", "model"}).output)) << command;
