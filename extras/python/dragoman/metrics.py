@@ -4,7 +4,7 @@
 several references (an empty str or None: missing).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
 
@@ -39,23 +39,17 @@ class MetricScore:
 Comparison: TypeAlias = dict[str, dict[str, MetricScore]]
 
 
-def _rows(lines: Iterable[object], name: str) -> Iterator[object]:
-    if isinstance(lines, Mapping):
-        raise TypeError(f"{name}: must be a list of str, not a {type(lines).__name__}, whose keys are not lines")
-    return rows_of(lines, name)
-
-
 def _lines(lines: Iterable[str], name: str) -> list[str]:
-    return [text_of(line, f"{name}[{row}]:") for row, line in enumerate(_rows(lines, name))]
+    return [text_of(line, f"{name}[{row}]:") for row, line in enumerate(rows_of(lines, name))]
 
 
 def _reference_lines(lines: Iterable[object], name: str) -> list[str]:
     """None stands for a missing reference."""
-    return ["" if line is None else text_of(line, f"{name}[{row}]:") for row, line in enumerate(_rows(lines, name))]
+    return ["" if line is None else text_of(line, f"{name}[{row}]:") for row, line in enumerate(rows_of(lines, name))]
 
 
 def _references(references: References) -> list[list[str]]:
-    items = list(_rows(references, "references"))
+    items = list(rows_of(references, "references"))
     are_lists = [isinstance(item, Iterable) and not isinstance(item, str) for item in items]
     if not any(are_lists):
         return [_reference_lines(items, "references")]

@@ -243,10 +243,15 @@ def test_wrong_options_are_named(translator, options, message):
         translator.translate_iter(["a"], **options)  # at the call, not when the first line is taken
 
 
-@pytest.mark.parametrize("lines", [None, 5, [5], [b"bytes"], [None]])
-def test_what_is_not_text_is_refused(translator, lines):
-    with pytest.raises(TypeError):
+@pytest.mark.parametrize(("lines", "message"), [
+    (None, "lines: ... list of str ... NoneType"), (5, "lines: ... list of str ... int"),
+    (b"A man walks.", "lines: ... bytes ... decode"), ({"a": 1}, "lines: ... dict"), ([5], "lines[0] ... int"),
+    ([b"bytes"], "lines[0] ... bytes"), ([None], "lines[0] ... NoneType")])
+def test_what_is_not_text_is_refused(translator, lines, message):
+    with pytest.raises(TypeError, match=names(message)):
         translator.translate(lines)
+    with pytest.raises(TypeError, match=names(message.replace("lines", "sources"))):
+        translator.score(lines, ["a"])
 
 
 def test_an_error_names_the_row(translator):
