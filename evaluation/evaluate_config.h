@@ -73,7 +73,8 @@ struct EvaluateConfig {
   void metric_fields(const auto& field) {
     field("metrics", metrics,
           "bleu, chrf, chrf++, ter; bleu-tokenized and bleu-compound-split: the figures of older "
-          "papers, which are not comparable with bleu");
+          "papers, which are not comparable with bleu",
+          {.placeholder = "bleu|chrf|chrf++|ter|bleu-tokenized|bleu-compound-split"});
     field("target-language", tokenizer.target_language,
           "code of the language of the translations, for example de; decides the tokenizer of "
           "--tokenize auto, "

@@ -21,7 +21,7 @@ struct CompletedFlag {
   std::vector<std::string> names = {};  ///< with dashes; the long name comes last
   std::string help;                     ///< short
   std::string value;                    ///< its name; empty for a switch
-  std::string choices;                  ///< separated by spaces
+  std::string choices;                  ///< separated by spaces; beside them there may be files
   bool is_file = false;
   bool is_list = false;
 };
@@ -35,11 +35,25 @@ bool names_file(std::string_view value) {
   return value.find("FILE") != value.npos || value.find("FOLDER") != value.npos;
 }
 
+/// The fixed values among those of a placeholder: "safe strict" of "safe|strict|FILE".
+std::string fixed_values(std::string_view placeholder) {
+  std::string values;
+  if (placeholder.find('|') == placeholder.npos) return values;
+  for (std::size_t begin = 0; begin < placeholder.size();) {
+    const std::size_t end = std::min(placeholder.find('|', begin), placeholder.size());
+    const std::string_view value = placeholder.substr(begin, end - begin);
+    if (!names_file(value)) values.append(values.empty() ? "" : " ").append(value);
+    begin = end + 1;
+  }
+  return values;
+}
+
 CompletedFlag completed(const Command& command, const Field& field) {
   const FlagText text = flag_text(command, field);
   CompletedFlag flag{.help = std::string(field.info.help.substr(0, field.info.help.find(';'))),
                      .value = text.value,
-                     .choices = joined(field.choices, " "),
+                     .choices = field.choices.empty() ? fixed_values(field.info.placeholder)
+                                                      : joined(field.choices, " "),
                      .is_file = names_file(text.value),
                      .is_list = field.kind == Field::Kind::List};
   if (!text.letter.empty()) flag.names.push_back("-" + text.letter);
@@ -147,7 +161,9 @@ std::string zsh_flag(const CompletedFlag& flag) {
     lines += name + (name.starts_with("--") && !flag.value.empty() ? "=" : "");
     lines += join_text("[", quoted(flag.help, "[]\\"), "]");
     if (!flag.value.empty()) lines += join_text(":", quoted(flag.value, ":\\"), ":");
-    if (!flag.choices.empty())
+    if (!flag.choices.empty() && flag.is_file)
+      lines += join_text("{compadd ", flag.choices, "; _files}");
+    else if (!flag.choices.empty())
       lines += join_text("(", flag.choices, ")");
     else if (flag.is_file || flag.is_list)
       lines += "_files";

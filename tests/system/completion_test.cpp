@@ -43,6 +43,7 @@ TEST(Completion, BashCompletesTheProgram) {
   EXPECT_EQ(bash_completions("dragoman train --pres"), "--preset\n");
   EXPECT_EQ(bash_completions("dragoman translate --alignment ''"), "none hard soft\n");
   EXPECT_EQ(bash_completions("dragoman translate --alignment = h"), "hard\n");
+  EXPECT_EQ(bash_completions("dragoman evaluate --metrics chr"), "chrf chrf++\n");
   EXPECT_EQ(bash_completions("dragoman help ins"), "inspect\n");
   EXPECT_EQ(bash_completions("dragoman translate -m ''"), "\n");
 }
@@ -64,12 +65,14 @@ TEST(Completion, FishCompletesTheProgram) {
   if (!has("fish")) GTEST_SKIP() << "no fish";
   const TemporaryFolder folder;
   write_file(folder / "script", run({"completion", "fish"}).output);
-  const ProcessResult result = run_words(
-      {"fish", "--no-config", "-c",
-       "source " + (folder / "script").string() +
-           "; complete -C 'dragoman transl'; complete -C 'dragoman translate --alignment h'"});
+  const ProcessResult result =
+      run_words({"fish", "--no-config", "-c",
+                 "source " + (folder / "script").string() +
+                     "; complete -C 'dragoman transl'; complete -C 'dragoman translate --alignment "
+                     "h'; complete -C 'dragoman evaluate --metrics bleu-c'"});
   EXPECT_THAT(result.output, HasSubstr("translate\t"));
   EXPECT_THAT(result.output, HasSubstr("hard\t"));
+  EXPECT_THAT(result.output, HasSubstr("bleu-compound-split"));
   EXPECT_EQ(result.errors, "");
 }
 

@@ -178,6 +178,11 @@ TEST_F(Corpus, AClosedPipeCostsNoFile) {
     EXPECT_TRUE(std::filesystem::exists(folder_ / name)) << name;
 }
 
+TEST_F(Corpus, TheShellCompletesTheFiltersOfClean) {
+  for (const char* shell : {"bash", "zsh", "fish"})
+    EXPECT_THAT(run({"completion", shell}).output, HasSubstr("safe strict measure")) << shell;
+}
+
 TEST_F(Corpus, LeaksAreFoundInFilesWithBothSides) {
   write_file(folder_ / "valid.tsv",
              eleventh_.source + "!\t" + eleventh_.target + "\nOne.\tEins.\n");
