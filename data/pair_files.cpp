@@ -283,7 +283,7 @@ fs::path stored_path(const std::string& path, const PairFileOptions& options,
 std::string summary_of(const std::string& path, const PairFileFacts& facts) {
   std::string text = join_text(path, ": ", counted(facts.pairs, "pair"));
   if (!facts.languages.source.empty() && !facts.languages.target.empty())
-    text += join_text(" (", facts.languages.name(), ")");
+    text += join_text(" (", facts.languages.source, " to ", facts.languages.target, ")");
   if (facts.left_out > 0)
     text += join_text(", ", with_separators(facts.left_out), " left out (", facts.first_left_out,
                       facts.left_out > 1 ? ", ...)" : ")");

@@ -75,7 +75,7 @@ class PairWriter {
 /// The two sides of a pair file as plain texts, line by line.
 struct PlainTexts {
   std::string source, target;  ///< paths
-  std::string summary;         ///< "memory.tmx: 2,000 pairs (en-de), 3 left out: line 17: ..."
+  std::string summary;         ///< "memory.tmx: 2,000 pairs (en to de), 3 left out: line 17: ..."
   LanguagePair languages;      ///< normal_code() of those of the facts
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/formatted_text.h"
 #include "model/ops/layers.h"
 
 namespace dragoman {
@@ -66,8 +67,8 @@ torch::Tensor PositionalEncodingImpl::learned(const torch::Tensor& x,
                                               const torch::Tensor& positions, std::int64_t length,
                                               torch::nn::Embedding& embedding) const {
   if (length > max_positions_)
-    throw Error("a sentence has ", length, " pieces, but this model has learned ", max_positions_,
-                " positions (--max-positions)");
+    throw Error("a sentence has ", with_separators(length), " pieces, but this model has learned ",
+                with_separators(max_positions_), " positions (--max-positions)");
   return x + embedding(positions);
 }
 

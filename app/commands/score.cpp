@@ -122,10 +122,11 @@ class ScoreRun {
  private:
   void check_length(const SentencePair& pair, std::size_t line) const {
     const auto pieces = static_cast<std::int64_t>(std::max(pair.source.size(), pair.target.size()));
-    const std::string where = join_text(input_name(config_.source), ":", line + 1,
-                                        ": the line or its translation has ", pieces, " pieces, ");
+    const std::string where =
+        join_text(input_name(config_.source), ":", line + 1, ": the line or its translation has ",
+                  with_separators(pieces), " pieces, ");
     if (pieces > model_.max_positions)
-      throw Error(where, "but the model has ", model_.max_positions, " positions");
+      throw Error(where, "but the model has ", with_separators(model_.max_positions), " positions");
     if (pieces > config_.max_length)
       throw Error(where, "more than --max-length ", config_.max_length);
   }

@@ -74,8 +74,8 @@ std::unique_ptr<Engine> make_device_engine(const EngineChoice& choice,
   const torch::Device chosen = chosen_device(choice.device);
   if (choice.device_graph && !RecordedSteps::is_available(chosen))
     throw UsageError(
-        "--device-graph: only on a GPU, with LibTorch 2.12 or CUDA's headers, and with the "
-        "program's kernels for it");
+        "--device-graph: needs a GPU, this program's kernels for it, and either LibTorch 2.12 or "
+        "CUDA's headers");
   if (chosen.is_cpu()) return nullptr;
   const auto warn = [](std::int64_t rows) {
     log_warning(join_text("the GPU's memory has run out; sentences begin again with ",

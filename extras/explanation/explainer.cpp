@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/formatted_text.h"
 #include "base/utf8.h"
 #include "inference/scheduler.h"
 #include "inference/search/token_rules.h"
@@ -187,7 +188,8 @@ std::vector<TokenId> Explainer::pieces_of(const Tokenizer& tokenizer, std::strin
   const auto length = static_cast<std::int64_t>(pieces.size()) + 1;
   const std::int64_t most = std::min(kMostPieces, engine_.max_positions());
   if (length > most)
-    throw UnfitText("the ", name, " has ", length, " pieces; explain looks at ", most, " at most");
+    throw UnfitText("the ", name, " has ", with_separators(length), " pieces; explain looks at ",
+                    with_separators(most), " at most");
   return pieces;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/formatted_text.h"
 #include "base/lines.h"
 #include "base/threads.h"
 #include "base/utf8.h"
@@ -410,8 +411,8 @@ std::vector<GivenSentence> sentences_of(std::string_view text, const ExplainedMo
   }
   // The time and the size of the page grow with the square of the pieces.
   if (pieces > Explainer::kMostPieces)
-    throw UnfitText("the text has ", pieces, " pieces; an explanation takes ",
-                    Explainer::kMostPieces, " at most");
+    throw UnfitText("the text has ", with_separators(pieces), " pieces; an explanation takes ",
+                    with_separators(Explainer::kMostPieces), " at most");
   return sentences;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/formatted_text.h"
 #include "model/file/model_config.h"
 
 namespace dragoman {
@@ -157,7 +158,7 @@ const float* CpuEngine::position(std::int64_t position, const std::vector<float>
     return sinusoids_.data() + position * d_model;
   }
   if (position >= model_->config.max_positions)
-    throw Error("a sentence has more than the ", model_->config.max_positions,
+    throw Error("a sentence has more than the ", with_separators(model_->config.max_positions),
                 " positions that this model has learned (--max-positions)");
   return learned.data() + position * d_model;
 }

@@ -13,6 +13,7 @@
 #include "base/compressed_text.h"
 #include "base/error.h"
 #include "base/fields.h"
+#include "base/formatted_text.h"
 
 namespace dragoman {
 
@@ -218,7 +219,8 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path
       tensors_.push_back(std::move(entry.tensor));
     }
     if (end > bytes.size())
-      throw Error("the file is truncated, ", end - bytes.size(),
+      throw Error("the file is truncated, ",
+                  with_separators(static_cast<std::int64_t>(end - bytes.size())),
                   " of its bytes are missing; restore it from a copy");
     if (end < bytes.size())
       throw Malformed{join_text(bytes.size() - end, " bytes follow the last tensor")};

@@ -309,7 +309,7 @@ TEST_F(PairFilesTest, TheLanguagesOfAFileAreKeptWithItsTexts) {
     const PlainTexts texts =
         plain_texts_of(path, {"EN_gb", "DE", {}}, folder / "cache", [](std::int64_t) {});
     EXPECT_EQ(texts.languages, (LanguagePair{"en-GB", "de"})) << when;
-    EXPECT_EQ(texts.summary, path + ": 1 pair (EN_gb-DE)") << when;
+    EXPECT_EQ(texts.summary, path + ": 1 pair (EN_gb to DE)") << when;
   }
 }
 

@@ -1,12 +1,15 @@
 #include "extras/server/commands/serve_options.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <system_error>
 
 #include "base/error.h"
+#include "base/formatted_text.h"
 #include "base/utf8.h"
 #include "extras/server/access.h"
 #include "model/file/model_file.h"
@@ -16,10 +19,18 @@ namespace dragoman {
 
 namespace {
 
+/// "1,000,000,000" where text_of() writes 1e+09, but 65535.
+std::string shown_number(double value) {
+  constexpr double kPlain = 1e5, kMostDigits = 1e15;
+  const bool is_long = std::abs(value) >= kPlain && std::abs(value) < kMostDigits;
+  return is_long && value == std::floor(value) ? with_separators(static_cast<std::int64_t>(value))
+                                               : text_of(value);
+}
+
 void check_between(const char* flag, double value, double least, double most) {
   if (!(value >= least && value <= most))
-    throw UsageError("--", flag, ": ", text_of(value), " is not between ", text_of(least), " and ",
-                     text_of(most));
+    throw UsageError("--", flag, ": ", shown_number(value), " is not between ", shown_number(least),
+                     " and ", shown_number(most));
 }
 
 std::chrono::milliseconds milliseconds(double seconds) {

@@ -111,6 +111,8 @@ TEST(Safetensors, OtherFilesAreRefused) {
   expect_refused(std::string(100, '\xff'), "safetensors file");
   expect_refused(file_of(R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}})", 2),
                  "truncated");
+  expect_refused(file_of(R"({"a":{"dtype":"U8","shape":[3000],"data_offsets":[0,3000]}})", 2),
+                 "2,998 of its bytes");
   expect_refused(file_of(R"({"a":1})", 0).substr(0, 12), "truncated");
   EXPECT_THROW(SafetensorsFile("/nowhere/at.all"), Error);
   EXPECT_THROW(SafetensorsFile("/"), Error);

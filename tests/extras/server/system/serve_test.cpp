@@ -291,9 +291,11 @@ TEST_F(Serve, AModelThatCannotBeServedIsRefusedByName) {
   EXPECT_THAT(fault({"-m", "/nowhere"}, 1), HasSubstr("no such model"));
   EXPECT_THAT(fault({"-m", "en-de=/nowhere"}, 1), HasSubstr("/nowhere"));
   EXPECT_THAT(fault({"-m", "en-de=/nowhere", "--load-on-demand"}, 1), HasSubstr("/nowhere"));
-  EXPECT_THAT(fault({"-m", "en-de=" + path, "--port", "70000"}, 2), HasSubstr("--port"));
   EXPECT_THAT(fault({"-m", "en-de=" + path, "--sampling", "--beam-size", "4"}, 2),
               Names("--beam-size ... --sampling"));
+  EXPECT_THAT(fault({"-m", "en-de=" + path, "--port", "70000"}, 2), HasSubstr("65535"));
+  EXPECT_THAT(fault({"-m", "en-de=" + path, "--char-limit", "-2"}, 2),
+              Names("--char-limit: -2 ... -1 ... 1,000,000,000"));
   EXPECT_THAT(fault({"-m", "en-de=" + path, "--host", "no.such.host.invalid"}, 1),
               HasSubstr("--host no.such.host.invalid"));
   for (const std::string& model : {path, std::string("/missing")})  // which would be loaded later
