@@ -77,6 +77,15 @@ TEST_F(EvaluateHtml, ThePageKnowsTheGroupsAndTheNgramsOfEachSystem) {
   EXPECT_EQ((*here)["found"], (std::vector<int>{0, 1, 1}));
 }
 
+TEST_F(EvaluateHtml, AClosedPipeCostsNoPage) {
+  const std::string page = (folder_ / "page.html").string();
+  Process process(
+      CommandWords{{"sh", "-c", R"({ sleep 1; "$@"; } | true)", "sh", kProgram, "evaluate", "--hyp",
+                    bad_, good_, "--ref", reference_, "--metrics", "chrf", "--html", page}});
+  process.wait();
+  EXPECT_TRUE(std::filesystem::exists(page));
+}
+
 TEST_F(EvaluateHtml, ThePageReplacesNoFileButAPage) {
   const std::string notes = file("notes", "mine\n"), foreign = file("a.html", "<!doctype html>\nA");
   const auto page = [&](const std::string& name) {
