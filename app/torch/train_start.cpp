@@ -261,7 +261,7 @@ void Start::begin(const std::optional<FoundCheckpoint>& found, const RankInfo& i
   settle();
   device = chosen_device(settled.settings.train.device, info.local_rank);
   if (settled.settings.train.device_graph && !DeviceGraph::is_available(device))
-    throw UsageError("--device-graph: only on a GPU, with LibTorch 2.12 or CUDA's headers");
+    throw UsageError("--device-graph: needs a GPU, and either LibTorch 2.12 or CUDA's headers");
   known.on_gpu = device.is_cuda();
   known.ranks = size;
   threads = use_threads(settled.settings.train.threads, info.local_size);
