@@ -372,8 +372,8 @@ void require_same(const Json& asked, const Record& record, const fs::path& folde
       throw UsageError("the text is not the one that ", folder.string(),
                        " was begun with; restore it, or name another folder");
     const auto text_of = [](const Json& given) {
-      return given == "" ? "without it"
-                         : "with " + (given.is_string() ? given.get<std::string>() : given.dump());
+      const std::string text = given.is_string() ? given.get<std::string>() : given.dump();
+      return text.empty() ? "without it" : "with " + text;
     };
     throw UsageError("--", name, ": ", folder.string(), " was begun ", text_of(before), ", not ",
                      text_of(value), "; call it as before, or name another folder");

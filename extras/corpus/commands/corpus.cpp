@@ -305,7 +305,7 @@ std::array<std::string, 2> valid_sides(const fs::path& folder) {
 
 /// Writes the pairs of a text as two files. Returns their paths.
 std::array<std::string, 2> write_valid(const ParallelText& text, const fs::path& folder) {
-  const std::array<std::string, 2> paths = valid_sides(folder);
+  std::array<std::string, 2> paths = valid_sides(folder);
   PairWriter written(paths[0], paths[1]);
   text.for_each_pair(0, text.pairs(), [&](std::int64_t, auto source, auto target) {
     if (text.is_valid(source, target)) written.write(source, target);
