@@ -402,42 +402,43 @@ struct Scores {
   auto operator<=>(const Scores&) const = default;
 };
 
-/// Of the models of these stages on the validation text; nothing after a stop.
-std::optional<std::map<std::string, Scores>> scores_of(const BestOptions& options,
-                                                       const fs::path& folder,
-                                                       const Words& stages) {
+/// Scores the models of both stages on the validation text. Returns nothing after a stop.
+std::optional<std::array<Scores, 2>> scores_of(const BestOptions& options, const fs::path& folder,
+                                               const std::array<std::string, 2>& stages) {
   const PlainFiles files = plain_files(folder);
-  const std::string output = (folder / "scores.json").string();
-  Words words = {"evaluate",  "--quiet",
-                 "--format",  "json",
-                 "--threads", std::to_string(options.threads),
-                 "--src",     files.valid_source,
-                 "--ref",     files.valid_target,
-                 "--model"};
-  for (const std::string& stage : stages) words.push_back((folder / stage).string());
+  const ScratchFolder scratch(folder / "scoring-");
+  const std::string output = scratch.path() / "scores.json";
+  const Words words = {"evaluate",        "--quiet",
+                       "--format",        "json",
+                       "--threads",       std::to_string(options.threads),
+                       "--src",           files.valid_source,
+                       "--ref",           files.valid_target,
+                       "--model",         folder / stages[0],
+                       folder / stages[1]};
   if (!run_child(words, {.output = output})) return std::nullopt;
   const Json table = Json::parse(read_file(output));
-  std::map<std::string, Scores> scores;
+  std::array<Scores, 2> scores;
   for (std::size_t i = 0; i < stages.size(); ++i)
-    scores[stages[i]] = {table.at(i).at("BLEU").at("score"), table.at(i).at("chrF2").at("score")};
+    scores[i] = {table.at(i).at("BLEU").at("score"), table.at(i).at("chrF2").at("score")};
   return scores;
 }
 
 /// Makes the better one of the student and the first model the model, on the validation text. A run
 /// without the other stages would have been the first model. Returns false after a stop.
 bool choose_model(const BestOptions& options, const fs::path& folder) {
-  const auto scores = scores_of(options, folder, {"forward", "student"});
+  const std::array<std::string, 2> stages = {"forward", "student"};
+  const auto scores = scores_of(options, folder, stages);
   if (!scores) return false;
-  std::string best = "student";
-  for (const auto& [stage, found] : *scores) {
-    std::cout << std::left << std::setw(9) << stage << " BLEU " << fixed_text(found.bleu, 2)
-              << "  chrF2 " << fixed_text(found.chrf, 2) << '\n';
-    if (found > scores->at(best)) best = stage;
-  }
-  if (best != "student")
+  for (std::size_t i = 0; i < stages.size(); ++i)
+    std::cout << std::left << std::setw(9) << stages[i] << " BLEU "
+              << fixed_text((*scores)[i].bleu, 2) << "  chrF2 " << fixed_text((*scores)[i].chrf, 2)
+              << '\n';
+  const auto& [of_first, of_student] = *scores;
+  if (of_first > of_student)
     log_warning(
         "the student is no better than the first model, which is kept: more --hours would help");
-  write_file(model_of(folder), MappedFile(model_of(folder / best)).bytes());
+  const fs::path best = folder / stages[of_first > of_student ? 0 : 1];
+  write_file(model_of(folder), MappedFile(model_of(best)).bytes());
   return true;
 }
 
@@ -461,9 +462,10 @@ double seconds_left(const std::vector<Stage>& stages, std::size_t stage, const R
 
 /// Throws UsageError if the folder holds a file or folder with a name that a stage or this command
 /// gives: somebody else made it, and it would be lost.
-void require_free(const fs::path& folder) {
-  for (const char* name : {"text", "forward", "reverse", "forward.text", "reverse.text", "student",
-                           "scores.json", "best.html", "model.safetensors"})
+void require_free(const BestOptions& options, const fs::path& folder) {
+  Words names = {"text", "best.html", "model.safetensors"};
+  for (const Stage& stage : stages_of(options, {}, folder)) names.push_back(stage.name);
+  for (const std::string& name : names)
     if (const fs::path path = folder / name; fs::exists(fs::symlink_status(path)))
       throw UsageError("--output: ", path.string(),
                        " was not made by this command and would be lost; name another folder");
@@ -473,7 +475,7 @@ void require_free(const fs::path& folder) {
 /// longer than that. Leaves nothing behind if that fails.
 Record begin(const BestOptions& options, const GivenText& text, const fs::path& folder,
              const fs::path& scratch) {
-  require_free(folder);
+  require_free(options, folder);
   const PlainFiles files = plain_files(scratch);
   write_texts(options, text, files);
   Record record{.asked = asked_of(options, text),
