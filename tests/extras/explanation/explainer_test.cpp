@@ -264,8 +264,8 @@ TEST(Explainer, TextThatCannotBeShownIsRefused) {
   std::string many;
   for (int i = 0; i < 2000; ++i) many += "one ";
   EXPECT_THAT(message(many, std::nullopt),
-              ThrowsMessage<UnfitText>(Names("sentence ... 2001 ... 256")));
-  EXPECT_THAT(message("one", many), ThrowsMessage<Error>(Names("translation ... 2001")));
+              ThrowsMessage<UnfitText>(Names("sentence ... 2,001 ... 256")));
+  EXPECT_THAT(message("one", many), ThrowsMessage<Error>(Names("translation ... 2,001")));
   EXPECT_THAT(message(" ", std::nullopt), ThrowsMessage<Error>(Names("sentence ... no text")));
   EXPECT_THAT(message("one", ""), ThrowsMessage<Error>(Names("translation ... no text")));
   EXPECT_THAT(message("\xff", std::nullopt), ThrowsMessage<Error>(HasSubstr("not valid UTF-8")));
