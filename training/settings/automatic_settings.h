@@ -42,7 +42,7 @@ using SecondsOf = std::function<std::optional<double>(Preset)>;
 
 struct ChosenPreset {
   Preset preset;
-  std::string reason;  ///< "29,000 pairs", or that a larger preset would take too long
+  std::string reason;  ///< "29,000 pairs", or what a larger preset would take and bring
 };
 
 /// The largest preset that the text is enough for and whose run does not take too long: 40 minutes
