@@ -475,6 +475,12 @@ std::string system_error_text(const std::system_error& error) {
                    "; fewer --threads, or more memory (ulimit -v) or processes (ulimit -u)");
 }
 
+/// Whether a library has failed because the system gives no random numbers: LibTorch opens the
+/// device, and the standard library names its own class.
+bool lacks_random_numbers(std::string_view text) {
+  return text.find("/dev/urandom") != text.npos || text.find("random_device") != text.npos;
+}
+
 /// Reports the exception that is being handled, and returns the exit code.
 int report_failure(const Program& program, const std::vector<std::string>& arguments) {
   constexpr std::string_view kDefectText = "a defect of dragoman, please report it: ";
@@ -492,6 +498,10 @@ int report_failure(const Program& program, const std::vector<std::string>& argum
     if (is_out_of_memory(error))  // LibTorch's message quotes its own source
       return report(program, kFailed, kNoMemory);
     const std::string_view text = error.what();
+    if (lacks_random_numbers(text))
+      return report(program, kFailed,
+                    "/dev/urandom: cannot be read, and random numbers come from there; in a "
+                    "container or a chroot, mount /dev");
     return report(program, kDefect, join_text(kDefectText, text.substr(0, text.find('\n'))));
   } catch (...) {
     return report(program, kDefect, join_text(kDefectText, "an exception without a text"));

@@ -390,6 +390,20 @@ TEST_F(Train, AFlagWithoutEffectIsRefusedBeforeTheTextIsRead) {
   refused({"--config", path("idle.toml")}, "--guided-alignment-weight ... --guided-alignment");
 }
 
+TEST_F(Train, WithoutRandomNumbersOfTheSystemTheMessageNamesTheDevice) {
+  if (!can_hide_proc()) GTEST_SKIP() << "unshare may not make a mount namespace here";
+  std::vector<std::string> words = {
+      "unshare", "--map-root-user",
+      "--mount", "sh",
+      "-c",      "mount --bind /dev/null /dev/urandom && exec \"$0\" \"$@\"",
+      kProgram};
+  for (const std::string& word : command("random")) words.push_back(word);
+  Process process(CommandWords{words});
+  const ProcessResult result = process.wait(kLimit);
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.errors, Names("error: /dev/urandom ... cannot be read"));
+}
+
 TEST_F(Train, ValidationTextIsHeldOutIfNoneIsGiven) {
   const auto result = run(train_on_sample("held", {"--vocab-size", "300", "--d-model", "32",
                                                    "--heads", "2", "--encoder-layers", "1",
