@@ -56,7 +56,8 @@ struct FieldInfo {
   std::string_view group = "";    ///< heading in --help
   std::string_view aliases = "";  ///< other spellings, comma separated: "mini-batch-words,b"
   OnResume on_resume = OnResume::Refused;
-  /// The value in --help, "FILE" or "FOLDER"; empty: by the kind of the field ("TEXT", "N").
+  /// The value in --help; empty: by the kind of the field ("TEXT", "N"). The command line refuses
+  /// an empty FILE, FOLDER or PATH, and a CODE that is not that of a language.
   std::string_view placeholder = "";
 };
 

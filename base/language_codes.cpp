@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/compressed_text.h"
+#include "base/error.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -190,6 +191,13 @@ std::string normal_code(std::string_view text) {
     begin = end;
   }
   return is_language_code(code) ? code : "";
+}
+
+void check_language_code(std::string_view flag, std::string_view text) {
+  if (normal_code(text).empty())
+    throw UsageError("--", flag, ": '", text,
+                     "' is not the code of a language; write de for German, or pt-BR for the "
+                     "Portuguese of Brazil");
 }
 
 std::string language_of_file(const std::string& path) {

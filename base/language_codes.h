@@ -25,6 +25,9 @@ bool is_language_code(std::string_view text);
 /// The code as others write it, in our spelling: "pt-BR" for "PT_br"; empty for other texts.
 std::string normal_code(std::string_view text);
 
+/// Throws UsageError that names the flag if normal_code() does not know the text.
+void check_language_code(std::string_view flag, std::string_view text);
+
 /// The language that the ending of a file's name gives, or the one before an ending of compressed
 /// text: "en" for "train.en" and "news.en.gz". Empty if it is not the code of a language that has a
 /// name here.

@@ -213,6 +213,7 @@ bool is_language(std::string_view code, std::string_view asked) {
   if (asked.empty()) return true;
   std::string all = ascii_lower(code), wanted = ascii_lower(asked);
   std::ranges::replace(all, '_', '-');
+  std::ranges::replace(all, '@', '-');  // "ca@valencia", as gettext writes it
   std::ranges::replace(wanted, '_', '-');
   return all == wanted || all.starts_with(wanted + "-");
 }

@@ -127,10 +127,8 @@ ChrfConfig EvaluateConfig::chrf_of(std::string_view metric) const {
 void EvaluateConfig::check() const {
   check_metrics(metrics);
   check_metric_options(*this);
-  if (const std::string& language = tokenizer.target_language;
-      !language.empty() && normal_code(language).empty())
-    throw UsageError("--target-language ", language,
-                     ": is not the code of a language; write de for German");
+  if (!tokenizer.target_language.empty())
+    check_language_code("target-language", tokenizer.target_language);
   check_range("chrf-char-order", chrf.char_order, 0, 100);
   check_range("chrf-word-order", chrf.word_order, 0, 100);
   if (chrf.char_order + chrf.word_order == 0)

@@ -79,7 +79,7 @@ struct EvaluateConfig {
           "code of the language of the translations, for example de; decides the tokenizer of "
           "--tokenize auto, "
           "and how bleu-tokenized separates apostrophes",
-          {.aliases = "tgt-lang,target-lang"});
+          {.aliases = "tgt-lang,target-lang", .placeholder = "CODE"});
     field("sentence-level", sentence_level, "score each line by itself", {.aliases = "sl"});
   }
 

@@ -134,7 +134,7 @@ void require_different_outputs(const std::vector<FileFlag>& outputs) {
 
 Descriptor::Descriptor(const std::string& path, int standard, int flags)
     : own_(path != "-"), number_(own_ ? open(path.c_str(), flags | O_CLOEXEC, 0644) : standard) {
-  if (number_ < 0) throw Error(path, ": cannot open: ", std::strerror(errno));
+  if (number_ < 0) refuse_to_open(path);
 }
 
 Descriptor::~Descriptor() {

@@ -9,6 +9,7 @@
 #include "app/frame/config_file.h"
 #include "app/frame/flag_names.h"
 #include "base/formatted_text.h"
+#include "base/language_codes.h"
 
 namespace dragoman {
 
@@ -176,6 +177,8 @@ bool takes_auto(const Field& field) {
 
 /// Gives the field its value. An error names every value that the field takes.
 void assign(const Field& field, const std::vector<std::string>& texts) {
+  if (field.info.placeholder == "CODE")
+    for (const std::string& text : texts) check_language_code(field.info.name, text);
   try {
     field.assign(texts);
   } catch (const UsageError& error) {
@@ -301,14 +304,32 @@ void take_foreign_values(const std::vector<Field>& fields, const std::string& na
       text = value_here(name, text);
 }
 
-/// Assigns the given values; a flag's value overrides the file's.
+/// Throws UsageError for the name of a file or folder that is empty, as an unset variable of the
+/// shell leaves it.
+void refuse_empty_names(const Field& field, const std::vector<std::string>& texts) {
+  const auto names = [&field](const char* what) {
+    return field.info.placeholder.find(what) != std::string_view::npos;
+  };
+  // A run that is resumed may take such a name back (train --tokenizer "").
+  const bool takes_back =
+      field.kind == Field::Kind::Text && field.info.on_resume == OnResume::Allowed;
+  if ((names("FILE") || names("FOLDER") || names("PATH")) && !takes_back &&
+      std::ranges::find(texts, "") != texts.end())
+    throw UsageError("--", field.info.name,
+                     ": the name is empty; is a variable of the shell not set?");
+}
+
+/// Assigns the given values; a flag's value overrides the file's, also with an empty name.
 void assign_given(const std::vector<Field>& fields, const GivenValues& flags,
                   const std::map<std::string, ConfigValue>& file) {
   for (const Field& field : fields) {
     const std::string name(field.info.name);
-    if (const auto flag = flags.find(name); flag != flags.end())
+    const auto flag = flags.find(name);
+    const auto line = file.find(name);
+    if (flag != flags.end() && line == file.end()) refuse_empty_names(field, flag->second);
+    if (flag != flags.end())
       assign(field, flag->second);
-    else if (const auto line = file.find(name); line != file.end())
+    else if (line != file.end())
       assign_at(field, line->second);
   }
 }

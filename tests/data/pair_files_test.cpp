@@ -194,6 +194,16 @@ TEST_F(PairFilesTest, FinishedMessagesOfACatalogueAreRead) {
   EXPECT_THAT(fault(path, {"en", "fr", {}}), Names("a.po ... to de ... to fr ... --target-lang"));
 }
 
+TEST_F(PairFilesTest, ALanguageWithAVariantIsFoundByItsCode) {
+  for (const std::string code : {"ca@valencia", "ca_ES", "ca"}) {
+    const std::string path =
+        write("a.po", "msgid \"\"\nmsgstr \"\"\n\"Language: " + code +
+                          "\\n\"\n\"Content-Type: text/plain; charset=UTF-8\\n\"\n\n"
+                          "msgid \"one\"\nmsgstr \"un\"\n");
+    EXPECT_THAT(read(path, {"en", "ca", {}}), ElementsAre(Pair("one", "un"))) << code;
+  }
+}
+
 TEST_F(PairFilesTest, ABrokenMessageIsLeftOutAndTheNextOneIsRead) {
   for (const std::string broken :
        {"msgid \"open\nmsgstr \"offen\"\n", "msgid \"a\"\nmsgstr \"b\"\nmsgwhat \"c\"\n",

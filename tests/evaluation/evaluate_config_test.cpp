@@ -121,7 +121,8 @@ TEST(EvaluateConfig, MetricsMayHaveCommasBetweenThemAndCapitals) {
 TEST(EvaluateConfig, ALanguageIsACode) {
   EvaluateConfig config;
   config.tokenizer.target_language = "german";
-  EXPECT_THAT(message_of<UsageError>([&] { config.check(); }), Names("--target-language german"));
+  EXPECT_THAT(message_of<UsageError>([&] { config.check(); }),
+              Names("--target-language: ... german"));
   config.tokenizer.target_language = "zh-CN";
   config.check();
   EXPECT_EQ(config.bleu().tokenization.name, "zh");

@@ -386,6 +386,8 @@ TEST_F(Train, AFlagWithoutEffectIsRefusedBeforeTheTextIsRead) {
   refused({"--decay-share", "0.3"}, "--decay-share ... --cooldown ... --lr-scheduler wsd");
   refused({"--valid-fraction", "0.5"}, "--valid-fraction ... --valid-src");
   refused({"--device", "cpu", "--device-graph"}, "--device-graph ... GPU");
+  refused({"--source-lang", "german"}, "--source-lang ... german ... code");
+  refused({"--init-from", ""}, "--init-from ... empty");
   write_file(path("idle.toml"), "guided-alignment-weight = 3\n");
   refused({"--config", path("idle.toml")}, "--guided-alignment-weight ... --guided-alignment");
 }

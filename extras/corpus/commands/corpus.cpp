@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/formatted_text.h"
+#include "base/language_codes.h"
 #include "base/made_files.h"
 #include "base/threads.h"
 #include "data/data_config.h"
@@ -420,12 +421,12 @@ int survey(const CorpusOptions& options, const CorpusFilters& filters) {
       has_held_out ? read_text({&options.valid, &options.test}, options, context, scratch.path())
                    : ReadText();
   CleanTexts clean = planned_texts(options, read);
-  const CorpusSurvey found =
-      survey_corpus(*read.text, held_out.text.get(),
-                    {.languages = {options.source_lang, options.target_lang},
-                     .filters = filters,
-                     .alignment = options.quick ? WordAlignment::LeftOut : WordAlignment::Learned},
-                    context);
+  const CorpusSurvey found = survey_corpus(
+      *read.text, held_out.text.get(),
+      {.languages = {normal_code(options.source_lang), normal_code(options.target_lang)},
+       .filters = filters,
+       .alignment = options.quick ? WordAlignment::LeftOut : WordAlignment::Learned},
+      context);
   const NamedText text{*read.text, read.names};
   std::optional<NamedText> held_out_text;
   if (has_held_out) held_out_text.emplace(NamedText{*held_out.text, held_out.names});

@@ -74,12 +74,13 @@ void require_different(const LanguagePair& languages, const std::string& model) 
 
 /// The single model whose languages --source-lang and --target-lang name. If one of them is left
 /// out, the file must say it.
-NamedModel named_by_flags(const std::vector<std::string>& models, LanguagePair languages) {
+NamedModel named_by_flags(const std::vector<std::string>& models, const LanguagePair& given) {
   if (models.size() != 1 || parse_named_model(models.front()))
     throw UsageError(
         "--source-lang and --target-lang: are for a single --model PATH; write SOURCE-TARGET=PATH "
         "instead, for each model");
   const std::string& path = models.front();
+  LanguagePair languages{normal_code(given.source), normal_code(given.target)};
   if (languages.source.empty() || languages.target.empty()) {
     const std::optional<NamedModel> said = named_by_its_file(path);
     if (said && languages.source.empty()) languages.source = said->languages.source;
@@ -87,8 +88,9 @@ NamedModel named_by_flags(const std::vector<std::string>& models, LanguagePair l
   }
   for (const auto& [flag, code] :
        {std::pair("source-lang", languages.source), std::pair("target-lang", languages.target)})
-    if (!is_language_code(code))
-      throw UsageError("--", flag, ": '", code, "' is not the code of a language, as en or pt-BR");
+    if (code.empty())
+      throw UsageError("--", flag,
+                       ": name this language, too; the file of the model does not say it");
   require_different(languages, path);
   return {std::move(languages), path};
 }

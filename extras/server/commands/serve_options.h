@@ -39,8 +39,9 @@ struct ServeFlags {
           "translates; several for several languages",
           {.aliases = "models"});
     field("source-lang", source_lang,
-          "source language of the one --model that is given by its PATH alone");
-    field("target-lang", target_lang, "target language of that model");
+          "source language of the one --model that is given by its PATH alone",
+          {.placeholder = "CODE"});
+    field("target-lang", target_lang, "target language of that model", {.placeholder = "CODE"});
     field("load-on-demand", load_on_demand,
           "load a model when a request first needs it, not at the start");
     const auto network = fields_under("Network", visit);
@@ -73,7 +74,8 @@ struct ServeFiles {
           "file to which POST /suggest appends lines of JSON; without it none are taken",
           {.placeholder = "FILE"});
     field("glossaries", glossaries,
-          "folder that keeps the glossaries of DeepL's interface; without it none are taken");
+          "folder that keeps the glossaries of DeepL's interface; without it none are taken",
+          {.placeholder = "FOLDER"});
   }
 };
 

@@ -1,7 +1,9 @@
 #include "app/commands/input_output.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -29,6 +31,11 @@ TEST(StandardInput, TheFlagsThatReadItAreNamed) {
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), Names("--src, --ref, --ref ... (-)"));
   }
+}
+
+TEST(Descriptor, AnEmptyNameIsNamed) {
+  EXPECT_THAT(message_of<Error>([] { Descriptor("", STDIN_FILENO, O_RDONLY); }),
+              HasSubstr("name is empty"));
 }
 
 TEST(RequireLines, AnInputWithoutLinesIsNamed) {

@@ -27,7 +27,7 @@ enum class Size { Small, Large };
 constexpr std::array<std::string_view, 2> names_of(Size) { return {"small", "large"}; }
 
 struct Options {
-  std::string model;
+  std::string model, spm, language;
   std::vector<std::string> train_src, inputs;
   std::int64_t max_tokens = 4096;
   double dropout = 0.1;
@@ -40,6 +40,8 @@ struct Options {
     field("model", model, "file", {.placeholder = "FILE"});
     field("train-src", train_src, "source", {.placeholder = "FILE"});
     field("inputs", inputs, "inputs");
+    field("spm", spm, "pieces", {.on_resume = OnResume::Allowed, .placeholder = "FILE"});
+    field("language", language, "language", {.aliases = "lang", .placeholder = "CODE"});
     fields_under("Batches", visit)("max-tokens", max_tokens, "tokens of a batch",
                                    {.aliases = "mini-batch-words,w"});
     const auto model_field = fields_under("Model", visit);
@@ -242,14 +244,40 @@ TEST_F(CommandLine, SwitchesMayHaveValues) {
 }
 
 TEST_F(CommandLine, ValuesThatLookLikeSyntaxStayUnchanged) {
-  configured({"--train-src", "[SEP]", "[a,b]", "", "{}", "-", "-5", "%%"});
-  EXPECT_THAT(options.train_src, ElementsAre("[SEP]", "[a,b]", "", "{}", "-", "-5", "%%"));
+  configured({"--inputs", "[SEP]", "[a,b]", "", "{}", "-", "-5", "%%"});
+  EXPECT_THAT(options.inputs, ElementsAre("[SEP]", "[a,b]", "", "{}", "-", "-5", "%%"));
   configured({"--model=[x]", "--train-src=--lowercase"});
   EXPECT_EQ(options.model, "[x]");
   EXPECT_THAT(options.train_src, ElementsAre("--lowercase"));
   EXPECT_FALSE(options.lowercase);
-  configured({"--model="});
+  configured({"--inputs="});
+  EXPECT_THAT(options.inputs, ElementsAre(""));
+}
+
+TEST_F(CommandLine, AnEmptyNameOfAFileIsRefusedUnlessItTakesOneBack) {
+  EXPECT_THAT(refusal({"--model="}), Names("--model: ... name is empty"));
+  EXPECT_THAT(refusal({""}), Names("--model: ... name is empty"));
+  EXPECT_THAT(refusal({"--train-src", "a", ""}), Names("--train-src: ... name is empty"));
+  const std::string file = config_file("model = 'a'\n");
+  configured({"--config", file, "--model", ""});
+  EXPECT_EQ(options.model, "") << "the name in the file is taken back";
+  configured({"--config", config_file("model = ''\n")});
   EXPECT_EQ(options.model, "");
+  configured({"--spm", ""});
+  EXPECT_EQ(options.spm, "") << "that of a run that is resumed is taken back";
+}
+
+TEST_F(CommandLine, OnlyTheCodeOfALanguageIsTakenForOne) {
+  for (const char* code : {"en", "gsw", "pt-BR", "EN_gb", "zh-Hant"}) {
+    configured({"--language", code});
+    EXPECT_EQ(options.language, code);
+  }
+  for (const char* wrong : {"german", "", "en-german", "e"})
+    EXPECT_THAT(refusal({"--language", wrong}),
+                Names(std::string("--language: '") + wrong + "' ... code ... de for German"));
+  EXPECT_THAT(refusal({"--lang", "german"}), Names("--lang ... --language ... german"));
+  EXPECT_THAT(refusal({"--config", config_file("language = 'german'\n")}),
+              Names(".toml:1 ... --language ... german"));
 }
 
 TEST_F(CommandLine, PositionalArgumentsAreTakenInOrder) {

@@ -262,6 +262,17 @@ TEST_F(Corpus, FlagsThatDoNotGoTogetherAreRefused) {
   expect_one_error(look({"--columns", "1", "1"}), 2, "--columns 1 1: are one");
 }
 
+TEST_F(Corpus, TheCodeOfALanguageIsTakenInAnyCase) {
+  const ProcessResult result =
+      look({"--quick", "--source-lang", "EN", "--target-lang", "de_DE", "--json", "-"});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  const json found = json::parse(result.output);
+  EXPECT_EQ(found.at("source_language"), "en");
+  EXPECT_FALSE(found.at("faults").contains("source-language"));
+  expect_one_error(look({"--source-lang", "german", "--target-lang", "en"}), 2,
+                   "--source-lang ... german ... code");
+}
+
 TEST_F(Corpus, NoOutputIsWrittenOverAnother) {
   expect_one_error(look({"--html", folder_ / "o", "--json", folder_ / "o"}), 2,
                    "--html ... o is written by --json, too");

@@ -283,7 +283,10 @@ TEST_F(Serve, AModelThatCannotBeServedIsRefusedByName) {
   EXPECT_THAT(fault({"-m", path}, 2), HasSubstr("write SOURCE-TARGET=PATH"));
   EXPECT_THAT(fault({"-m", "en-en=" + path}, 2), HasSubstr("the same language"));
   EXPECT_THAT(fault({"-m", "en-de=" + path, "en-de=" + path}, 2), HasSubstr("given twice"));
-  EXPECT_THAT(fault({"-m", path, "--source-lang", "en"}, 2), HasSubstr("--target-lang: ''"));
+  EXPECT_THAT(fault({"-m", path, "--source-lang", "en"}, 2), Names("--target-lang: ... file"));
+  EXPECT_THAT(fault({"-m", path, "--source-lang", "english", "--target-lang", "de"}, 2),
+              Names("--source-lang ... english ... code"));
+  EXPECT_THAT(fault({"-m", path, "--api-keys", ""}, 2), Names("--api-keys ... empty"));
   EXPECT_THAT(fault({"-m", path, "--source-lang", "en", "--target-lang", "en"}, 2),
               HasSubstr("the same language"));
   EXPECT_THAT(fault({"-m", "en-de=" + path, "--source-lang", "fr"}, 2),
