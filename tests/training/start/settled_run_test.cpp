@@ -499,6 +499,29 @@ TEST_F(RunStart, AFlagWithoutTheOneThatItNeedsIsRefused) {
   EXPECT_THAT(refusal(), Names("--keep-tolerance ... --keep-valid-src"));
 }
 
+TEST_F(RunStart, AFlagOfTheValidationIsRefusedWithoutAValidationText) {
+  const RunSettings plain = request;
+  for (const auto& [flag, text] : {std::pair("patience", "5"),
+                                   {"samples", "2"},
+                                   {"best-metric", "chrf"},
+                                   {"valid-beam-size", "4"},
+                                   {"valid-overlap", "ignored"}}) {
+    request = plain;
+    ask(flag, text);
+    EXPECT_EQ(refusal(), "") << flag << ": pairs are held out";
+    ask("valid-fraction", "0");
+    EXPECT_THAT(refusal(), Names(std::string("--") + flag + ": ... --valid-src")) << flag;
+    ask("valid-src", "v.en");
+    ask("valid-tgt", "v.de");
+    EXPECT_EQ(refusal(), "") << flag;
+  }
+  request = plain;
+  ask("valid-fraction", "0");
+  ask("patience", "0");
+  ask("samples", "0");
+  EXPECT_EQ(refusal(), "") << "as it is";
+}
+
 TEST_F(RunStart, AFractionToHoldOutIsRefusedBesideAValidationText) {
   ask("valid-src", "v.en");
   ask("valid-tgt", "v.de");
