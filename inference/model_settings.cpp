@@ -76,6 +76,24 @@ void take_decode_defaults(DecodeConfig& config, const DecodeDefaults& defaults,
   if (!is_given("beam-size")) config.beam_size = open_beam_size(config, config.n_best);
 }
 
+void refuse_settings_without_draws(const DecodeConfig& config,
+                                   const std::function<bool(std::string_view)>& is_given,
+                                   ScoreUse scores) {
+  if (!config.sampling) return;
+  for (const char* flag : {"beam-size", "stop"})
+    if (is_given(flag))
+      throw UsageError("--", flag,
+                       ": is about the search, and --sampling draws instead of searching; leave "
+                       "out one of the two");
+  if (scores == ScoreUse::Shown) return;
+  for (const char* flag :
+       {"length-penalty", "length-penalty-kind", "word-penalty", "coverage-penalty"})
+    if (is_given(flag))
+      throw UsageError("--", flag,
+                       ": is about the score of a translation, which decides nothing with "
+                       "--sampling if there is one draw; leave out one of the two");
+}
+
 namespace {
 
 /// Keeps the best of what it tries.

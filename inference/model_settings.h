@@ -38,6 +38,15 @@ std::int64_t open_beam_size(const DecodeConfig& search, std::int64_t n_best);
 void take_decode_defaults(DecodeConfig& config, const DecodeDefaults& defaults,
                           const std::function<bool(std::string_view)>& is_given);
 
+/// Whether the scores of translations are shown, or order several of them.
+enum class ScoreUse { Shown, None };
+
+/// With sampling: throws UsageError for a setting of the search that was given by name and that
+/// draws do not have. The settings of the score have an effect only if the scores are used.
+void refuse_settings_without_draws(const DecodeConfig& config,
+                                   const std::function<bool(std::string_view)>& is_given,
+                                   ScoreUse scores);
+
 /// Finds the beam size and length penalty that suit a model (dragoman evaluate --tune). Tries
 /// `start`, then length penalties at its beam size, beam sizes at the best of them, and, if the
 /// beam size has changed, penalties near the best again: about twenty searches. Returns the search

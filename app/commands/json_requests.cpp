@@ -378,6 +378,8 @@ LineInput JsonRequests::understand(Request& request) {
       .reports_attention = request.format.alignment != AlignmentFormat::None};
   if (!config.sampling && choice.n_best > choice.beam_size)
     throw Error("\"n_best\" ", choice.n_best, " exceeds the beam size ", choice.beam_size);
+  if (config.sampling && find_member(fields, "beam_size") != nullptr)
+    throw Error("\"beam_size\": random draws (--sampling) have no beam");
   if (config.sampling && !input.terms.empty())
     throw Error("\"terms\": random draws (--sampling) cannot be made to have them");
   input.request = prepared(choice);

@@ -11,7 +11,6 @@
 #include "inference/cpu/cpu_engine.h"
 #include "inference/ensemble.h"
 #include "inference/forced_scores.h"
-#include "inference/model_settings.h"
 #include "model/file/run_folder.h"
 
 namespace dragoman {
@@ -74,19 +73,8 @@ DecodeConfig search_with(DecodeConfig flags, const Origins& origins,
 
 void refuse_flags_without_draws(const DecodeConfig& flags, const Origins& origins,
                                 ScoreUse scores) {
-  if (!flags.sampling) return;
-  for (const char* flag : {"beam-size", "stop"})
-    if (is_given(origins, flag))
-      throw UsageError("--", flag,
-                       ": is about the search, and --sampling draws instead of searching; leave "
-                       "out one of the two");
-  if (scores == ScoreUse::Shown) return;
-  for (const char* flag :
-       {"length-penalty", "length-penalty-kind", "word-penalty", "coverage-penalty"})
-    if (is_given(origins, flag))
-      throw UsageError("--", flag,
-                       ": is about the score of a translation, which decides nothing with "
-                       "--sampling if there is one draw; leave out one of the two");
+  refuse_settings_without_draws(
+      flags, [&origins](std::string_view name) { return is_given(origins, name); }, scores);
 }
 
 TranslationService OpenedTranslator::service(const Workers::Limits& limits,

@@ -14,6 +14,7 @@
 #include "base/fields.h"
 #include "inference/cpu/cpu_model.h"
 #include "inference/forced_scores.h"
+#include "inference/model_settings.h"
 #include "inference/search/decode_config.h"
 #include "inference/search/engine.h"
 #include "inference/translation_service.h"
@@ -57,11 +58,7 @@ struct EngineChoice : HardwareChoice {
 DecodeConfig search_with(DecodeConfig flags, const Origins& origins,
                          const DecodeDefaults& defaults);
 
-/// Whether a command shows the scores of translations, or orders several by them.
-enum class ScoreUse { Shown, None };
-
-/// With --sampling: throws UsageError for a given flag of the search that draws do not have. The
-/// flags of the score have an effect only if the scores are used.
+/// As refuse_settings_without_draws(), of the flags that were given.
 void refuse_flags_without_draws(const DecodeConfig& flags, const Origins& origins, ScoreUse scores);
 
 /// A model as translation needs it. The facts about its file are those of an ensemble's first

@@ -144,10 +144,12 @@ std::shared_ptr<const PreparedRequest> CpuTranslator::prepare(const NamedOptions
   std::vector<Field> fields = fields_of(search);
   std::ranges::move(fields_of(demands), std::back_inserter(fields));
   assign_options(fields, options);
-  take_decode_defaults(search, decode_defaults_, [&options](std::string_view name) {
+  const auto is_given = [&options](std::string_view name) {
     return options.contains(std::string(name));
-  });
+  };
+  take_decode_defaults(search, decode_defaults_, is_given);
   search.check();
+  refuse_settings_without_draws(search, is_given, ScoreUse::Shown);
   demands.number_format = number_format_of(demands.number_format, record_);
   return service().prepare(
       {.config = search,

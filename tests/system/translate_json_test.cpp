@@ -107,6 +107,16 @@ TEST_F(TranslateJson, ABadLineIsAnsweredInItsPlaceAndCostsNoOther) {
   EXPECT_THAT(result.errors, AllOf(Names("line 2 ... JSON object"), Names("16 lines")));
 }
 
+TEST_F(TranslateJson, ABeamIsRefusedBesideDraws) {
+  const ProcessResult result =
+      ask("{\"text\": \"the cat\", \"beam_size\": 2}\n{\"text\": \"the cat\"}\n", {"--sampling"});
+  EXPECT_EQ(result.exit_code, 1);
+  const auto lines = lines_of(result.output);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_THAT(json::parse(lines[0])["error"].get<std::string>(), Names("beam_size ... --sampling"));
+  EXPECT_TRUE(json::parse(lines[1]).contains("translation"));
+}
+
 TEST_F(TranslateJson, AFlagWithoutEffectIsRefused) {
   const ProcessResult scores = ask("{}\n", {"--with-scores"});
   EXPECT_EQ(scores.exit_code, 2);

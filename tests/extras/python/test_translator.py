@@ -9,7 +9,8 @@ import dragoman
 import pytest
 from names import names
 
-SHORT = {"max_length": 8, "max_length_ratio": 0.1, "beam_size": 2}
+DRAWS = {"max_length": 8, "max_length_ratio": 0.1}  # which have no beam
+SHORT = {**DRAWS, "beam_size": 2}
 FLAGS = ["--max-length", "8", "--max-length-ratio", "0.1"]
 
 
@@ -49,7 +50,7 @@ def test_options_are_the_flags_of_the_program(translator, model, lines, program,
     expected = [(answer["translation"], answer["score"])
                 for answer in program_answers(program("dragoman-lite"), model, lines, *flags)]
     plain = [(t.text, t.score) for t in translator.translate(lines, **SHORT)]
-    ours = [(t.text, t.score) for t in translator.translate(lines, **{**SHORT, **options})]
+    ours = [(t.text, t.score) for t in translator.translate(lines, **{**(DRAWS if "sampling" in options else SHORT), **options})]
     assert ours == expected
     assert ours != plain
 
@@ -96,7 +97,7 @@ def test_an_iterator_is_read_as_translations_are_taken(translator):
 
 
 def test_the_seed_counts_lines_over_a_whole_stream(translator):
-    options = {**SHORT, "sampling": True, "seed": 3}
+    options = {**DRAWS, "sampling": True, "seed": 3}
     lines = ["same line"] * 50
     texts = [t.text for t in translator.translate(lines, **options)]
     assert len(set(texts)) > 10
@@ -164,7 +165,7 @@ def test_lines_with_nothing_to_translate_are_copied(translator):
 
 
 def test_avoided_texts_are_those_of_the_program(translator, model, lines, program, tmp_path):
-    sampling = {**SHORT, "sampling": True, "seed": 2}
+    sampling = {**DRAWS, "sampling": True, "seed": 2}
     plain = translator.translate(lines, **sampling)
     avoid = sorted({word for translation in plain for word in translation.text.split()})
     (tmp_path / "avoid").write_text("".join(text + "\n" for text in avoid))
@@ -238,7 +239,8 @@ def test_scores_need_as_many_translations_as_lines(translator):
     ({"stop": "soon"}, "full, exact, hf"), ({"terms": {"a": " "}}, "target term"),
     ({"terms": {"a": "b\nc"}}, "line end"), ({"number_format": "en-de"}, "protect"),
     ({"attention_layer": 99, "alignment": True}, "attention_layer 99"), ({"read_ahead": 0}, "read_ahead 0"),
-    ({"temperature": float("nan")}, "temperature")])
+    ({"temperature": float("nan")}, "temperature"),
+    ({"sampling": True, "beam_size": 4}, "beam_size: ... sampling"), ({"sampling": True, "stop": "hf"}, "stop: ... sampling")])
 def test_wrong_options_are_named(translator, options, message):
     with pytest.raises(ValueError, match=names(message)):
         translator.translate_iter(["a"], **options)  # at the call, not when the first line is taken
