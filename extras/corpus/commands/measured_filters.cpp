@@ -25,7 +25,8 @@ Lines translations_of(const FilteredText& text, const Measurement& how) {
   Lines all;
   for (std::int64_t seed = 1; seed <= how.runs; ++seed) {
     const std::string run = join_text(how.folder, "/", text.name, "-", seed);
-    const std::string log = run + ".log", translation = run + ".translation";
+    const std::string log = run + "/messages.log", translation = run + "/translation.txt";
+    create_folders(run);
     log_info(join_text(text.name, ", run ", seed, " of ", how.runs, ": ",
                        counted(text.pairs, "pair"), ", ", counted(how.updates, "update"), "; ",
                        log));

@@ -17,7 +17,7 @@ struct FilteredText {
 };
 
 struct Measurement {
-  std::string folder;                ///< of the runs, their logs and their translations
+  std::string folder;                ///< of the runs; each has a log and a translation
   std::array<std::string, 2> valid;  ///< paths of the validation text's source and target
   std::int64_t updates = 0;          ///< of a run
   std::int64_t runs = 0;             ///< with each text; they differ in their seeds
@@ -26,9 +26,8 @@ struct Measurement {
 /// Trains and translates in processes of this program, one after the other, and compares the texts
 /// with the first of them. Each other text has the pairs of the one before it, without some; one
 /// that is as long as an earlier one is not trained on. Returns a table and a sentence for each
-/// other text; "" after a stop. A
-/// run that is there already, in whole or in part, is continued. Throws Error that names the log of
-/// a process that failed.
+/// other text; "" after a stop. A run that is there already, in whole or in part, is continued.
+/// Throws Error that says why a process has failed.
 std::string measure_filters(const std::vector<FilteredText>& all, const Measurement& how);
 
 }  // namespace dragoman

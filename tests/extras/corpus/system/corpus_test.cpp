@@ -211,6 +211,9 @@ TEST_F(Corpus, FiltersAreMeasuredByShortRuns) {
     valid += pair.source + "\t" + pair.target + "\n";
   }
   write_file(folder_ / "valid.tsv", valid);
+  create_folders(folder_ / "measured");
+  for (const std::string name : {"none-1.log", "none-1.translation"})
+    write_file(folder_ / "measured" / name, "mine\n");
   files_.insert(files_.end(),
                 {"--quick", "--valid", folder_ / "valid.tsv", "--clean", "measure",
                  "--measure-updates", "2", "--measure-runs", "1", "-o", folder_ / "measured"});
@@ -222,6 +225,10 @@ TEST_F(Corpus, FiltersAreMeasuredByShortRuns) {
   EXPECT_THAT(result.output,
               Names("safe cannot be told from no filter ... BLEU ... 1 run of 2 updates each"));
   EXPECT_THAT(read_file(folder_ / "measured/strict/cut.tsv"), HasSubstr("train.en\t41\tnumbers"));
+  for (const std::string name : {"none-1.log", "none-1.translation"})
+    EXPECT_EQ(read_file(folder_ / "measured" / name), "mine\n");
+  EXPECT_THAT(read_file(folder_ / "measured/none-1/messages.log"), HasSubstr("parameters"));
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "measured/safe-1/translation.txt"));
   expect_one_error(look({"--json", "-"}), 2, "--json");
 }
 
