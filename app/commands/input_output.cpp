@@ -110,15 +110,18 @@ void check_text_output(std::string_view flag, const std::string& path,
                      name);
 }
 
+void check_replaced(std::string_view flag, const std::string& path, std::string_view kind,
+                    const std::function<bool(const std::string& path)>& is_of_kind) {
+  std::error_code none;
+  if (!is_stream(path) && fs::exists(path, none) && !fs::is_empty(path, none) && !is_of_kind(path))
+    throw UsageError(flag, ": ", path, " is there and is not ", kind,
+                     ", which replaces no other file; name another file");
+}
+
 void check_model_output(std::string_view flag, const std::string& path,
                         const std::vector<std::string>& inputs) {
   check_output(flag, path, inputs);
-  std::error_code none;
-  if (!is_stream(path) && fs::exists(path, none) && fs::file_size(path, none) > 0 &&
-      !is_safetensors(path))
-    throw UsageError(
-        flag, ": ", path,
-        " exists and is not a model, and a model replaces no other file; name another");
+  check_replaced(flag, path, "a model", is_safetensors);
 }
 
 void require_different_outputs(const std::vector<FileFlag>& outputs) {

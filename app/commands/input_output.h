@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,7 +46,13 @@ void check_output(std::string_view flag, const std::string& path,
 void check_text_output(std::string_view flag, const std::string& path,
                        const std::vector<std::string>& inputs);
 
-/// The same check for a model file, which replaces only a safetensors file.
+/// Throws UsageError that names the flag if the file is there and is not of the kind that takes its
+/// place: "a page of this program". A file without a byte has nothing to lose. For files that a
+/// command writes beside its result, which are easily confused with its inputs.
+void check_replaced(std::string_view flag, const std::string& path, std::string_view kind,
+                    const std::function<bool(const std::string& path)>& is_of_kind);
+
+/// check_output() for a model file, which replaces only a safetensors file.
 void check_model_output(std::string_view flag, const std::string& path,
                         const std::vector<std::string>& inputs);
 

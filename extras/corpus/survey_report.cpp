@@ -263,6 +263,11 @@ std::string json_of(const SurveyReport& report) {
   return all.dump(2) + "\n";
 }
 
+bool is_json_report(std::string_view text) {
+  const nlohmann::json found = nlohmann::json::parse(text, nullptr, false);
+  return found.is_object() && found.contains("clean_pairs") && found.contains("faults");
+}
+
 // ---- the clean text -----------------------------------------------------------------------------
 
 namespace {

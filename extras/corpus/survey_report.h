@@ -56,6 +56,8 @@ std::string text_of(const SurveyReport& report);
 
 /// An object: "pairs", "files", "source", "target", "faults" by name, "stretches".
 std::string json_of(const SurveyReport& report);
+/// Whether a text is such an object.
+bool is_json_report(std::string_view text);
 
 /// One HTML page, which needs no script.
 std::string page_of(const SurveyReport& report);

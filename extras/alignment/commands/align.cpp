@@ -1,5 +1,6 @@
 // dragoman align: links the words of a parallel text that translate each other.
 #include <algorithm>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -97,6 +98,15 @@ struct AlignConfig {
   }
 };
 
+/// Whether the file begins as write_lexicon() writes it: two words and three numbers.
+bool is_lexicon(const std::string& path) {
+  std::string line;
+  std::ifstream file(path);
+  std::getline(file, line);
+  return std::ranges::count(line, '\t') == 4 &&
+         line.find_first_not_of("0123456789.\t", line.find('\t', line.find('\t') + 1)) == line.npos;
+}
+
 void AlignConfig::check() const {
   const bool has_sides = !source.empty() || !target.empty();
   if (!pairs.empty() && has_sides)
@@ -111,9 +121,12 @@ void AlignConfig::check() const {
   if (tokenizer.empty() && !target_tokenizer.empty())
     throw UsageError("--target-tokenizer: needs --tokenizer for the source side");
   check_standard_input({{"--src", source}, {"--tgt", target}});
-  const std::vector<std::string> inputs = {source, target, pairs};
+  const std::vector<std::string> inputs = {source, target, pairs, tokenizer, target_tokenizer};
   if (!is_stream(output)) check_text_output("--output", output, inputs);
-  if (!lexicon.empty()) check_text_output("--lexicon", lexicon, inputs);
+  if (!lexicon.empty()) {
+    check_text_output("--lexicon", lexicon, inputs);
+    check_replaced("--lexicon", lexicon, "a lexicon of this command", is_lexicon);
+  }
   require_different_outputs({{"--output", output}, {"--lexicon", lexicon}});
 }
 

@@ -371,18 +371,24 @@ std::string filters_text(CorpusFilters filters) { return config_text(fields_of(f
 void check_filters_output(const std::string& path, const std::string& clean,
                           const std::vector<std::string>& inputs) {
   check_text_output("--write-filters", path, inputs);
-  if (is_stream(path) || !fs::exists(path)) return;
-  const std::string there = read_file(path);
-  for (const std::string& filter : {std::string("safe"), std::string("strict"), clean})
-    if (there == filters_text(filters_of(filter))) return;
-  throw UsageError("--write-filters: ", path,
-                   " is there and is not as this command writes it; name another file");
+  check_replaced("--write-filters", path, "a file of filters as this command writes it",
+                 [&clean](const std::string& file) {
+                   const std::string there = read_file(file);
+                   const std::string filters[] = {"safe", "strict", clean};
+                   return std::ranges::any_of(filters, [&there](const std::string& filter) {
+                     return there == filters_text(filters_of(filter));
+                   });
+                 });
 }
 
 void check_outputs(const CorpusOptions& options) {
   const std::vector<std::string> inputs = inputs_of(options);
-  if (!options.json.empty() && options.json != "-")
+  if (!options.json.empty() && options.json != "-") {
     check_text_output("--json", options.json, inputs);
+    check_replaced("--json", options.json, "a report of this command", [](const std::string& file) {
+      return is_json_report(MappedFile(file).bytes());
+    });
+  }
   if (!options.html.empty()) check_page_output("--html", options.html, inputs);
   if (!options.write_filters.empty())
     check_filters_output(options.write_filters, options.clean, inputs);

@@ -186,7 +186,7 @@ void write(const ExplainFlags& flags, const std::string& text) {
     write_file(flags.output, text);
 }
 
-/// Refuses an output that would replace anything but an earlier output.
+/// A page replaces only a page; numbers and a figure, which -o names, replace any text.
 void check_output(const ExplainFlags& flags, const std::string& model) {
   if (is_stream(flags.output)) return;
   const std::vector<std::string> inputs = {flags.input, flags.target_file, model};

@@ -46,11 +46,7 @@ bool is_page(const std::string& path) {
 void check_page_output(std::string_view flag, const std::string& path,
                        const std::vector<std::string>& inputs) {
   check_output(flag, path, inputs);
-  std::error_code none;
-  if (!is_stream(path) && fs::exists(path, none) && !is_page(path))
-    throw UsageError(
-        flag, ": ", path,
-        " is there and is not a page of this program, which replaces no other file; name another");
+  check_replaced(flag, path, "a page of this program", is_page);
 }
 
 void log_page(const std::string& html, const std::string& content, std::int64_t explained) {
@@ -78,7 +74,7 @@ void ExplanationPages::remove_others() const {
   std::error_code error;  // there may be no folder
   for (const fs::directory_entry& file : fs::directory_iterator(folder_, error)) {
     const std::string name = file.path().filename().string();
-    if (!is_page_name(name) || names_.contains(name)) continue;
+    if (!is_page_name(name) || names_.contains(name) || !is_page(file.path().string())) continue;
     std::error_code removal;
     if (!fs::remove(file.path(), removal))
       log_warning(file.path().string() + ": is from an earlier call and cannot be removed");

@@ -132,6 +132,21 @@ TEST_F(OutputFile, AModelReplacesOnlyModels) {
   EXPECT_THAT(said("text"), Names("text ... not a model"));
 }
 
+TEST_F(OutputFile, AFileBesideTheResultReplacesOnlyItsLike) {
+  const auto said = [this](const std::string& name) {
+    return refusal([&] {
+      check_replaced("--list", path(name), "a list",
+                     [](const std::string& file) { return read_file(file) == "a list\n"; });
+    });
+  };
+  file("list", "a list\n");
+  file("empty", "");
+  file("text", "a line\n");
+  for (const char* name : {"list", "empty", "new"}) EXPECT_EQ(said(name), "accepted") << name;
+  EXPECT_THAT(said("text"), Names("--list ... text ... not a list ... another file"));
+  check_replaced("--list", "/dev/null", "a list", [](const std::string&) { return false; });
+}
+
 TEST_F(OutputFile, TwoFlagsThatWriteOneFileAreNamed) {
   file("there", "");
   fs::create_symlink(path("new"), path("link"));  // to a file that is not there

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -102,6 +103,20 @@ TEST_F(Align, TheLexiconHasTranslations) {
       lines, [](const std::string& line) { return line.starts_with("dog\t"); });
   ASSERT_NE(dog, lines.end());
   EXPECT_THAT(*dog, StartsWith("dog\thund\t"));
+}
+
+TEST_F(Align, ALexiconReplacesOnlyALexicon) {
+  const std::string file = folder_ / "words.tsv";
+  for (const char* other : {"dog\thund\n", "dog\thund\t1\t2\tnoun\n"}) {
+    std::ofstream(file) << other;
+    const ProcessResult result = align(sides_and({"--lexicon", file}));
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.errors, Names("--lexicon ... words.tsv ... another file"));
+    EXPECT_EQ(text_in(file), other);
+  }
+  std::filesystem::remove(file);
+  for (int call = 0; call < 2; ++call)
+    EXPECT_EQ(align(sides_and({"--lexicon", file})).exit_code, 0) << "its own file";
 }
 
 TEST_F(Align, APairThatIsTooLongGetsNoLinksAndIsCounted) {

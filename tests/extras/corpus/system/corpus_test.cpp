@@ -143,6 +143,19 @@ TEST_F(Corpus, AnEditedFileOfFiltersIsNotReplaced) {
   EXPECT_EQ(read_file(file), "cut = [\"numbers\"]\n");
 }
 
+TEST_F(Corpus, AReportReplacesOnlyAReport) {
+  const std::string file = folder_ / "report.json";
+  for (const char* other : {"{\"pairs\": 7}\n", "{\"text\": \"a\"}\n{\"text\": \"b\"}\n"}) {
+    write_file(file, other);
+    expect_one_error(look({"--quick", "--json", file}), 2,
+                     "--json ... report.json ... another file");
+    EXPECT_EQ(read_file(file), other);
+  }
+  std::filesystem::remove(file);
+  for (int call = 0; call < 2; ++call)
+    EXPECT_EQ(look({"--quick", "--json", file}).exit_code, 0) << "its own file";
+}
+
 TEST_F(Corpus, CleaningReplacesOnlyItsOwnFiles) {
   const auto clean = [&](const std::string& filter) {
     return look({"--quick", "--clean", filter, "-o", folder_ / "clean"});

@@ -228,14 +228,16 @@ TEST_F(EvaluateExplain, WrittenPagesAreNamedAndThoseOfAnEarlierCallRemoved) {
   ASSERT_EQ(evaluate({"-m", model, "--html", page, "--explain", "3"}).exit_code, 0);
   write_file(pages / "mine.html", "a reader's own");
   write_file(pages / "1-x.html", "a reader's own");
+  write_file(pages / "2-9.html", "a reader's own");
   ASSERT_TRUE(std::filesystem::exists(pages / "1-1.html"));
   const auto result = evaluate({"-m", model, "--html", page, "--explain", "1"}, "--force");
   EXPECT_THAT(result.errors, Names("scores.html ... 1 system ... 3 sentences ... 1 page"));
   EXPECT_FALSE(std::filesystem::exists(pages / "1-1.html"));
   EXPECT_TRUE(std::filesystem::exists(pages / "mine.html"));
   EXPECT_TRUE(std::filesystem::exists(pages / "1-x.html"));
+  EXPECT_TRUE(std::filesystem::exists(pages / "2-9.html"));
   const auto count = std::distance(std::filesystem::directory_iterator(pages), {});
-  EXPECT_EQ(count, 3);
+  EXPECT_EQ(count, 4);
 }
 
 TEST_F(EvaluateExplain, ExplanationsNeedAPageAndAModel) {
