@@ -56,8 +56,7 @@ struct FieldInfo {
   std::string_view group = "";    ///< heading in --help
   std::string_view aliases = "";  ///< other spellings, comma separated: "mini-batch-words,b"
   OnResume on_resume = OnResume::Refused;
-  /// The value in --help; empty: by the kind of the field ("TEXT", "N"). The command line refuses
-  /// an empty FILE, FOLDER or PATH, and a CODE that is not that of a language.
+  /// In --help; empty: by the field's kind. Values of FILE, FOLDER, PATH and CODE are checked.
   std::string_view placeholder = "";
 };
 

@@ -30,6 +30,12 @@ constexpr std::string_view kTemporary = ".tmp.";
 
 std::string reason() { return std::strerror(errno); }
 
+[[noreturn]] void refuse_to_open(const std::filesystem::path& path) {
+  const std::string why = reason();
+  if (path.empty()) throw Error("cannot open a file whose name is empty: ", why);
+  throw Error(path.string(), ": cannot open: ", why);
+}
+
 /// A file that is open in a scope.
 class OpenFile {
  public:
@@ -45,12 +51,6 @@ class OpenFile {
 };
 
 }  // namespace
-
-void refuse_to_open(const std::filesystem::path& path) {
-  const std::string why = reason();
-  if (path.empty()) throw Error("cannot open a file whose name is empty: ", why);
-  throw Error(path.string(), ": cannot open: ", why);
-}
 
 // ---- reading ----
 

@@ -16,9 +16,6 @@ namespace dragoman {
 
 // ---- reading ----
 
-/// Throws Error for a file that could not be opened; errno says why.
-[[noreturn]] void refuse_to_open(const std::filesystem::path& path);
-
 /// A file mapped read-only. Throws Error if it cannot be opened or is not a regular file.
 class MappedFile {
  public:

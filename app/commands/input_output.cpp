@@ -114,8 +114,8 @@ void check_replaced(std::string_view flag, const std::string& path, std::string_
                     const std::function<bool(const std::string& path)>& is_of_kind) {
   std::error_code none;
   if (!is_stream(path) && fs::exists(path, none) && !fs::is_empty(path, none) && !is_of_kind(path))
-    throw UsageError(flag, ": ", path, " is there and is not ", kind,
-                     ", which replaces no other file; name another file");
+    throw UsageError(flag, ": ", path, " exists and is not ", kind,
+                     ", so it is not replaced; name another file");
 }
 
 void check_model_output(std::string_view flag, const std::string& path,
@@ -137,7 +137,9 @@ void require_different_outputs(const std::vector<FileFlag>& outputs) {
 
 Descriptor::Descriptor(const std::string& path, int standard, int flags)
     : own_(path != "-"), number_(own_ ? open(path.c_str(), flags | O_CLOEXEC, 0644) : standard) {
-  if (number_ < 0) refuse_to_open(path);
+  if (number_ < 0)
+    throw Error(path.empty() ? "a file whose name is empty" : path,
+                ": cannot open: ", std::strerror(errno));
 }
 
 Descriptor::~Descriptor() {
