@@ -483,6 +483,17 @@ const checkLook = async (browser, name, options) => {
   await page.context().close();
 };
 
+const checkWithoutScripts = async browser => {
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const page = await context.newPage();
+  await page.goto(pathToFileURL(path.resolve(large)).href);
+  assert.deepEqual(await page.locator('main > :visible').evaluateAll(found => found.map(part => part.tagName)), [
+    'H1',
+    'NOSCRIPT',
+  ]);
+  await context.close();
+};
+
 const main = async () => {
   const browser = await chromium.launch({ executablePath, args: ARGUMENTS });
   const checked = new Runner();
@@ -500,6 +511,7 @@ const main = async () => {
     await checked.run(`heads are told apart by every sight: ${colorScheme}`, () =>
       onPage({ colorScheme }, checkSights),
     );
+  await checked.run('without scripts there is no empty part', () => checkWithoutScripts(browser));
   await checked.run('controls are not printed', () => onPage({}, checkPrint));
   for (const hash of WRONG)
     await checked.run(`a wrong address is put right: ${hash}`, () =>
