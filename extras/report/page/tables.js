@@ -151,8 +151,8 @@ const showPair = () => {
   lines.forEach(line => ++counts[gainOf(line) > 0 ? 'b' : gainOf(line) < 0 ? 'a' : 'equal']);
   byId('pair-note').textContent =
     `Interval and p by paired bootstrap resampling (${count(data.samples)} corpora); * at 0.05 or below. ` +
-    `By ${metric().name} B is better in ${count(counts.b)} sentences, A in ${count(counts.a)}; ` +
-    `${count(counts.equal)} are equal, ${count(alike)} of them word for word.`;
+    `By ${metric().name} B is better in ${count(counts.b)} of ${count(lines.length)} sentences, A in ${count(counts.a)}; ` +
+    `equal: ${count(counts.equal)}, ${count(alike)} of them word for word.`;
 };
 
 const sentencesButton = (text, group) =>
