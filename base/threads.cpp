@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -22,19 +23,38 @@ namespace dragoman {
 
 namespace {
 
+bool read_own_affinity(std::size_t bytes, unsigned char* mask) {
+  return sched_getaffinity(0, bytes, reinterpret_cast<cpu_set_t*>(mask)) == 0;
+}
+
 int count_cores() {
-  cpu_set_t set;
-  int count = sched_getaffinity(0, sizeof set, &set) == 0
-                  ? CPU_COUNT(&set)
-                  : static_cast<int>(std::thread::hardware_concurrency());
-  if (const auto quota = cores_of_cgroups())
-    count = std::min(count, static_cast<int>(std::ceil(*quota)));
-  return std::max(1, count);
+  int cores = cores_of_affinity(read_own_affinity);
+  if (cores == 0) cores = static_cast<int>(std::thread::hardware_concurrency());
+  return cores_within(cores, cores_of_cgroups());
 }
 
 std::atomic<int> core_limit = std::numeric_limits<int>::max();
 
 }  // namespace
+
+int cores_of_affinity(const ReadAffinity& read) {
+  // Linux has a mask as long as the machine could have cores, and refuses a shorter one. A
+  // cpu_set_t has 1,024 bits.
+  constexpr std::size_t kLongest = 1 << 16;
+  for (std::size_t bytes = sizeof(cpu_set_t); bytes <= kLongest; bytes *= 2) {
+    std::vector<unsigned char> mask(bytes);
+    if (!read(bytes, mask.data())) continue;
+    int cores = 0;
+    for (const unsigned char byte : mask) cores += std::popcount(byte);
+    return cores;
+  }
+  return 0;
+}
+
+int cores_within(int cores, std::optional<double> quota) {
+  if (quota) cores = std::min(cores, static_cast<int>(std::ceil(*quota)));
+  return std::max(1, cores);
+}
 
 int available_cores() {
   static const int cores = count_cores();

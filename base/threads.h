@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -18,6 +19,15 @@ namespace dragoman {
 
 /// Cores that the affinity mask and the cgroups' quotas (v1 and v2) allow; at least 1.
 int available_cores();
+
+/// Fills an affinity mask of `bytes` bytes, a bit for each core. False if the mask is longer.
+using ReadAffinity = std::function<bool(std::size_t bytes, unsigned char* mask)>;
+
+/// The cores of the mask; 0 if none can be read. Tests give masks of other machines.
+int cores_of_affinity(const ReadAffinity& read);
+
+/// Of `cores`, as many as a quota keeps busy (a quota of 1.5 cores: 2); at least 1.
+int cores_within(int cores, std::optional<double> quota);
 
 /// From now on available_cores() is at most `cores`. To be called at the start of a command, with
 /// its --threads.

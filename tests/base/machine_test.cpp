@@ -146,6 +146,12 @@ TEST_F(Cgroup, TheLeastOfTheGroupAndThoseAroundItCounts) {
   EXPECT_EQ(cores_of_cgroups(files_), 3.5);
 }
 
+TEST_F(Cgroup, AQuotaMayBeHalfACore) {
+  write("memberships", "0::/job\n");
+  write("job/cpu.max", "50000 100000\n");
+  EXPECT_EQ(cores_of_cgroups(files_), 0.5);
+}
+
 TEST_F(Cgroup, TheFirstVersionHasAFolderForEachController) {
   write("memberships", "3:cpu,cpuacct:/a\n2:memory:/slurm/job_1\n0::/\n");
   write("memory/slurm/job_1/memory.limit_in_bytes", "9000\n");

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <functional>
 #include <latch>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -41,6 +42,32 @@ TEST(ParallelFor, AnErrorOfTheBodyIsThrown) {
                                 if (i == 50) throw Error("fifty");
                               }),
                  Error);
+}
+
+/// The affinity mask of a process on a machine that could have `possible` cores.
+ReadAffinity affinity_of(int allowed, std::size_t possible) {
+  return [=](std::size_t bytes, unsigned char* mask) {
+    if (8 * bytes < possible) return false;
+    for (int core = 0; core < allowed; ++core)
+      mask[core / 8] = static_cast<unsigned char>(mask[core / 8] | 1U << (core % 8));
+    return true;
+  };
+}
+
+TEST(Cores, OfALargeMachineThoseOfTheAffinityMaskCount) {
+  EXPECT_EQ(cores_of_affinity(affinity_of(2, 2)), 2);
+  EXPECT_EQ(cores_of_affinity(affinity_of(192, 256)), 192);
+  EXPECT_EQ(cores_of_affinity(affinity_of(8, 2048)), 8) << "longer than a cpu_set_t";
+  EXPECT_EQ(cores_of_affinity(affinity_of(5000, 8192)), 5000);
+  EXPECT_EQ(cores_of_affinity([](std::size_t, unsigned char*) { return false; }), 0);
+}
+
+TEST(Cores, AQuotaOfHalfACoreStandsForOneCore) {
+  EXPECT_EQ(cores_within(192, 0.5), 1);
+  EXPECT_EQ(cores_within(192, 3.5), 4);
+  EXPECT_EQ(cores_within(2, 8.0), 2);
+  EXPECT_EQ(cores_within(192, std::nullopt), 192);
+  EXPECT_EQ(cores_within(0, std::nullopt), 1);
 }
 
 TEST(ThreadsToUse, CoresAreDividedAmongProcessesUnlessTheFlagSaysHowMany) {
