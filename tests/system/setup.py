@@ -4,7 +4,9 @@ scripts/test install nothing for a wrong name or for --help.
 Usage: setup.py SOURCES FOLDER
 """
 
+import os
 import pathlib
+import pty
 import shutil
 import subprocess
 import sys
@@ -42,6 +44,24 @@ class Machine:
     def run(self, *command):
         return subprocess.run([self.sources / command[0], *command[1:]], capture_output=True, text=True, env={"PATH": str(self.folder)})
 
+    def on_terminal(self, script, **variables):
+        """What the script writes to a terminal."""
+        ours, its = pty.openpty()
+        subprocess.run([self.sources / script], stdin=subprocess.DEVNULL, stdout=its, stderr=its, env={"PATH": str(self.folder), **variables})
+        os.close(its)
+        with open(ours, "rb", buffering=0) as terminal:
+            written = b""
+            while part := self.part_of(terminal):
+                written += part
+        return written.decode()
+
+    @staticmethod
+    def part_of(terminal):
+        try:
+            return terminal.read(4096)
+        except OSError:  # EIO is the end of a terminal
+            return b""
+
     def called_apt_get(self):
         return (self.folder / "apt-get.log").exists()
 
@@ -64,6 +84,10 @@ def main():
     machine.has("sudo", "echo sorry >&2; exit 1")
     assert wanted - {"ninja-build"} <= set(machine.setup())
     assert not machine.called_apt_get()
+
+    for script in ("scripts/setup", "scripts/demo"):
+        assert "\x1b[1m" in machine.on_terminal(script), script
+        assert "\x1b" not in machine.on_terminal(script, NO_COLOR="1"), script
 
     done = machine.run("scripts/build", "nonsense")
     assert done.returncode == 2 and '"nonsense"' in done.stderr and " lite " in done.stderr, (done.returncode, done.stderr)
