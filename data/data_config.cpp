@@ -206,8 +206,7 @@ SourceTags::SourceTags(const DataConfig& data, const Tokenizer& tokenizer) : tag
 }
 
 std::string SourceTags::tagged(std::size_t file, std::string_view line) const {
-  const std::string& tag = tags_[file];
-  return tag.empty() ? std::string(line) : join_text(tag, " ", line);
+  return dragoman::tagged(tags_[file], line);
 }
 
 }  // namespace dragoman

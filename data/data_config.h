@@ -269,8 +269,7 @@ class SourceTags {
   SourceTags(const DataConfig& data, const Tokenizer& tokenizer);
 
   const std::string& tag(std::size_t file) const { return tags_[file]; }
-  /// The text that is encoded for a source line: the tag of its file, a space and the line, or the
-  /// line alone if there is no tag. In translation the same text has the same tokens.
+  /// The text that is encoded for a source line. In translation the same text has the same tokens.
   std::string tagged(std::size_t file, std::string_view line) const;
   /// The number of pieces that the tag adds to a line.
   std::size_t pieces(std::size_t file) const { return pieces_[file]; }

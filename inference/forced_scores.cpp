@@ -16,14 +16,14 @@
 
 namespace dragoman {
 
-namespace {
-
 void check_lengths(std::span<const SentencePair> pairs, std::int64_t most) {
   for (const SentencePair& pair : pairs)
     if (longer_side(pair) > most)
       throw Error("a line or its translation has ", longer_side(pair),
                   " pieces, but the model has ", most, " positions");
 }
+
+namespace {
 
 /// The pairs that no engine has taken, the longest first, so that engines end together and the rows
 /// of a step have similar lengths.

@@ -27,6 +27,9 @@ inline std::int64_t longer_side(const SentencePair& pair) {
   return static_cast<std::int64_t>(std::max(pair.source.size(), pair.target.size()));
 }
 
+/// Throws Error for a side with more tokens than the model has positions, `most`.
+void check_lengths(std::span<const SentencePair> pairs, std::int64_t most);
+
 /// The most tokens of one worker (a thread or an engine) if all workers together have `max_tokens`.
 /// With fewer than 512, its products would be small and slow.
 inline std::int64_t tokens_of_worker(std::int64_t max_tokens, std::int64_t workers) {

@@ -21,10 +21,6 @@ bool needs_attention(const PreparedLine& line, const PreparedPart& part) {
 
 }  // namespace
 
-std::string tagged(std::string_view tag, std::string_view text) {
-  return tag.empty() ? std::string(text) : join_text(tag, " ", text);
-}
-
 SourceSentence sentence_of(const PreparedLine& line, std::size_t part, std::vector<TokenId> pieces,
                            const TokenizerPair& tokenizers) {
   const std::size_t count = pieces.size();

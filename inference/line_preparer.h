@@ -111,8 +111,6 @@ struct UnseenLines {
 UnseenLines unseen_lines(const Tokenizer& source, const CharacterSet& seen,
                          std::span<const std::string> lines);
 
-/// A text after its tag ("<bt> one two"), as training writes it; "": no tag.
-std::string tagged(std::string_view tag, std::string_view text);
 /// The sentence to search for: a part of the line whose source has these pieces.
 SourceSentence sentence_of(const PreparedLine& line, std::size_t part, std::vector<TokenId> pieces,
                            const TokenizerPair& tokenizers);

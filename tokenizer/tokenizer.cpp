@@ -24,6 +24,10 @@ bool is_reserved_piece(std::string_view piece) {
   return piece == "<unk>" || piece == "<s>" || piece == "</s>" || byte_of_piece(piece).has_value();
 }
 
+std::string tagged(std::string_view tag, std::string_view text) {
+  return tag.empty() ? std::string(text) : join_text(tag, " ", text);
+}
+
 namespace {
 
 /// A piece of an encoded text: `text` as the vocabulary has it, for the bytes [begin, end).

@@ -85,6 +85,9 @@ std::optional<unsigned char> byte_of_piece(std::string_view piece);
 /// Whether every vocabulary has the piece: a special one or a byte.
 bool is_reserved_piece(std::string_view piece);
 
+/// A source text after its tag ("<bt> one two"), in training and in translation; "": no tag.
+std::string tagged(std::string_view tag, std::string_view text);
+
 // ---- the two sides of a model ----
 
 /// The tokens that end the sentences of the two sides.

@@ -21,13 +21,6 @@ using Indices = std::vector<std::size_t>;
 
 constexpr std::int64_t kChunkTokens = 512;  // logits [512, V] exist at a time
 
-void check_lengths(std::span<const SentencePair> pairs, const ModelConfig& config) {
-  for (const SentencePair& pair : pairs)
-    if (longer_side(pair) > config.longest_sentence())
-      throw Error("a sentence of ", longer_side(pair), " pieces cannot be scored: the model has ",
-                  config.max_positions, " learned positions");
-}
-
 /// Batches of pairs, from short to long.
 std::vector<Indices> batches_of(std::span<const SentencePair> pairs, std::int64_t max_tokens) {
   Indices order(pairs.size());
@@ -133,7 +126,7 @@ std::vector<std::vector<float>> token_log_probabilities(Transformer& model,
                                                         std::span<const SentencePair> pairs,
                                                         std::int64_t max_tokens,
                                                         std::stop_token stop) {
-  check_lengths(pairs, model->config);
+  check_lengths(pairs, model->config.longest_sentence());
   const bool on_cpu = model->output_weight().device().is_cpu();
   const std::int64_t threads = on_cpu ? at::get_num_threads() : 1;
   std::vector<std::vector<float>> scores(pairs.size());
