@@ -3,7 +3,6 @@
 #include "app/commands/evaluate.h"
 
 #include <algorithm>
-#include <exception>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -374,17 +373,18 @@ int run_evaluate(const EvaluateOptions& options, const Origins& origins,
       count_systems(texts.hypotheses, texts.references, options.metrics, kVersion, stop);
   const Comparison comparison = compare(texts.systems, counts, options.metrics, stop);
   if (stop.stop_requested()) return 1;
-  // The report first: a page may not be writable. The reader of the report may have gone (| head),
-  // which is no reason to lose the pages.
-  std::exception_ptr fault_of_report;
+  const auto write_pages = [&] {
+    for (const EvaluationPage* page : pages)
+      page->write({texts, comparison, counts, options, origins});
+  };
+  // The report first: a page may not be writable.
   try {
     std::cout << report(comparison, format, width) << std::flush;
   } catch (...) {
-    fault_of_report = std::current_exception();
+    write_pages();  // if its reader has gone (| head), that is no reason to lose the pages
+    throw;
   }
-  for (const EvaluationPage* page : pages)
-    page->write({texts, comparison, counts, options, origins});
-  if (fault_of_report) std::rethrow_exception(fault_of_report);
+  write_pages();
   return stop.stop_requested() ? 1 : 0;
 }
 
