@@ -140,9 +140,6 @@ void take_text_from_models(TranslateFiles& files) {
                      "? Such a text goes to standard input");
   if (files.models.size() < 2) return;
   const std::string last = files.models.back();
-  if (last.empty())
-    throw UsageError("--model: the name after ", files.models[files.models.size() - 2],
-                     " is empty; is it a variable of the shell that has no value?");
   std::error_code none;  // a text may be too long for a name
   if (std::filesystem::is_regular_file(last, none) && !is_safetensors(last))
     throw UsageError("--model: ", last, " is not a model; a text is given by --input ", last);

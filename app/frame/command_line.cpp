@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <stdexcept>
 
 #include "app/frame/config_file.h"
@@ -313,10 +314,12 @@ void refuse_empty_names(const Field& field, const std::vector<std::string>& text
   // A run that is resumed may take such a name back (train --tokenizer "").
   const bool takes_back =
       field.kind == Field::Kind::Text && field.info.on_resume == OnResume::Allowed;
-  if ((names("FILE") || names("FOLDER") || names("PATH")) && !takes_back &&
-      std::ranges::find(texts, "") != texts.end())
-    throw UsageError("--", field.info.name,
-                     ": the name is empty; is a variable of the shell not set?");
+  const auto empty = std::ranges::find(texts, "");
+  if (!(names("FILE") || names("FOLDER") || names("PATH")) || takes_back || empty == texts.end())
+    return;
+  throw UsageError("--", field.info.name, ": the name",
+                   empty == texts.begin() ? "" : " after " + *std::prev(empty),
+                   " is empty; is it a variable of the shell that has no value?");
 }
 
 /// Assigns the given values; a flag's value overrides the file's, also with an empty name.

@@ -257,7 +257,7 @@ TEST_F(CommandLine, ValuesThatLookLikeSyntaxStayUnchanged) {
 TEST_F(CommandLine, AnEmptyNameOfAFileIsRefusedUnlessItTakesOneBack) {
   EXPECT_THAT(refusal({"--model="}), Names("--model: ... name is empty"));
   EXPECT_THAT(refusal({""}), Names("--model: ... name is empty"));
-  EXPECT_THAT(refusal({"--train-src", "a", ""}), Names("--train-src: ... name is empty"));
+  EXPECT_THAT(refusal({"--train-src", "a", ""}), Names("--train-src: ... name after a is empty"));
   const std::string file = config_file("model = 'a'\n");
   configured({"--config", file, "--model", ""});
   EXPECT_EQ(options.model, "") << "the name in the file is taken back";
