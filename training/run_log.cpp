@@ -220,13 +220,13 @@ Json to_json(const ValidationFacts& facts) {
     json["keep_has_fallen"] = facts.scores.keep_has_fallen;
   }
   if (!result.parts.empty()) {
-    const PartScores mean = mean_of(result.parts);
+    const TextScores mean = mean_of(result.parts);
     json["mean_bleu"] = mean.bleu;
     json["mean_chrf"] = mean.chrf;
   }
   for (const CorpusLoss& corpus : facts.scores.corpora)
     json["corpora"].push_back({{"name", utf8_of_bytes(corpus.name)}, {"loss", corpus.loss}});
-  for (const PartScores& part : result.parts)
+  for (const TextScores& part : result.parts)
     json["texts"].push_back({{"name", utf8_of_bytes(part.name)},
                              {"bleu", part.bleu},
                              {"bleu_error", part.bleu_error},

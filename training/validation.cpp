@@ -18,10 +18,10 @@
 
 namespace dragoman {
 
-PartScores mean_of(const std::vector<PartScores>& parts) {
-  PartScores mean{.name = std::string(kMeanOfTexts)};
+TextScores mean_of(const std::vector<TextScores>& parts) {
+  TextScores mean{.name = std::string(kMeanOfTexts)};
   const auto count = static_cast<double>(parts.size());
-  for (const PartScores& part : parts) {
+  for (const TextScores& part : parts) {
     mean.bleu += part.bleu / count;
     mean.chrf += part.chrf / count;
     mean.bleu_error = std::hypot(mean.bleu_error, part.bleu_error / count);
@@ -32,14 +32,12 @@ PartScores mean_of(const std::vector<PartScores>& parts) {
 
 double ValidationResult::value(BestMetric metric) const {
   if (metric == BestMetric::Loss) return loss;
-  if (deciding) return metric == BestMetric::Bleu ? deciding->bleu : deciding->chrf;
-  return metric == BestMetric::Bleu ? bleu : chrf;
+  return metric == BestMetric::Bleu ? decisive().bleu : decisive().chrf;
 }
 
 double ValidationResult::standard_error(BestMetric metric) const {
   if (metric == BestMetric::Loss) return 0;
-  if (deciding) return metric == BestMetric::Bleu ? deciding->bleu_error : deciding->chrf_error;
-  return metric == BestMetric::Bleu ? bleu_error : chrf_error;
+  return metric == BestMetric::Bleu ? decisive().bleu_error : decisive().chrf_error;
 }
 
 namespace {
@@ -255,21 +253,17 @@ void Validator::score(ValidationResult& result) const {
     };
     const auto scores =
         evaluate_lines(lines_of(result.translations), {lines_of(set_.target_lines)}, evaluate, "");
-    return PartScores{.name = part.name,
+    return TextScores{.name = part.name,
                       .bleu = scores[0].score,
                       .chrf = scores[1].score,
                       .bleu_error = scores[0].interval.value_or(0) / kErrorsInInterval,
                       .chrf_error = scores[1].interval.value_or(0) / kErrorsInInterval};
   };
-  const PartScores all = scores_of({"", 0, set_.target_lines.size()});
-  result.bleu = all.bleu;
-  result.chrf = all.chrf;
-  result.bleu_error = all.bleu_error;
-  result.chrf_error = all.chrf_error;
+  static_cast<TextScores&>(result) = scores_of({"", 0, set_.target_lines.size()});
   for (const ValidPart& part : set_.parts) result.parts.push_back(scores_of(part));
   if (result.parts.empty() || deciding_.empty()) return;
   if (deciding_ == kMeanOfTexts) result.deciding = mean_of(result.parts);
-  for (const PartScores& part : result.parts)
+  for (const TextScores& part : result.parts)
     if (is_named(part.name, deciding_)) result.deciding = part;
 }
 

@@ -47,26 +47,25 @@ struct ValidationScore {
   double loss = 0;
 };
 
-/// The scores of one of several validation texts, or their means.
-struct PartScores {
-  std::string name;
-  double bleu = 0, chrf = 0;
-  double bleu_error = 0, chrf_error = 0;  ///< as those of ValidationResult
-};
-
-/// The means of the scores of texts whose lines have nothing to do with each other.
-PartScores mean_of(const std::vector<PartScores>& parts);
-
-struct ValidationResult {
-  double loss = 0;        ///< negative log-likelihood per target piece, </s> included, no smoothing
-  double perplexity = 0;  ///< exp(loss)
+/// The scores of a validation text, of one of several, or their means.
+struct TextScores {
+  std::string name = {};  ///< of one of several, or kMeanOfTexts
   double bleu = 0;        ///< 13a; cased, unless the tokenizer lower-cases (--lowercase)
   double chrf = 0;
   /// Standard errors of BLEU and chrF by bootstrap over the validation lines: the change that other
   /// lines would make.
   double bleu_error = 0, chrf_error = 0;
-  std::vector<PartScores> parts = {};       ///< of several validation texts; else empty
-  std::optional<PartScores> deciding = {};  ///< of --best-valid; the whole text if it is not set
+};
+
+/// The means of the scores of texts whose lines have nothing to do with each other.
+TextScores mean_of(const std::vector<TextScores>& parts);
+
+/// The scores are those of all lines as one text.
+struct ValidationResult : TextScores {
+  double loss = 0;        ///< negative log-likelihood per target piece, </s> included, no smoothing
+  double perplexity = 0;  ///< exp(loss)
+  std::vector<TextScores> parts = {};       ///< of several validation texts; else empty
+  std::optional<TextScores> deciding = {};  ///< of --best-valid; the whole text if it is not set
   std::int64_t fewer_rows = 0;  ///< that translations had in the end, if memory had run out; else 0
   double seconds = 0;
   std::vector<std::string> translations;  ///< of all validation lines
@@ -76,6 +75,7 @@ struct ValidationResult {
   double value(BestMetric metric) const;
   double standard_error(BestMetric metric) const;  ///< 0 for the loss, which has none
   ValidationScore score(BestMetric metric) const { return {value(metric), loss}; }
+  const TextScores& decisive() const { return deciding ? *deciding : *this; }
 };
 
 /// Whether one score is better: a lower loss, or a higher BLEU or chrF. If both are the same to two

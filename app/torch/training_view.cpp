@@ -328,7 +328,7 @@ void TrainingView::logged(const UpdateFacts& f, const ProgressRecord& progress) 
 namespace {
 
 /// Logs the scores of one of several validation texts.
-void log_part(const PartScores& part) {
+void log_part(const TextScores& part) {
   log_info(join_text("    ", part.name,
                      format(":  BLEU %.2f ± %.2f  chrF %.2f ± %.2f", part.bleu, part.bleu_error,
                             part.chrf, part.chrf_error)));
@@ -359,7 +359,7 @@ void TrainingView::validated(const ValidationFacts& facts) {
              {"valid_chrf", r.chrf},
              {"keep_has_fallen", facts.scores.keep_has_fallen},
              {"best", facts.new_best}});
-  for (const PartScores& part : r.parts) log_part(part);
+  for (const TextScores& part : r.parts) log_part(part);
   if (!r.parts.empty()) log_part(mean_of(r.parts));
   for (const CorpusLoss& corpus : facts.scores.corpora)
     log_info(join_text("    training pairs of ", corpus.name, format(":  nll %.3f", corpus.loss)));
