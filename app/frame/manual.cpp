@@ -83,7 +83,6 @@ std::string command_page(const Program& program, const Command& command) {
 
 std::string program_page(const Program& program, const std::vector<Command>& commands) {
   std::string summary(program.summary);
-  std::ranges::replace(summary, '\n', ' ');
   if (summary.ends_with('.')) summary.pop_back();
   std::string text = heading(program.name, summary) + ".SH SYNOPSIS\n" + bold(program.name) + " " +
                      italic("COMMAND") + " [flags]\n.SH COMMANDS\n";

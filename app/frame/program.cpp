@@ -163,8 +163,10 @@ namespace {
 /// What a command that has no flags does; "" for any other word.
 std::string line_of_word(const Program& program, std::string_view word) {
   if (word == "completion")
-    return join_text(program.name,
-                     " completion bash|zsh|fish writes a script that completes commands.\n");
+    return wrapped(
+        join_text(program.name,
+                  " completion bash|zsh|fish writes a script that completes commands.\n"),
+        0);
   if (word == "manual")
     return join_text(program.name, " manual [COMMAND] writes a page for man(1).\n");
   return "";
@@ -173,18 +175,20 @@ std::string line_of_word(const Program& program, std::string_view word) {
 }  // namespace
 
 std::string overview(const Program& program, const std::vector<Command>& commands) {
-  std::string text = join_text(program.name, ": ", program.summary, "\n\nUsage: ", program.name,
-                               " COMMAND [flags]\n\nCommands:\n");
+  std::string text = join_text(wrapped(join_text(program.name, ": ", program.summary), 0),
+                               "\n\nUsage: ", program.name, " COMMAND [flags]\n\nCommands:\n");
   for (const Command& command : commands) {
     std::string line = "  " + command.name;
     line.resize(14, ' ');
     text += line + wrapped(command.summary, 14) + "\n";
   }
-  return text + join_text("\nExample:\n", example_of(program, commands), '\n', program.name,
-                          " COMMAND --help shows all flags of a command, ", program.name,
-                          " --version the version.\n", program.name,
-                          " help COMMAND FLAG explains a flag.\n",
-                          line_of_word(program, "completion"), line_of_word(program, "manual"));
+  return text +
+         join_text("\nExample:\n", example_of(program, commands), '\n',
+                   wrapped(join_text(program.name, " COMMAND --help shows all flags of a command, ",
+                                     program.name, " --version the version."),
+                           0),
+                   '\n', program.name, " help COMMAND FLAG explains a flag.\n",
+                   line_of_word(program, "completion"), line_of_word(program, "manual"));
 }
 
 std::string command_help(std::string_view program, const Command& command) {

@@ -13,7 +13,7 @@ namespace dragoman {
 
 struct Program {
   std::string_view name;
-  std::string_view summary;  ///< two lines at most
+  std::string_view summary;  ///< a sentence
   std::string_view example;  ///< command lines; those of commands that are not built are not shown
   const std::vector<Command>& (*commands)();  ///< always the same list
   /// Lines for --version about the libraries that decide what the program can do; may be empty.
@@ -24,7 +24,7 @@ struct Program {
   void (*before_run)(const Command& command) = nullptr;
 };
 
-/// The commands with one line each, and an example of the first steps.
+/// The commands with one line each, and an example of the first steps; as wide as command_help().
 std::string overview(const Program& program, const std::vector<Command>& commands);
 
 /// All flags of a command in their groups, with the defaults that its fields hold; as wide as the

@@ -100,7 +100,7 @@ void leave_to_torch(const Command& command) {
 constexpr Program kProgram = {
     .name = "dragoman",
     .summary =
-        "trains the Transformer of \"Attention Is All You Need\" on two text files, and\n"
+        "trains the Transformer of \"Attention Is All You Need\" on two text files, and "
         "translates with it.",
     .example =
         "  dragoman sample -o sample/\n"

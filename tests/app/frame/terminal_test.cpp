@@ -79,7 +79,12 @@ TEST(Terminal, NothingIsInColourSoNoColorHoldsAlways) {
 TEST(Terminal, HelpIsAsWideAsTheTerminal) {
   const std::string text = shown_by([] {
     const Command command{.name = "work", .summary = "takes its time", .fields = {}, .run = {}};
-    std::cout << command_help("dragoman", command);
+    const Program program{.name = "dragoman",
+                          .summary = "trains a model on two text files, and translates with it.",
+                          .example = "",
+                          .commands = nullptr,
+                          .libraries = nullptr};
+    std::cout << overview(program, {command}) << command_help("dragoman", command);
     std::cout.flush();
   });
   std::istringstream lines(text);
