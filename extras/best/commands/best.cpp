@@ -266,10 +266,10 @@ Plan plan_stages(const BestOptions& options, const PlainFiles& files, const fs::
   plan.disk = 2 * usual.disk + student.disk + 4 * bytes_of(files);
   constexpr std::int64_t kLeast = 200;  // updates, for a warm-up and a little more
   if (plan.teacher.updates < kLeast)
-    throw UsageError("--hours ", options.hours, ": suffices for ", plan.teacher.updates,
-                     " updates of a first model, which needs ", kLeast, "; give it --hours ",
-                     fixed_text(1.5 * 4 * kLeast * usual.seconds_per_update / 3600 / 0.9, 2),
-                     " or more");
+    throw UsageError(
+        "--hours ", options.hours, ": suffices for ", counted(plan.teacher.updates, "update"),
+        " of a first model, which needs ", kLeast, "; give it --hours ",
+        fixed_text(1.5 * 4 * kLeast * usual.seconds_per_update / 3600 / 0.9, 2), " or more");
   return plan;
 }
 
