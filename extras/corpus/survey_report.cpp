@@ -144,7 +144,7 @@ std::string share_text(std::int64_t part, std::int64_t all) {
   const double percent = all == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(all);
   if (part == all && all > 0) return "100 %";
   if (part > 0 && percent < 0.001) return "<0.001 %";
-  if (percent < 0.1 && part > 0) return fixed_text(percent, 3) + " %";
+  if (percent < 0.0995 && part > 0) return fixed_text(percent, 3) + " %";
   // 2,999 of 3,000 are not all.
   return fixed_text(part < all ? std::min(percent, 99.9) : percent, 1) + " %";
 }

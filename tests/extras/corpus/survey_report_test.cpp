@@ -55,6 +55,7 @@ TEST(SurveyReport, AShareThatIsNotAllIsNot100Percent) {
   EXPECT_EQ(share_text(3'000, 3'000), "100 %");
   EXPECT_EQ(share_text(1, 2), "50.0 %");
   EXPECT_EQ(share_text(1, 10'000), "0.010 %");
+  EXPECT_EQ(share_text(3, 3'006), "0.1 %");
 }
 
 TEST(SurveyReport, TheTextHasTheNameThatAFileOfFiltersTakes) {
