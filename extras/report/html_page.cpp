@@ -44,10 +44,11 @@ struct RunColor {
 };
 
 /// Blue, vermilion, green, purple, ochre, grey, after Okabe and Ito's palette. People with any kind
-/// of colour vision can tell them apart. Each has a contrast of 3 to 1 or more to its background.
-constexpr std::array kColors = {RunColor{"#0072b2", "#56b4e9"}, RunColor{"#d04a00", "#ff8a4c"},
-                                RunColor{"#00875f", "#35c79a"}, RunColor{"#a8478c", "#e78fcb"},
-                                RunColor{"#9a7400", "#e8c547"}, RunColor{"#4f5965", "#c3cad3"}};
+/// of colour vision can tell them apart. The names of the runs have these colours too, so each has
+/// a contrast of 4.5 to 1 or more to its background.
+constexpr std::array kColors = {RunColor{"#0072b2", "#56b4e9"}, RunColor{"#c44600", "#ff8a4c"},
+                                RunColor{"#008059", "#35c79a"}, RunColor{"#a8478c", "#e78fcb"},
+                                RunColor{"#8c6900", "#e8c547"}, RunColor{"#4f5965", "#c3cad3"}};
 /// The dashes of further curves when the colours are used up.
 constexpr std::array<std::string_view, 3> kDashes = {"none", "7 3", "2 3"};
 

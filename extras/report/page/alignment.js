@@ -5,9 +5,11 @@ for (const part of document.querySelectorAll('.alignment')) {
   const cells = part.querySelectorAll('rect[fill-opacity]');
   const [slider, output] = ['input', 'output'].map(tag => part.querySelector(tag));
   slider.parentElement.hidden = updates.length < 2;
+  slider.ariaValueText = output.textContent;
   slider.addEventListener('input', () => {
     const chosen = Number(slider.value);
     output.textContent = updates[chosen].toLocaleString('en');
+    slider.ariaValueText = output.textContent;
     cells.forEach((cell, i) => {
       const weight = weights[chosen][i] / 1000;
       cell.setAttribute('fill-opacity', Math.sqrt(weight));

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <stdexcept>
 
 namespace dragoman {
@@ -30,6 +33,39 @@ TEST(PageFiles, AFileIsFilledOnceSoThatANameInAValueStaysText) {
 TEST(PageFiles, AFileOrAValueThatIsMissingIsOurDefect) {
   EXPECT_THROW(page_file("none.html"), std::logic_error);
   EXPECT_THROW(filled_page_file("figure.html", {{"title", ""}}), std::logic_error);
+}
+
+/// The values "#rrggbb" of a property of a style sheet, in their order.
+std::vector<std::string> colors_of(const std::string& css, const std::string& property) {
+  std::vector<std::string> colors;
+  for (std::size_t at = 0; (at = css.find(property + ": #", at)) != std::string::npos; ++at)
+    colors.push_back(css.substr(at + property.size() + 2, 7));
+  return colors;
+}
+
+/// WCAG 2.2's relative luminance of "#rrggbb".
+double luminance(const std::string& color) {
+  constexpr std::array kWeights = {0.2126, 0.7152, 0.0722};
+  double sum = 0;
+  for (std::size_t i = 0; i < kWeights.size(); ++i) {
+    const double value = std::stoi(color.substr(1 + 2 * i, 2), nullptr, 16) / 255.0;
+    sum +=
+        kWeights[i] * (value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4));
+  }
+  return sum;
+}
+
+double contrast(const std::string& one, const std::string& other) {
+  const auto [low, high] = std::minmax({luminance(one), luminance(other)});
+  return (high + 0.05) / (low + 0.05);
+}
+
+TEST(TrainingStyle, TheNamesOfRunsCanBeReadOnALightAndOnADarkPage) {
+  const std::string css = training_style(6, {});
+  const std::vector<std::string> pages = colors_of(css, "--page"), runs = colors_of(css, "--run");
+  ASSERT_EQ(runs.size(), 12u);  // each light, then dark
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    EXPECT_GE(contrast(runs[i], pages.at(i % 2)), 4.5) << runs[i] << " on " << pages[i % 2];
 }
 
 using Names = std::vector<std::string>;

@@ -126,6 +126,17 @@ TEST(TrainingPage, TheAttentionOfEachValidationIsThere) {
   EXPECT_THAT(page, HasSubstr("max=\"1\" value=\"1\""));
 }
 
+TEST(TrainingPage, AScreenReaderTellsTheAttentionOfTwoRunsApart) {
+  const char* line =
+      R"({"type":"validation","update":10,"attention":{"source":["a"],"target":["x"],"weights":[[1]]}})";
+  const std::string page = training_page({{.name = "first", .history = read_history(line)},
+                                          {.name = "second", .history = read_history(line)}});
+  for (const char* name : {"first", "second"}) {
+    EXPECT_EQ(count(page, join_text("aria-label=\"Attention of ", name, '"')), 1u);
+    EXPECT_EQ(count(page, join_text("aria-label=\"update of ", name, '"')), 1u);
+  }
+}
+
 TEST(TrainingPage, RowsOfAttentionSumToOne) {
   const std::string page = training_page(
       {{.name = "a",

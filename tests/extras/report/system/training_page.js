@@ -43,6 +43,7 @@ const slider = one('.alignment input');
 expect('the attention of the last validation', all('.alignment rect title')[0].textContent, 'b to a 0.5000');
 slider.value = 0;
 slider.dispatchEvent(new Event('input'));
+expect('a screen reader says the update', slider.ariaValueText, '10');
 expect('and of the first', textsOfAll('.alignment :is(output, rect title)'), ['10', 'b to a 0.100', 'b to </s> 0.900']);
 one('#show-0').click();
 expect('a run that is switched off', getComputedStyle(one('g.run-0')).display, 'none');
