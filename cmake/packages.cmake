@@ -1,6 +1,7 @@
 # cpack: dragoman or dragoman-lite as a package of Debian (presets deb-dragoman, deb), or dragoman-lite as a tarball (preset
-# static), with a list of the software in it or under it (SPDX 2.3, tag-value). scripts/release makes all. Times in them are
+# static), with a list of the software in it or under it (spdx.cmake). scripts/release makes all. Times in them are
 # SOURCE_DATE_EPOCH, if it is set.
+include(cmake/spdx.cmake)
 set(PROGRAM dragoman-lite)
 if(DRAGOMAN_TORCH)
   set(PROGRAM dragoman)
@@ -23,55 +24,23 @@ if(DRAGOMAN_TORCH)
 endif()
 list(TRANSFORM LIBRARIES REPLACE "^(libstdc[+][+]-[0-9]+)[.0-9]*" "\\1-dev")
 
-# spdx_package(NAME VERSION LICENSE RELATION): a package of the document, and what the program has to do with it
-set(SPDX "")
-function(spdx_package NAME VERSION LICENSE RELATION)
-  string(REPLACE "+" "p" ID SPDXRef-${NAME})
-  string(APPEND SPDX "
-PackageName: ${NAME}
-SPDXID: ${ID}
-PackageVersion: ${VERSION}
-PackageDownloadLocation: NOASSERTION
-FilesAnalyzed: false
-PackageLicenseConcluded: NOASSERTION
-PackageLicenseDeclared: ${LICENSE}
-PackageCopyrightText: NOASSERTION
-Relationship: ${RELATION} ${ID}
-")
-  set(SPDX "${SPDX}" PARENT_SCOPE)
-endfunction()
-
 spdx_package(${PROGRAM} ${PROJECT_VERSION} MIT "SPDXRef-DOCUMENT DESCRIBES")
-foreach(LIBRARY ${LIBRARIES})
-  string(REGEX REPLACE ":.*" "" NAME ${LIBRARY})
-  string(REGEX REPLACE "^[^:]*:" "" LICENSE ${LIBRARY})
-  execute_process(COMMAND dpkg-query -W -f "\${Version}" ${NAME} OUTPUT_VARIABLE VERSION ERROR_QUIET)
-  if(DRAGOMAN_STATIC)
-    set(RELATION STATIC_LINK)
-    install(FILES /usr/share/doc/${NAME}/copyright DESTINATION ${DOCUMENTATION}/licenses RENAME ${NAME} OPTIONAL)
-  else()
-    set(RELATION DEPENDS_ON)
-  endif()
-  spdx_package(${NAME} "${VERSION}" "${LICENSE}" "SPDXRef-${PROGRAM} ${RELATION}")
-endforeach()
+if(DRAGOMAN_STATIC)
+  spdx_libraries(${PROGRAM} STATIC_LINK ${LIBRARIES})
+  spdx_install_licenses(${DOCUMENTATION}/licenses ${LIBRARIES})
+else()
+  spdx_libraries(${PROGRAM} DEPENDS_ON ${LIBRARIES})
+endif()
 if(DRAGOMAN_TORCH)
   spdx_package(libtorch ${LIBTORCH_VERSION} BSD-3-Clause "SPDXRef-${PROGRAM} CONTAINS")
   file(GLOB TORCH_LICENSE ${LIBTORCH_INCLUDE_DIR}/../../torch-*.dist-info/licenses/LICENSE)
   install(FILES ${TORCH_LICENSE} DESTINATION ${DOCUMENTATION} RENAME copyright.libtorch)
 endif()
-string(TIMESTAMP CREATED "%Y-%m-%dT%H:%M:%SZ" UTC)
-set(KIND deb)
 if(DRAGOMAN_STATIC)
-  set(KIND static)
+  spdx_write(${PROGRAM} static)
+else()
+  spdx_write(${PROGRAM} deb)
 endif()
-file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${PROGRAM}.spdx @ONLY CONTENT "SPDXVersion: SPDX-2.3
-DataLicense: CC0-1.0
-SPDXID: SPDXRef-DOCUMENT
-DocumentName: @PROGRAM@-@PROJECT_VERSION@-@KIND@
-DocumentNamespace: urn:dragoman:@PROJECT_VERSION@:@KIND@
-Creator: Organization: The Dragoman authors
-Created: @CREATED@
-@SPDX@")
 
 # ---- the packages -----------------------------------------------------------------------------------------
 

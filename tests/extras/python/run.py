@@ -11,6 +11,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import zipfile
 
 SKIPPED = 77
 PACKAGES = ["nanobind", "scikit_build_core", "auditwheel", "pytest", "mypy"]
@@ -55,6 +56,16 @@ def made_wheel(sources, build):
     return next((build / "repaired").iterdir())
 
 
+def expect_its_libraries_are_listed(wheel, spdx):
+    """Each library in the wheel is in the list of its software, and its license in the wheel."""
+    names, listed = zipfile.ZipFile(wheel).namelist(), spdx.read_text()
+    libraries = {pathlib.Path(name).name.split("-")[0] for name in names if name.startswith("dragoman.libs/lib")}
+    missing = [library for library in libraries if f"PackageName: {library}-dev\n" not in listed
+               or f"dragoman/licenses/{library}-dev" not in names]
+    if not libraries or missing:
+        sys.exit(f"failed: libraries of the wheel without a license or a line in {spdx}: {missing} of {libraries}")
+
+
 # Prints the libraries that a translation has brought into the process.
 TRANSLATES = """
 import sys
@@ -85,6 +96,7 @@ def main():
     packages, model = build / "packages", build / "model"
     expect_setup_is_named(sources, build)
     wheel = made_wheel(sources, build)
+    expect_its_libraries_are_listed(wheel, build / "cmake/dragoman.spdx")
     run(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--upgrade", "--no-index",
         "--disable-pip-version-check", "--target", packages, wheel)
     if not (model / "model.safetensors").exists():
