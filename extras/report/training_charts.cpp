@@ -64,15 +64,16 @@ struct PlottedMetric {
 /// The grid rows of a curve that ends far below its beginning, and of other curves.
 constexpr int kRowsOfALoss = 8, kRows = 5;
 
-/// Those of every run, and the scores of each of several validation texts.
+/// Those of every run, the scores first, and the scores of each of several validation texts.
 std::vector<PlottedMetric> metrics_of(const std::vector<PlottedRun>& runs) {
   std::vector<PlottedMetric> metrics = {
+      {"BLEU of the validation text", "0 to 100, higher is better", LineType::Validation, "bleu"},
+      {"chrF of the validation text", "0 to 100, higher is better", LineType::Validation, "chrf"},
+      {"Validation nll", "negative log-likelihood, without dropout; lower is better",
+       LineType::Validation, "loss"},
       {"Training loss", "", LineType::Update, "loss"},
       {"Training nll", "negative log-likelihood, with dropout", LineType::Update,
-       "negative_log_likelihood"},
-      {"Validation nll", "negative log-likelihood, without dropout", LineType::Validation, "loss"},
-      {"BLEU of the validation text", "", LineType::Validation, "bleu"},
-      {"chrF of the validation text", "", LineType::Validation, "chrf"}};
+       "negative_log_likelihood"}};
   const auto texts_with = [&runs](const std::string& metric) {
     std::set<std::string> texts;
     for (const PlottedRun& run : runs)
@@ -108,7 +109,7 @@ struct Axis {
   std::string_view name;    ///< "by-updates"
   std::string_view member;  ///< of the log's lines
 };
-constexpr std::array kAxes = {Axis{"by-updates", "update"}, Axis{"by-tokens", "target_tokens"},
+constexpr std::array kAxes = {Axis{"by-updates", "update"}, Axis{"by-pieces", "target_tokens"},
                               Axis{"by-time", "elapsed"}};
 
 const std::vector<LogPoint>& points_of(const PlottedRun& run, LineType type) {

@@ -6,7 +6,7 @@ const numbers = text => text.split(' ').map(Number);
 
 const place = (axis, x) => {
   if (axis !== 'by-time')
-    return `${x.toLocaleString('en')} ${axis === 'by-tokens' ? 'target pieces' : 'updates'}`;
+    return `${x.toLocaleString('en')} ${axis === 'by-pieces' ? 'target pieces' : 'updates'}`;
   const seconds = Math.round(x),
     two = n => String(n).padStart(2, '0');
   return `${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;

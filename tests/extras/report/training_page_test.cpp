@@ -49,7 +49,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 TEST(TrainingPage, EachNumberAndAxisHasADrawing) {
   const std::string page = training_page({run_of("a", "xyz", 0), run_of("b", "xy", 5)});
-  for (const char* axis : {"by-updates", "by-tokens", "by-time"})
+  for (const char* axis : {"by-updates", "by-pieces", "by-time"})
     EXPECT_EQ(count(page, join_text("<svg class=\"", axis, "\"")), 9u);
   EXPECT_EQ(count(page, "<g class=\"run-1\">"), 27u);
 }
@@ -90,12 +90,13 @@ TEST(TrainingPage, ThePageSaysWhyThereIsNoAttention) {
   EXPECT_THAT(training_page({with}), Not(HasSubstr("no picture of how")));
 }
 
-TEST(TrainingPage, TheLossStandsBesideThePlainNegativeLogLikelihood) {
+TEST(TrainingPage, TheScoresComeFirstAndTheLossBesideThePlainNegativeLogLikelihood) {
   const std::string page = training_page({run_of("a", "xyz", 0)});
   const auto title = [&](const char* text) { return page.find(join_text("<figcaption>", text)); };
   EXPECT_LT(title("Training loss</fig"), title("Training nll <small>"));
-  EXPECT_LT(title("Training nll <small>"), title("Validation nll <small>"));
-  EXPECT_NE(title("Validation nll <small>"), std::string::npos);
+  EXPECT_NE(title("Training nll <small>"), std::string::npos);
+  EXPECT_LT(title("BLEU of the validation text"), title("Validation nll <small>"));
+  EXPECT_LT(title("Validation nll <small>"), title("Training loss</fig"));
   EXPECT_THAT(page, HasSubstr("data-name=\"negative_log_likelihood\""));
 }
 

@@ -1,13 +1,13 @@
-const first = one('figure');
+const first = one('figure[data-type=update][data-name=loss]');
 expect(
   'drawings',
   all('figure').map(found => `${found.dataset.type} ${found.dataset.name}`),
   [
-    'update loss',
-    'update negative_log_likelihood',
-    'validation loss',
     'validation bleu',
     'validation chrf',
+    'validation loss',
+    'update loss',
+    'update negative_log_likelihood',
   ],
 );
 const svg = first.querySelector('.by-updates');
