@@ -22,7 +22,7 @@ struct PlottedRun {
 /// The HTML of a page for one run or more.
 std::string training_page(const std::vector<PlottedRun>& runs);
 
-/// The axes that the logs have numbers for: updates, tokens, time.
+/// The axes that the logs have numbers for: updates, pieces, time.
 std::vector<XAxis> training_axes(const std::vector<PlottedRun>& runs);
 
 /// One drawing for each number of the log and each axis.
