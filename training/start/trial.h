@@ -70,7 +70,7 @@ class Trial {
  public:
   explicit Trial(const TrialSettings& settings);
 
-  /// The mean over a few batches of an epoch with this token budget.
+  /// The mean over a few batches of an epoch with this token budget, each by its fastest time.
   BatchCost usual_batches(std::int64_t max_tokens);
   /// The batch of the longest sentences, which takes the most memory.
   BatchCost longest_batch(std::int64_t max_tokens);
