@@ -282,7 +282,8 @@ void refuse_idle_flags(const RunSettings& settings) {
   const bool aligns = !data.guided_alignment.empty();
   const bool has_valid = !data.valid_names().empty();
   const bool validates = has_valid || data.valid_fraction > 0;  // on pairs that are held out
-  const std::string a_text = "a validation text: --valid-src and --valid-tgt, or --valid-fraction";
+  const std::string valid_text =
+      "a validation text: --valid-src and --valid-tgt, or --valid-fraction";
   const std::string rather = scheduler ? join_text(" instead of ", name_of(*scheduler)) : "";
   const Flag flags[] = {
       {"guided-alignment-weight", aligns, "--guided-alignment"},
@@ -298,11 +299,11 @@ void refuse_idle_flags(const RunSettings& settings) {
       {"keep-tolerance", !data.keep_valid_source.empty(), "--keep-valid-src"},
       {"valid-fraction", !has_valid || data.valid_fraction == 0,
        "a run without --valid-src and --valid; leave out one of them"},
-      {"patience", validates || train.patience == 0, a_text},
-      {"samples", validates || train.samples == 0, a_text},
-      {"best-metric", validates, a_text},
-      {"valid-beam-size", validates, a_text},
-      {"valid-overlap", validates, a_text},
+      {"patience", validates || train.patience == 0, valid_text},
+      {"samples", validates || train.samples == 0, valid_text},
+      {"best-metric", validates, valid_text},
+      {"valid-beam-size", validates, valid_text},
+      {"valid-overlap", validates, valid_text},
       {"corpus-temperature", data.training_files() > 1 || data.corpus_temperature == 1,
        "several files of --train-src or --train"},
       {"subword-sampling-side", may_sample_subwords(settings), "--subword-sampling"},
