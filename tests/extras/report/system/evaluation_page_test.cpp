@@ -95,7 +95,7 @@ TEST_F(EvaluateHtml, ThePageReplacesNoFileButAPage) {
     const std::string before = read_file(kept);
     const auto result = page(kept);
     EXPECT_EQ(result.exit_code, 2) << result.errors;
-    EXPECT_THAT(result.errors, HasSubstr("--html: " + kept + " is "));
+    EXPECT_THAT(result.errors, HasSubstr("--html: " + kept + " "));
     EXPECT_EQ(read_file(kept), before);
   }
   const std::string own = (folder_ / "own.html").string();
