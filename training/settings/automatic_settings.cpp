@@ -59,8 +59,7 @@ ChosenPreset preset_for(const TextSize& text, const SecondsOf& seconds_of) {
                                seconds ? " would take " + duration_text(*seconds) + " here"
                                        : std::string(" does not fit into memory"));
     // On 5,000 and 29,000 captions; it was more on other texts.
-    if (seconds && chosen.preset == Preset::Small)
-      chosen.reason += ", and reach about 1 BLEU more";
+    if (seconds && chosen.preset == Preset::Small) chosen.reason += ", and reach about 1 BLEU more";
     chosen.preset = static_cast<Preset>(static_cast<int>(chosen.preset) - 1);
   }
   return chosen;
