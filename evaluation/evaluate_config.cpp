@@ -1,7 +1,6 @@
 #include "evaluation/evaluate_config.h"
 
 #include <algorithm>
-#include <sstream>
 #include <utility>
 
 #include "base/error.h"
@@ -9,6 +8,7 @@
 #include "base/language_codes.h"
 #include "base/utf8.h"
 #include "evaluation/bleu_tokenizer.h"
+#include "evaluation/line_statistics.h"
 
 namespace dragoman {
 
@@ -93,8 +93,7 @@ std::vector<std::string> metric_names(const std::vector<std::string>& texts) {
   std::vector<std::string> names;
   for (std::string text : texts) {
     std::ranges::replace(text, ',', ' ');
-    std::istringstream words(lower_case(text));
-    for (std::string name; words >> name;) names.push_back(name);
+    for (const std::string_view name : split_words(text)) names.push_back(lower_case(name));
   }
   return names;
 }

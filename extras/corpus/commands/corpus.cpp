@@ -274,11 +274,11 @@ CleanFiles clean_files(const CorpusOptions& options, const ReadText& read, const
   return files;
 }
 
-CleanCounts write_clean(const CorpusSurvey& found, const ReadText& read, const std::string& filter,
-                        const CleanFiles& files) {
+CleanCounts write_clean(const CorpusSurvey& found, const ReadText& read,
+                        const CorpusFilters& filters, const CleanFiles& files) {
   try {
-    const CleanCounts counts = write_clean_text(found, {*read.text, read.names},
-                                                filters_of(filter).faults_to_cut(), files);
+    const CleanCounts counts =
+        write_clean_text(found, {*read.text, read.names}, filters.faults_to_cut(), files);
     note_made(paths_of(files));
     return counts;
   } catch (...) {
@@ -316,33 +316,37 @@ std::array<std::string, 2> write_valid(const ParallelText& text, const fs::path&
   return paths;
 }
 
-/// The files that --clean writes.
-struct CleanTexts {
-  std::vector<std::string> filters;  ///< as --clean names them: one, or those that are measured
-  std::vector<CleanFiles> files;     ///< of each
-
-  std::vector<FilteredText> filtered = {};  ///< once they are written
+/// A text that --clean writes.
+struct CleanText {
+  std::string name;  ///< of the filters
+  CorpusFilters filters;
+  CleanFiles files;
 };
 
-/// Throws UsageError as clean_files() does, before the work begins.
-CleanTexts planned_texts(const CorpusOptions& options, const ReadText& read) {
+/// One text, or those that are measured. Throws UsageError as clean_files() does, before the work
+/// begins.
+std::vector<CleanText> planned_texts(const CorpusOptions& options, const CorpusFilters& filters,
+                                     const ReadText& read) {
   if (options.clean.empty()) return {};
   if (options.clean != "measure")
-    return {.filters = {options.clean}, .files = {clean_files(options, read, options.output)}};
-  CleanTexts texts{.filters = {"safe", "strict"}, .files = {}};
-  for (const std::string& filter : texts.filters)
-    texts.files.push_back(clean_files(options, read, fs::path(options.output) / filter));
+    return {{options.clean, filters, clean_files(options, read, options.output)}};
+  std::vector<CleanText> texts;
+  for (const std::string name : {"safe", "strict"})
+    texts.push_back(
+        {name, filters_of(name), clean_files(options, read, fs::path(options.output) / name)});
   for (const std::string& path : valid_sides(options.output)) require_replaceable(path);
   return texts;
 }
 
-void write_clean(const CorpusSurvey& found, const ReadText& read, CleanTexts& texts) {
-  for (std::size_t i = 0; i < texts.filters.size(); ++i) {
-    const CleanCounts counts = write_clean(found, read, texts.filters[i], texts.files[i]);
-    log_clean(counts, read.text->pairs(), texts.files[i]);
-    texts.filtered.push_back(
-        {.name = texts.filters[i], .pairs = counts.kept, .sides = texts.files[i].sides});
+std::vector<FilteredText> write_clean(const CorpusSurvey& found, const ReadText& read,
+                                      const std::vector<CleanText>& texts) {
+  std::vector<FilteredText> written;
+  for (const CleanText& text : texts) {
+    const CleanCounts counts = write_clean(found, read, text.filters, text.files);
+    log_clean(counts, read.text->pairs(), text.files);
+    written.push_back({.name = text.name, .pairs = counts.kept, .sides = text.files.sides});
   }
+  return written;
 }
 
 /// --clean measure. Returns false after a stop.
@@ -395,9 +399,9 @@ void check_outputs(const CorpusOptions& options) {
   require_different_outputs(outputs_of(options));
 }
 
-void write_files(const SurveyReport& report, const CorpusOptions& options) {
-  if (!options.write_filters.empty())
-    write_file(options.write_filters, filters_text(filters_of(options.clean)));
+void write_files(const SurveyReport& report, const CorpusFilters& filters,
+                 const CorpusOptions& options) {
+  if (!options.write_filters.empty()) write_file(options.write_filters, filters_text(filters));
   if (!options.json.empty() && options.json != "-") write_file(options.json, json_of(report));
   if (options.html.empty()) return;
   write_file(options.html, page_of(report));
@@ -426,7 +430,7 @@ int survey(const CorpusOptions& options, const CorpusFilters& filters) {
   const ReadText held_out =
       has_held_out ? read_text({&options.valid, &options.test}, options, context, scratch.path())
                    : ReadText();
-  CleanTexts clean = planned_texts(options, read);
+  const std::vector<CleanText> clean = planned_texts(options, filters, read);
   const CorpusSurvey found = survey_corpus(
       *read.text, held_out.text.get(),
       {.languages = {normal_code(options.source_lang), normal_code(options.target_lang)},
@@ -441,11 +445,11 @@ int survey(const CorpusOptions& options, const CorpusFilters& filters) {
   const SurveyReport report =
       report_of(found, text, has_held_out ? &*held_out_text : nullptr, options.examples);
   // The files come first: the reader of standard output may leave early (| head).
-  write_files(report, options);
-  write_clean(found, read, clean);
+  write_files(report, filters, options);
+  const std::vector<FilteredText> filtered = write_clean(found, read, clean);
   std::cout << (options.json == "-" ? json_of(report) : text_of(report)) << std::flush;
   if (options.clean != "measure") return 0;
-  return measure(options, read, clean.filtered, context, scratch.path()) ? 0 : 1;
+  return measure(options, read, filtered, context, scratch.path()) ? 0 : 1;
 }
 
 int run(const CorpusOptions& options, const Invocation& invocation) {
