@@ -25,7 +25,8 @@ def fill(folder, names, alone):
         return
     part = folder.with_suffix(".part")
     shutil.rmtree(part, ignore_errors=True)
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", str(part)]
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile",
+               "--target", str(part)]
     for words in (names, ("--no-deps", *alone) if alone else ()):
         if words and subprocess.run([*command, *words]).returncode != 0:
             print("skipped: pip cannot install", *words)
