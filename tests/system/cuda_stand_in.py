@@ -97,7 +97,7 @@ def train_with_largest_batches():
     call([PROGRAM, "sample", "-o", FOLDER / "more", "--train-size", "20000", "--valid-size", "10", "--test-size", "10"])
     flags = ["--device", "cuda", "--max-tokens", "auto", "--valid-fraction", "0"]
     chosen = []
-    for mib in (20, 40):
+    for mib in (11, 15):
         run = FOLDER / f"largest-{mib}"
         said = call(train_command(run, 4, *flags, text="more"), on_device(MIB=mib)).stderr
         found = re.search(r"--max-tokens auto: ([0-9,]+) \(", said)
@@ -109,10 +109,11 @@ def train_with_largest_batches():
 
 def train_with_little_memory():
     """Updates are made in parts, and the validation in fewer rows."""
-    sample, run = FOLDER / "sample", FOLDER / "little"
-    flags = ["--device", "cuda", "--max-tokens", "3000", "--valid-src", sample / "valid.en", "--valid-tgt", sample / "valid.de",
-             "--valid-every", "2", "--valid-beam-size", "4"]
-    said = call(train_command(run, 2, *flags), on_device(MIB=14)).stderr
+    call([PROGRAM, "sample", "-o", FOLDER / "few", "--train-size", "1", "--valid-size", "30", "--test-size", "1"])
+    valid, run = FOLDER / "few", FOLDER / "little"
+    flags = ["--device", "cuda", "--max-tokens", "3000", "--valid-src", valid / "valid.en", "--valid-tgt", valid / "valid.de",
+             "--valid-every", "1", "--valid-beam-size", "4"]
+    said = call(train_command(run, 1, *flags), on_device(MIB=12)).stderr
     assert re.search(names("trained ... parts"), said) and re.search(names("validation's translations ... again"), said), said
 
 
