@@ -16,11 +16,11 @@ if(DRAGOMAN_TORCH)
   dragoman_warnings(print_pieces)
   target_link_libraries(print_pieces PRIVATE dragoman_tokenizer)
   dragoman_script_test("system: hf-marian" extras/formats/system/hf_marian.py
-    $<TARGET_FILE:dragoman> ${CMAKE_CURRENT_BINARY_DIR}/transformers $<TARGET_FILE:print_pieces> TIMEOUT 1500)
+    $<TARGET_FILE:dragoman> ${CMAKE_CURRENT_BINARY_DIR}/transformers $<TARGET_FILE:print_pieces>)
   dragoman_script_test("system: marian" extras/formats/system/marian.py
-    $<TARGET_FILE:dragoman> ${CMAKE_CURRENT_BINARY_DIR}/pymarian TIMEOUT 1500)
+    $<TARGET_FILE:dragoman> ${CMAKE_CURRENT_BINARY_DIR}/pymarian)
   foreach(SYSTEM fairseq joeynmt opennmt)
     dragoman_script_test("system: ${SYSTEM}" extras/formats/system/checkpoints.py
-      $<TARGET_FILE:dragoman> ${CMAKE_CURRENT_BINARY_DIR}/${SYSTEM} ${SYSTEM} TIMEOUT 1500)
+      $<TARGET_FILE:dragoman> ${CMAKE_CURRENT_BINARY_DIR}/${SYSTEM} ${SYSTEM})
   endforeach()
 endif()
