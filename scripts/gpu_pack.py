@@ -14,7 +14,7 @@ ARCHIVE = FOLDER / "packed.tar.xz"
 LIBTORCH = FOLDER / "libtorch"
 PROGRAMS = ("dragoman", "dragoman-torch", "bench/train_speed", "bench/translate_speed", "bench/random_model", *(f"tests/{room}_test" for room in ROOMS))
 MIB = 1 << 20
-MOST_TO_TRAVEL = 64 * MIB  # to a machine that is lent, with the tree
+MOST_TO_COPY = 64 * MIB  # to the machine with the GPU: the archive and the tree
 
 
 def call(*command, check=True, **options):
@@ -82,8 +82,8 @@ def archive_of(packed):
     in_tree = sum((ROOT / name).stat().st_size for name in tree if (ROOT / name).is_file())
     size = ARCHIVE.stat().st_size
     print(f"{ARCHIVE.relative_to(ROOT)}: {size / MIB:.1f} MiB, with the tree {(size + in_tree) / MIB:.1f} MiB", flush=True)
-    if size + in_tree >= MOST_TO_TRAVEL:
-        sys.exit(f"scripts/check_gpu: more than {MOST_TO_TRAVEL // MIB} MiB cannot travel")
+    if size + in_tree >= MOST_TO_COPY:
+        sys.exit(f"scripts/check_gpu: more than {MOST_TO_COPY // MIB} MiB are too much to copy")
 
 
 def prove(torch):

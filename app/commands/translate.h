@@ -85,10 +85,11 @@ struct DemandFiles {
     field("terms-force", terms_force,
           "write every text that --terms and --protect ask for, even if it spoils the "
           "sentence");
-    field("number-format", number_format,
-          "two languages, for example en-de, or auto for those of the model: rewrite numbers "
-          "that --protect copies, and numbers alone, from the first language's form to the "
-          "second's (6,263 becomes 6.263)");
+    field(
+        "number-format", number_format,
+        "with --protect: two languages, for example en-de, or auto for those of the model; numbers "
+        "that are copied, and numbers alone, are rewritten from the first language's form to "
+        "the second's (6,263 becomes 6.263)");
   }
 
   Demands read() const;  ///< throws UsageError naming the flag, Error naming the file

@@ -88,7 +88,7 @@ struct AlignConfig {
           "both, and neighbours of these; forward: at most one for a target word; backward: at "
           "most one for a source word",
           {.aliases = "symmetrize"});
-    field("probabilities", probabilities, "write each link with its probability: 0-0:0.98");
+    field("probabilities", probabilities, "write each link with its probability: 0-0:0.980");
     field("scores", scores,
           "add a tab and how well the sides of the pair fit each other, then a tab and their "
           "log-probability given each other; both per word");

@@ -54,7 +54,9 @@ struct BestOptions {
         "time for all stages on this machine; it becomes a number of updates before the first one, "
         "and decides nothing afterwards");
     run("threads", threads, "threads to work on; 0: all cores that this process may use");
-    run("plan", plan, "print the stages, with their updates and times, and do nothing else");
+    run("plan", plan,
+        "print the stages with their updates and times, the memory and the disk space, and do "
+        "nothing else");
   }
 
   void check() const {

@@ -90,13 +90,13 @@ struct CorpusOptions {
     result("examples", examples, "examples of each fault in --json and --html");
     result("json", json, "file for the counts and examples as JSON; - for standard output", file);
     result("html", html, "file for the counts and examples as a page", file);
-    result(
-        "clean", clean,
-        "write the text without some pairs into --output; safe: those with a fault that hardly "
-        "any useful pair has; strict: also those with numbers, links or sentences that differ, "
-        "markup, near copies and boilerplate; FILE: as a file of filters says; measure: train for "
-        "a short time without a filter, with safe and with strict, and compare",
-        {.placeholder = "safe|strict|FILE|measure"});
+    result("clean", clean,
+           "write the text without some pairs into --output; safe: those with a fault that hardly "
+           "any useful pair has; strict: also those with numbers, links or sentences that differ, "
+           "markup, near copies, boilerplate, words of two scripts and capitals on one side; FILE: "
+           "as a file of filters says; measure: train for "
+           "a short time without a filter, with safe and with strict, and compare",
+           {.placeholder = "safe|strict|FILE|measure"});
     result("output", output,
            "folder for the clean text, and for cut.tsv, the list of the other "
            "pairs with file, line and fault",

@@ -288,7 +288,7 @@ Command serve_command(MakeDeviceEngine device_engine) {
   const auto invocation = std::make_shared<Invocation>();
   return {
       .name = "serve",
-      .summary = "translate over HTTP: the interfaces of LibreTranslate and DeepL",
+      .summary = "translate over HTTP: the interfaces of LibreTranslate, DeepL and Google",
       .fields = config->fields(),
       .short_flags = {{"m", "model"}, {"p", "port"}, {"b", "beam-size"}},
       .run =
