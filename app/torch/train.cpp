@@ -232,7 +232,6 @@ nlohmann::ordered_json plan_json(const RunPlan& plan, const TrialSettings& setti
   };
   return {{"preset", name_of(settings.config.preset)},
           {"parameters", plan.parameters},
-          {"dropout", settings.model.dropout},
           {"max_tokens", settings.config.max_tokens},
           {"target_tokens_per_second", plan.usual.target_tokens_per_second},
           {"seconds_per_update", plan.seconds_per_update},

@@ -231,7 +231,6 @@ TEST_F(TrainPlan, OtherProgramsGetThePlanAsOneObject) {
   ASSERT_EQ(planned.exit_code, 0) << planned.errors;
   const auto facts = nlohmann::json::parse(planned.output);
   EXPECT_EQ(facts["preset"], "tiny");
-  EXPECT_EQ(facts["dropout"], 0.3);
   EXPECT_EQ(facts["updates"], 60);
   EXPECT_NEAR(facts["seconds"], 60 * facts["seconds_per_update"].get<double>(), 1);
   EXPECT_GT(facts["disk_bytes"], 0);

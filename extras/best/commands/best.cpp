@@ -22,7 +22,6 @@
 #include "app/frame/log.h"
 #include "app/frame/signals.h"
 #include "base/error.h"
-#include "base/fields.h"
 #include "base/files.h"
 #include "base/formatted_text.h"
 #include "base/language_codes.h"
@@ -78,24 +77,19 @@ std::vector<Field> text_fields(DataConfig& text) {
   return fields;
 }
 
-/// The settings of a run of train that the hours and the pairs decide. The student has the dropout
-/// that suits the pairs: its text is longer, but says the same.
+/// The settings of a run of train that the hours decide.
 struct Length {
   std::string preset;
-  double dropout = 0;
   std::int64_t updates = 0;
   double seconds = 0;
 };
 
 Json to_json(const Length& length) {
-  return {{"preset", length.preset},
-          {"dropout", length.dropout},
-          {"updates", length.updates},
-          {"seconds", length.seconds}};
+  return {{"preset", length.preset}, {"updates", length.updates}, {"seconds", length.seconds}};
 }
 
 Length length_from(const Json& json) {
-  return {json.at("preset"), json.at("dropout"), json.at("updates"), json.at("seconds")};
+  return {json.at("preset"), json.at("updates"), json.at("seconds")};
 }
 
 struct Plan {
@@ -228,7 +222,6 @@ Words train_words(const BestOptions& options, const PlainFiles& files) {
 /// What train --plan says about a run on the text.
 struct TrainPlan {
   std::string preset;
-  double dropout = 0;
   double seconds_per_update = 0;
   std::int64_t updates = 0;           ///< of the run, as train chooses it
   std::int64_t memory = 0, disk = 0;  ///< bytes
@@ -243,14 +236,13 @@ TrainPlan plan_of(const Words& words, const fs::path& folder) {
   if (!run_child(with(words, {"--plan", "--quiet", "--log-format", "json"}), to))
     throw PreparationStopped();
   const Json plan = Json::parse(read_file(to.output));
-  return {plan.at("preset"),  plan.at("dropout"),      plan.at("seconds_per_update"),
-          plan.at("updates"), plan.at("memory_bytes"), plan.at("disk_bytes")};
+  return {plan.at("preset"), plan.at("seconds_per_update"), plan.at("updates"),
+          plan.at("memory_bytes"), plan.at("disk_bytes")};
 }
 
 Length length_of(const TrainPlan& plan, double seconds, double most_updates) {
   const double updates = std::floor(std::min(seconds / plan.seconds_per_update, most_updates));
-  return {plan.preset, plan.dropout, static_cast<std::int64_t>(updates),
-          updates * plan.seconds_per_update};
+  return {plan.preset, static_cast<std::int64_t>(updates), updates * plan.seconds_per_update};
 }
 
 /// Divides the hours. A tenth of them is for validations and translations. A teacher is trained as
@@ -300,10 +292,7 @@ std::vector<Stage> stages_of(const BestOptions& options, const Plan& plan, const
   BestOptions reversed = options;
   std::swap(reversed.text.source_lang, reversed.text.target_lang);
   const auto length = [](const Length& l, const char* seed) {
-    return Words{"--preset",      l.preset,
-                 "--dropout",     text_of(l.dropout),
-                 "--max-updates", std::to_string(l.updates),
-                 "--seed",        seed};
+    return Words{"--preset", l.preset, "--max-updates", std::to_string(l.updates), "--seed", seed};
   };
   const auto translation = [&](const char* model, const std::string& input, const char* output) {
     return Words{"translate", "-m",       in(model),  "-i",        input,

@@ -40,8 +40,7 @@ class Best : public Train {
 
   /// A folder as a call leaves it that was stopped before its first stage.
   static void begin(const std::string& folder) {
-    const nlohmann::json length = {
-        {"preset", "tiny"}, {"dropout", 0.25}, {"updates", 10}, {"seconds", 1}};
+    const nlohmann::json length = {{"preset", "tiny"}, {"updates", 10}, {"seconds", 1}};
     const auto none = nlohmann::json::array();
     const auto text = [](const std::string& name) {
       return hex16(ParallelText({sample(name + ".en")}, {sample(name + ".de")}, InvalidLines::Error,
@@ -76,7 +75,6 @@ TEST_F(Best, AKilledCallResumesAndHasTheSameModel) {
     EXPECT_THAT(whole.errors, Names(line));
   EXPECT_THAT(whole.output, Names("forward"));
   EXPECT_THAT(whole.output, Names("student"));
-  EXPECT_THAT(read_file(path("whole/student/config.toml")), HasSubstr("\ndropout = 0.25"));
   const std::string page = read_file(path("whole/best.html"));
   EXPECT_THAT(page, HasSubstr("forward"));
   EXPECT_THAT(page, HasSubstr("student"));
