@@ -245,13 +245,14 @@ Length length_of(const TrainPlan& plan, double seconds, double most_updates) {
   return {plan.preset, static_cast<std::int64_t>(updates), updates * plan.seconds_per_update};
 }
 
-/// Divides the hours. A tenth of them is for validations and translations. A teacher is trained as
-/// long as a run on the text would be, but for a quarter of the time at most; the student gets what
-/// is left, up to four times the updates, as it has three texts to learn from. It is `small` if the
-/// time suffices for such a run.
+/// Divides the hours. A fifth of them is for validations and translations, and for what a trial of
+/// some updates does not see. A teacher is trained as long as a run on the text would be, but for a
+/// quarter of the rest at most; the student gets what is left, up to four times the updates, as it
+/// has three texts to learn from. It is `small` if the time suffices for such a run.
 Plan plan_stages(const BestOptions& options, const PlainFiles& files, const fs::path& folder) {
   log_info("planning: some updates are tried, to see how long they take here");
-  const double usable = 0.9 * 3600 * options.hours;
+  constexpr double kTrained = 0.8;
+  const double usable = kTrained * 3600 * options.hours;
   const Words words = train_words(options, files);
   const TrainPlan usual = plan_of(words, folder);
   Plan plan;
@@ -271,7 +272,7 @@ Plan plan_stages(const BestOptions& options, const PlainFiles& files, const fs::
     throw UsageError(
         "--hours ", options.hours, ": suffices for ", counted(plan.teacher.updates, "update"),
         " of a first model, which needs ", kLeast, "; give it --hours ",
-        fixed_text(1.5 * 4 * kLeast * usual.seconds_per_update / 3600 / 0.9, 2), " or more");
+        fixed_text(1.5 * 4 * kLeast * usual.seconds_per_update / 3600 / kTrained, 2), " or more");
   return plan;
 }
 
