@@ -2,8 +2,9 @@
 
     python3 cuda_stand_in.py DRAGOMAN LIBRARY FOLDER CHECK
 
-CHECK is a function of this file; tests/CMakeLists.txt lists them. Trains, is killed and resumes, and ends with the bits of a run that nobody
-killed; has little memory; translates as the CPU does; works as well when the device is given updates and steps as graphs.
+CHECK is a function of this file; tests/CMakeLists.txt lists them. Trains, is killed and resumes, and ends with the bits of a
+run that nobody killed; has little memory; translates as the CPU does; works as well when the device is given updates and
+steps as graphs.
 """
 import json
 import os
