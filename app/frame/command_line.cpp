@@ -311,18 +311,15 @@ void refuse_empty_names(const Field& field, const std::vector<std::string>& text
   const auto names = [&field](const char* what) {
     return field.info.placeholder.find(what) != std::string_view::npos;
   };
-  // A run that is resumed may take such a name back (train --tokenizer "").
-  const bool takes_back =
-      field.kind == Field::Kind::Text && field.info.on_resume == OnResume::Allowed;
   const auto empty = std::ranges::find(texts, "");
-  if (!(names("FILE") || names("FOLDER") || names("PATH")) || takes_back || empty == texts.end())
-    return;
+  if (!(names("FILE") || names("FOLDER") || names("PATH")) || empty == texts.end()) return;
   throw UsageError("--", field.info.name, ": the name",
                    empty == texts.begin() ? "" : " after " + *std::prev(empty),
                    " is empty; is it a variable of the shell that has no value?");
 }
 
-/// Assigns the given values; a flag's value overrides the file's, also with an empty name.
+/// Assigns the given values; a flag's value overrides the file's. An empty name takes back the one
+/// in the file.
 void assign_given(const std::vector<Field>& fields, const GivenValues& flags,
                   const std::map<std::string, ConfigValue>& file) {
   for (const Field& field : fields) {

@@ -162,6 +162,7 @@ TEST_F(TrainInitFrom, TextThatIsToBeKeptMustNotGetWorse) {
 
 TEST_F(TrainInitFrom, ATermModelIsTunedWithItsTermsOrWithoutButNotResumedSo) {
   write_file(path("terms.tsv"), "and\tund\n");
+  write_file(path("without.toml"), "train-terms = ''\n");
   const auto with_terms = [](const char* folder, const char* updates) {
     return command(folder, {"--train-terms", path("terms.tsv"), "--vocab-size", "310",
                             "--max-updates", updates});
@@ -169,9 +170,9 @@ TEST_F(TrainInitFrom, ATermModelIsTunedWithItsTermsOrWithoutButNotResumedSo) {
   const auto first = run(with_terms("terms", "4"), "", kLimit);
   ASSERT_EQ(first.exit_code, 0) << first.errors;
   EXPECT_THAT(first.errors, Names("% of the pairs ... --train-terms"));
-  auto without = with_terms("terms", "8");
-  without.insert(without.end(), {"--train-terms", ""});
-  const auto dropped = run(without, "", kLimit);
+  const auto dropped = run(command("terms", {"--config", path("without.toml"), "--vocab-size",
+                                             "310", "--max-updates", "8"}),
+                           "", kLimit);
   EXPECT_EQ(dropped.exit_code, 2);
   EXPECT_THAT(dropped.errors, Names("--train-terms ... this run"));
   write_file(path("terms.tsv"), "or\toder\n");

@@ -390,6 +390,7 @@ TEST_F(Train, AFlagWithoutEffectIsRefusedBeforeTheTextIsRead) {
   expect_one_error(run(without, "", kLimit), 2, "--patience ... --valid-src");
   refused({"--source-lang", "german"}, "--source-lang ... german ... code");
   refused({"--init-from", ""}, "--init-from ... empty");
+  refused({"--tokenizer", ""}, "--tokenizer ... empty");
   write_file(path("idle.toml"), "guided-alignment-weight = 3\n");
   refused({"--config", path("idle.toml")}, "--guided-alignment-weight ... --guided-alignment");
 }
