@@ -327,10 +327,28 @@ std::string version_text(const Program& program) {
                    counted(available_cores(), "core"), "\n");
 }
 
+/// What to write in place of a flag that stands before any command; "" if no command has the flag.
+std::string flag_before_command_text(const Program& program, const std::vector<Command>& commands,
+                                     const std::string& word) {
+  const std::string flag = word.substr(0, word.find('='));
+  std::vector<std::string> names;
+  for (const Command& command : commands) {
+    CommonConfig common;
+    const std::vector<Field> fields = all_fields(command, common);
+    if (flag_called(command, fields, name_of_flag(flag)) != nullptr) names.push_back(command.name);
+  }
+  if (names.empty()) return "";
+  const bool is_common = names.size() == commands.size();
+  return join_text(flag, " is a flag of ", is_common ? "every command" : joined(names, ", "),
+                   " and stands after the command: ", program.name, ' ', names.front(), ' ', flag);
+}
+
 /// Throws UsageError if no command has that name.
 const Command& command_called(const Program& program, const std::vector<Command>& commands,
                               const std::string& name) {
   if (name.starts_with('-')) {
+    if (const std::string text = flag_before_command_text(program, commands, name); !text.empty())
+      throw UsageError(text);
     const std::string word = name.substr(std::min(name.find_first_not_of('-'), name.size()));
     const std::vector<std::string> flags = {"help", "version"};
     throw UsageError("unknown flag ", name, suggestion(word, "--", flags));

@@ -98,6 +98,17 @@ TEST(Program, AnUnknownCommandIsAnsweredWithTheNearestOne) {
   expect_one_line(run({"--versoin"}), 2, "dragoman: error: ... --versoin ... --version");
 }
 
+TEST(Program, AFlagBeforeTheCommandIsAnsweredWithTheCommandsThatHaveIt) {
+  expect_one_line(run({"--list-presets"}), 2,
+                  "dragoman: error: --list-presets ... flag of train ... "
+                  "dragoman train --list-presets");
+  expect_one_line(run({"--list_presets=true"}), 2,
+                  "dragoman: error: ... dragoman train --list_presets");
+  expect_one_line(run({"-b", "4"}), 2, "dragoman: error: -b ... flag of translate");
+  expect_one_line(run({"--quiet", "inspect", "run/"}), 2,
+                  "dragoman: error: --quiet ... every command ... --quiet");
+}
+
 TEST(Program, AMisspelledValueIsAnsweredWithTheNearestOne) {
   const std::vector<std::vector<std::string>> commands = {
       {"evaluate", "--hyp", "a", "--ref", "b", "--metrics", "blue"},
