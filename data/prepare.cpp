@@ -22,6 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Two stages that count no pairs.
+constexpr std::string_view kReading = "reading", kTrainingTokenizer = "training the tokenizer";
+
 std::int64_t total_bytes(const DataConfig& data) {
   std::int64_t total = 0;
   for (const auto* paths :
@@ -40,7 +43,7 @@ PlainData plain_texts(const Preparation& preparation) {
   std::int64_t read = 0;
   return plain_data(preparation.data, preparation.cache_folder, [&](std::int64_t more) {
     if (preparation.stop.stop_requested()) throw PreparationStopped();
-    if (preparation.observer) preparation.observer("reading", read += more, 0);
+    if (preparation.observer) preparation.observer(kReading, read += more, 0);
   });
 }
 
@@ -70,12 +73,11 @@ struct PreparationWork : Preparation {
 
 /// Reports bytes of the stage "reading". `work` must outlive it.
 TextReading reading_of(const PreparationWork& work) {
-  return {
-      .threads = work.threads,
-      .stop = work.stop,
-      .report = [&work, total = total_bytes(work.data), read = std::int64_t{0}](
-                    std::int64_t more) mutable { work.observe("reading", read += more, total); },
-      .index_folder = work.cache_folder};
+  return {.threads = work.threads,
+          .stop = work.stop,
+          .report = [&work, total = total_bytes(work.data), read = std::int64_t{0}](
+                        std::int64_t more) mutable { work.observe(kReading, read += more, total); },
+          .index_folder = work.cache_folder};
 }
 
 /// The files of texts and of an alignment, which may be null.
@@ -173,9 +175,9 @@ JointTokenizers trained_models(const PreparationWork& work, const ParallelText& 
   JointTokenizers models{source.read(), target.read()};
   const auto train = [&](const auto& train_now) {
     if (work.stop.stop_requested()) throw PreparationStopped();
-    work.observe("training the tokenizer", 0, 1);
+    work.observe(kTrainingTokenizer, 0, 1);
     train_now();
-    work.observe("training the tokenizer", 1, 1);
+    work.observe(kTrainingTokenizer, 1, 1);
   };
   const auto train_side = [&](TextSide side, std::string& model, const StoredTokenizer& stored) {
     if (!model.empty()) return;
@@ -504,6 +506,11 @@ std::vector<double> PreparedData::times_shown(double updates, double updates_per
     updates = std::max(0.0, updates - epochs * updates_per_epoch * shown / of_first);
   }
   return times;
+}
+
+std::string_view unit_of_stage(std::string_view stage) {
+  if (stage == kReading) return "bytes";
+  return stage == kTrainingTokenizer ? "" : "pairs";
 }
 
 PreparedData prepare_data(const Preparation& preparation) {

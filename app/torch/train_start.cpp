@@ -173,7 +173,8 @@ DataObserver shown_stages() {
              std::string_view stage, std::int64_t done, std::int64_t total) mutable {
     if (stage != shown) {
       // A stage of a single step has no fraction to show.
-      progress = std::make_shared<Progress>(std::string(stage), "", total > 1 ? total : 0);
+      progress = std::make_shared<Progress>(std::string(stage), std::string(unit_of_stage(stage)),
+                                            total > 1 ? total : 0);
       shown = stage;
     }
     progress->update(done);

@@ -3,7 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <filesystem>
+#include <map>
 #include <set>
+#include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "data/batch_stream.h"
@@ -123,6 +128,24 @@ TEST_F(PrepareTest, TheCharactersOfThePairsAreRecorded) {
     EXPECT_FALSE(ours.contains(U'\u732B') || ours.contains(U'\u72AC')) << "of no kept pair";
   }
   EXPECT_EQ(prepare().cache, CacheUse::Reused);
+}
+
+TEST_F(PrepareTest, EachStageNamesTheUnitThatItCounts) {
+  set_text(sample_text(500));
+  std::map<std::string, std::int64_t> totals;
+  Preparation asked = preparation();
+  asked.observer = [&](std::string_view stage, auto, std::int64_t total) {
+    totals[std::string(stage)] = total;
+  };
+  prepare_data(asked);
+  const auto bytes = std::filesystem::file_size(data.train_source[0]) +
+                     std::filesystem::file_size(data.train_target[0]);
+  EXPECT_EQ(totals["reading"], static_cast<std::int64_t>(bytes));
+  EXPECT_EQ(unit_of_stage("reading"), "bytes");
+  EXPECT_EQ(totals["training the tokenizer"], 1);
+  EXPECT_EQ(unit_of_stage("training the tokenizer"), "");
+  EXPECT_EQ(totals["encoding"], 500);
+  EXPECT_EQ(unit_of_stage("encoding"), "pairs");
 }
 
 TEST_F(PrepareTest, ASecondStartFindsItsWorkDone) {
