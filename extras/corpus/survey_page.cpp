@@ -32,7 +32,7 @@ std::string cut_text(PairFault fault) {
 std::string example_html(const FaultExample& example, const UsualPair& usual) {
   const std::string detail = example.detail.empty() ? "" : " · " + example.detail;
   return page_part("example.html", {{"place", escaped(example.file) + ":" +
-                                                  with_separators(example.line) + escaped(detail)},
+                                                  std::to_string(example.line) + escaped(detail)},
                                     {"source", escaped(example.source)},
                                     {"target", escaped(example.target)},
                                     {"source_language", escaped(usual.languages[0])},
@@ -63,8 +63,8 @@ std::string stretches_html(const std::vector<StretchReport>& stretches) {
   std::string rows;
   for (const StretchReport& stretch : stretches)
     rows += page_part("stretch.html", {{"file", escaped(stretch.file)},
-                                       {"first", with_separators(stretch.first_line)},
-                                       {"last", with_separators(stretch.last_line)},
+                                       {"first", std::to_string(stretch.first_line)},
+                                       {"last", std::to_string(stretch.last_line)},
                                        {"shift", (stretch.shift > 0 ? "+ " : "− ") +
                                                      std::to_string(std::abs(stretch.shift))}});
   return page_part("stretches.html", {{"rows", rows}});

@@ -74,7 +74,7 @@ class Examples {
 
   std::string like_earlier(std::int64_t pair, std::int64_t other) const {
     const Place own = place_of(pair, text_), place = place_of(other, text_);
-    if (own.file == place.file) return join_text("like line ", with_separators(place.line));
+    if (own.file == place.file) return join_text("like line ", place.line);
     return join_text("like ", place.file, ":", place.line);
   }
 
@@ -179,7 +179,7 @@ std::string places_text(const std::vector<FaultExample>& examples, bool names_fi
   std::vector<std::string> places;
   for (std::size_t i = 0; i < std::min(kShown, examples.size()); ++i)
     places.push_back((names_files ? examples[i].file + ":" : std::string()) +
-                     with_separators(examples[i].line));
+                     std::to_string(examples[i].line));
   return joined(places, names_files ? ", " : " · ");
 }
 
@@ -190,10 +190,9 @@ std::string stretches_text(const std::vector<StretchReport>& stretches) {
       "\n", counted(std::ssize(stretches), "shifted stretch", "shifted stretches"), ":\n");
   constexpr std::int64_t kShown = 5;
   for (const StretchReport& stretch : stretches | std::views::take(kShown))
-    text +=
-        join_text("  ", stretch.file, ", lines ", with_separators(stretch.first_line), " to ",
-                  with_separators(stretch.last_line), ": the target of line i stands in line i ",
-                  stretch.shift > 0 ? "+ " : "- ", std::abs(stretch.shift), "\n");
+    text += join_text("  ", stretch.file, ", lines ", stretch.first_line, " to ", stretch.last_line,
+                      ": the target of line i stands in line i ", stretch.shift > 0 ? "+ " : "- ",
+                      std::abs(stretch.shift), "\n");
   if (std::ssize(stretches) > kShown)
     text += join_text("  and ", with_separators(std::ssize(stretches) - kShown),
                       " more, which --json and --html list\n");

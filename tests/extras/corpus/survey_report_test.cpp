@@ -46,7 +46,19 @@ TEST(SurveyReport, TheTextOfManyStretchesSaysHowManyItLeavesOut) {
 TEST(SurveyReport, JsonAndThePageHaveAllStretches) {
   const SurveyReport report = report_with_stretches(45);
   EXPECT_EQ(nlohmann::json::parse(json_of(report))["stretches"].size(), 45);
-  EXPECT_THAT(page_of(report), HasSubstr("4,501"));
+  EXPECT_THAT(page_of(report), HasSubstr("4501"));
+}
+
+TEST(SurveyReport, AnEditorCanOpenThePlacesThatAreNamed) {
+  SurveyReport report = report_with_stretches(0);
+  report.faults.push_back(
+      {.fault = PairFault::Copy,
+       .pairs = 1,
+       .examples = {{.file = "c.en", .line = 3'004, .source = "a", .target = "b", .detail = ""}}});
+  EXPECT_THAT(page_of(report), HasSubstr("c.en:3004<"));
+  EXPECT_THAT(text_of(report), Names("line 3004"));
+  report.files.push_back("c.en");
+  EXPECT_THAT(text_of(report), Names("c.en:3004"));
 }
 
 TEST(SurveyReport, AShareThatIsNotAllIsNot100Percent) {
