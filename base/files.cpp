@@ -30,12 +30,6 @@ constexpr std::string_view kTemporary = ".tmp.";
 
 std::string reason() { return std::strerror(errno); }
 
-[[noreturn]] void refuse_to_open(const std::filesystem::path& path) {
-  const std::string why = reason();
-  if (path.empty()) throw Error("cannot open a file whose name is empty: ", why);
-  throw Error(path.string(), ": cannot open: ", why);
-}
-
 /// A file that is open in a scope.
 class OpenFile {
  public:
@@ -53,6 +47,12 @@ class OpenFile {
 }  // namespace
 
 // ---- reading ----
+
+void refuse_to_open(const std::filesystem::path& path) {
+  const std::string why = reason();
+  if (path.empty()) throw Error("cannot open a file whose name is empty: ", why);
+  throw Error(path.string(), ": cannot open: ", why);
+}
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
   const OpenFile file(path);

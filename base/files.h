@@ -16,6 +16,9 @@ namespace dragoman {
 
 // ---- reading ----
 
+/// Throws Error that names the file and the reason, errno, for which the system has not opened it.
+[[noreturn]] void refuse_to_open(const std::filesystem::path& path);
+
 /// A file mapped read-only. Throws Error if it cannot be opened or is not a regular file.
 class MappedFile {
  public:

@@ -137,9 +137,7 @@ void require_different_outputs(const std::vector<FileFlag>& outputs) {
 
 Descriptor::Descriptor(const std::string& path, int standard, int flags)
     : own_(path != "-"), number_(own_ ? open(path.c_str(), flags | O_CLOEXEC, 0644) : standard) {
-  if (number_ < 0)
-    throw Error(path.empty() ? "a file whose name is empty" : path,
-                ": cannot open: ", std::strerror(errno));
+  if (number_ < 0) refuse_to_open(path);
 }
 
 Descriptor::~Descriptor() {
