@@ -143,6 +143,7 @@ Command train_command(const std::shared_ptr<TrainOptions>& options, std::functio
           .short_flags = {{"o", "output"}},
           .prepare = [options](const auto& given) { options->apply_preset(given); },
           .run = std::move(run),
+          .needs_training = true,
           .automatic = automatic_fields(),
           .examples = {"train --train-src a.en --train-tgt a.de -o run/",
                        "train -o run/ --max-updates 200000",

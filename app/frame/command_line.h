@@ -53,6 +53,8 @@ struct Command {
   std::function<int()> run;  ///< returns the exit code
   /// A signal is the usual end of the command, so its own exit code counts.
   bool ends_by_signal = false;
+  /// The command trains models, so dragoman-lite does not have it.
+  bool needs_training = false;
   /// Names of fields that the program chooses if they are left open: "auto" in --help.
   std::vector<std::string> automatic = {};
   /// A line or two for --help, without "dragoman ".

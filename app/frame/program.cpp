@@ -355,7 +355,7 @@ const Command& command_called(const Program& program, const std::vector<Command>
   }
   const auto found = std::ranges::find(commands, name, &Command::name);
   if (found != commands.end()) return *found;
-  if (std::ranges::count(program.elsewhere, name) > 0)
+  if (program.elsewhere != nullptr && std::ranges::count(program.elsewhere(), name) > 0)
     throw UsageError(name, " is a command of dragoman; ", program.name,
                      " has none that needs LibTorch");
   std::vector<std::string> names = {"help", "completion", "manual"};

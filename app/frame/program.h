@@ -2,7 +2,6 @@
 // The commands of app/commands see no LibTorch and belong to both.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +17,8 @@ struct Program {
   const std::vector<Command>& (*commands)();  ///< always the same list
   /// Lines for --version about the libraries that decide what the program can do; may be empty.
   std::string (*libraries)();
-  std::span<const std::string_view> elsewhere = {};  ///< commands that only the other program has
+  /// Names of commands that only the other program has; may be null.
+  const std::vector<std::string>& (*elsewhere)() = nullptr;
   /// Called with a command whose flags are read, before it runs. It may make the process another
   /// program. May be null.
   void (*before_run)(const Command& command) = nullptr;

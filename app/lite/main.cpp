@@ -1,8 +1,8 @@
 // dragoman-lite: the commands that need no LibTorch. It is small, starts quickly, and uses the CPU
 // alone.
-#include <algorithm>
-#include <array>
-#include <string_view>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "app/commands/commands.h"
 #include "app/frame/program.h"
@@ -11,20 +11,26 @@ namespace dragoman {
 
 namespace {
 
-/// They train.
-constexpr std::array<std::string_view, 2> kElsewhere = {"train", "best"};
+struct Commands {
+  std::vector<Command> here = {};
+  std::vector<std::string> elsewhere = {"train"};  // this program does not link its flags
+};
 
-std::vector<Command> commands_without_training() {
-  std::vector<Command> all =
-      common_commands(no_device_engine, open_cpu_scorer, built_extras(no_device_engine));
-  std::erase_if(
-      all, [](const Command& command) { return std::ranges::count(kElsewhere, command.name) > 0; });
-  return all;
+Commands make_commands() {
+  Commands made;
+  for (Command& command :
+       common_commands(no_device_engine, open_cpu_scorer, built_extras(no_device_engine))) {
+    if (command.needs_training)
+      made.elsewhere.push_back(command.name);
+    else
+      made.here.push_back(std::move(command));
+  }
+  return made;
 }
 
-const std::vector<Command>& commands() {
-  static const std::vector<Command> all = commands_without_training();
-  return all;
+const Commands& commands() {
+  static const Commands made = make_commands();
+  return made;
 }
 
 constexpr Program kProgram = {
@@ -33,9 +39,9 @@ constexpr Program kProgram = {
     .example =
         "  dragoman-lite translate -m model.safetensors < test.en > test.de\n"
         "  dragoman-lite evaluate -m model.safetensors --src test.en --ref test.de\n",
-    .commands = commands,
+    .commands = []() -> const std::vector<Command>& { return commands().here; },
     .libraries = [] { return std::string(); },
-    .elsewhere = kElsewhere,
+    .elsewhere = []() -> const std::vector<std::string>& { return commands().elsewhere; },
 };
 
 }  // namespace

@@ -89,6 +89,8 @@ TEST_F(Lite, TheProgramKnowsItsNameAndItsLimits) {
   const ProcessResult train = lite({"train"});
   EXPECT_EQ(train.exit_code, 2);
   EXPECT_THAT(train.errors, Names("train ... dragoman ... dragoman-lite"));
+  EXPECT_THAT(lite({}).output, AllOf(HasSubstr("\n  translate "), Not(HasSubstr("\n  train ")),
+                                     Not(HasSubstr("\n  best "))));
   const ProcessResult cuda = lite(words({"--device", "cuda"}), "a\n");
   EXPECT_EQ(cuda.exit_code, 1);
   EXPECT_THAT(cuda.errors, Names("dragoman-lite ... CPU"));

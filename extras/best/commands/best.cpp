@@ -586,6 +586,7 @@ Command best_command() {
           .fields = std::move(fields),
           .short_flags = {{"o", "output"}},
           .run = [options] { return run(*options); },
+          .needs_training = true,
           .examples = {"best --train-src train.en --train-tgt train.de -o best/ --hours 2",
                        "best --train memory.tmx --source-lang en --target-lang de --plan"}};
 }
