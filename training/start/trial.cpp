@@ -1,6 +1,8 @@
 #include "training/start/trial.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <exception>
 #include <limits>
 #include <optional>
@@ -37,9 +39,9 @@ double seconds_of_step(TrainingModel& model) {
 /// The first batch takes longer: libraries compile for a shape when they first meet it.
 constexpr std::uint64_t kBatches = 3, kSeed = 1;
 
-/// Seconds of the fastest batch after the first.
+/// Seconds of a batch: the mean of those after the first.
 double seconds_of_batch(TrainingModel& model, const SpeedSettings& settings) {
-  double fastest = std::numeric_limits<double>::max();
+  double sum = 0;
   for (std::uint64_t i = 0; i < kBatches; ++i) {
     if (settings.stop.stop_requested()) throw PreparationStopped();
     const PackedBatch batch = random_batch(settings.text, kSeed, i);
@@ -47,9 +49,9 @@ double seconds_of_batch(TrainingModel& model, const SpeedSettings& settings) {
       const BatchPart whole = partition(batch, {.threads = model.threads()}).front();
       model.accumulate(whole.shares, settings.loss, static_cast<std::int64_t>(i)).read();
     });
-    if (i > 0) fastest = std::min(fastest, seconds);
+    if (i > 0) sum += seconds;
   }
-  return fastest;
+  return sum / static_cast<double>(kBatches - 1);
 }
 
 }  // namespace
@@ -76,9 +78,10 @@ namespace {
 /// first meet it.
 constexpr std::int64_t kTimedBatches = 4;
 
-/// Each of them is timed so often, and its fastest time counts, as other work on the machine comes
-/// and goes.
-constexpr int kRounds = 3;
+/// Each of them is timed so often, and the median counts. The fastest time is one that a run seldom
+/// has, so a plan by it is too short; the mean would take a moment's other work on the machine for
+/// lasting work.
+constexpr std::size_t kRounds = 3;
 
 PlanConfig plan_of(const TrialSettings& settings, std::int64_t max_tokens) {
   PlanConfig plan = settings.config.epoch_plan(settings.data.stages());
@@ -147,13 +150,13 @@ BatchCost Trial::cost_of(const std::vector<PackedBatch>& batches) {
     seconds_with(batches.front());
     timed = timed.subspan(1);
   }
-  std::vector<double> fastest(timed.size(), std::numeric_limits<double>::max());
-  for (int round = 0; round < kRounds; ++round)
-    for (std::size_t i = 0; i < timed.size(); ++i)
-      fastest[i] = std::min(fastest[i], seconds_with(timed[i]));
+  std::vector<std::array<double, kRounds>> times(timed.size());
+  for (std::size_t round = 0; round < kRounds; ++round)
+    for (std::size_t i = 0; i < timed.size(); ++i) times[i][round] = seconds_with(timed[i]);
   double seconds = 0, tokens = 0;
   for (std::size_t i = 0; i < timed.size(); ++i) {
-    seconds += fastest[i];
+    std::ranges::sort(times[i]);
+    seconds += times[i][kRounds / 2];
     tokens += static_cast<double>(timed[i].target.size());
   }
   return {.target_tokens_per_second = tokens / seconds,

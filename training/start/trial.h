@@ -70,7 +70,8 @@ class Trial {
  public:
   explicit Trial(const TrialSettings& settings);
 
-  /// The mean over a few batches of an epoch with this token budget, each by its fastest time.
+  /// The mean over a few batches of an epoch with this token budget, each by the median of its
+  /// times.
   BatchCost usual_batches(std::int64_t max_tokens);
   /// The batch of the longest sentences, which takes the most memory.
   BatchCost longest_batch(std::int64_t max_tokens);
