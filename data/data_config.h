@@ -139,10 +139,11 @@ struct DataConfig {
     field("corpus-weights", corpus_weights,
           "for each training file, how many times an epoch shows its pairs; 0.5: in every second "
           "epoch; default: 1");
-    field("corpus-temperature", corpus_temperature,
-          "show the pairs of small training files more often: with T, the part of an epoch that a "
-          "file of n pairs has is proportional to n^(1/T); the pairs of the largest file are seen "
-          "once; --corpus-weights multiply these numbers; 1: all pairs alike");
+    field(
+        "corpus-temperature", corpus_temperature,
+        "show the pairs of small training files more often: with T, the fraction of an epoch that "
+        "a file of n pairs has is proportional to n^(1/T); the pairs of the largest file are seen "
+        "once; --corpus-weights multiply these numbers; 1: all pairs alike");
     field("mix", mix,
           "stages of the run, in place of --corpus-weights: for each stage the number of passes "
           "and the weights of the training files, for example '3: 1 0' '1 0.5'; with the word "
