@@ -55,7 +55,7 @@ struct AlignedPair {
 class Aligner {
  public:
   /// Learns from these pairs, or kMostLearned of them. After a stop it returns early, with what is
-  /// known by then. Takes about 25 bytes of memory for every two words that meet in several pairs.
+  /// known by then. Takes about 18 bytes of memory for each entry of its LexicalTable.
   Aligner(const NumberedPairs& pairs, const AlignerTraining& training);
 
   /// A pair, which need not be one that was learned from. Unknown words are linked by their
