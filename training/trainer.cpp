@@ -176,7 +176,7 @@ void Trainer::begin_stage_if_due() {
   const auto next = [this] {
     return begin_next_stage(progress_, run_.data.stage_passes, run_.config.patience);
   };
-  // An earlier version recorded no stages, so a resumed run may have passed several.
+  // The batches of one update may pass several epochs of a small text, and so several stages.
   while (const auto begun = next()) {
     log_.began_stage(begun->reason, progress_);
     observer_.noticed(begun->notice);
