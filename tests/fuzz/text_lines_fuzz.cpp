@@ -1,4 +1,4 @@
-// Lines of text, as references and glossaries are read: plain, or compressed with gzip or zstd.
+// Lines of text, as references and glossaries are read: plain, or compressed with gzip, zstd or xz.
 #include <cstddef>
 #include <cstdint>
 
