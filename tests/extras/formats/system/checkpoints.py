@@ -75,6 +75,7 @@ def main():
     program, packages_folder, system = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
     models = importlib.import_module(f"{system}_models")
     sys.path.pop()  # the tensorboard.py there is not the package
+    packages.install_torch(packages_folder)
     packages.install(packages_folder, *models.PACKAGES, alone=models.ALONE)
     import torch
     torch.set_grad_enabled(False)

@@ -258,7 +258,8 @@ def odd_lines(sources):
 
 def main():
     program, packages_folder, print_pieces = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
-    packages.install(packages_folder, *packages.TRANSFORMERS)
+    packages.install_torch(packages_folder)
+    packages.install(packages_folder, "transformers==5.24.0", "sentencepiece", "numpy")
     import torch
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as work:
