@@ -75,8 +75,8 @@ def theirs(packages_folder, folder, settings, lines, beam):
                      "--max-length-factor 20 --quiet").split("\n")[:-1]
 
 
-def compare(program, packages_folder, folder, settings, model_file, lines):
-    for beam in (1, 6):
+def compare(program, packages_folder, folder, settings, model_file, lines, beams=(1, 6)):
+    for beam in beams:
         mine = run(program, "translate", "-m", model_file, "--beam-size", beam, "--length-penalty", 1, "--stop", "marian",
                    "--max-length-ratio", 20, "--split-sentences", "never", "--threads", 1,
                    text="\n".join(lines) + "\n").stdout.split("\n")[:-1]
@@ -111,12 +111,13 @@ def main():
             if name == BEFORE:
                 continue
             run(program, "export", "--format", "marian", model_file, folder / f"{name}-again")
-            compare(program, packages_folder, folder / f"{name}-again", "decoder.yml", model_file, lines)
+            # The search is told to Marian, so greedy search shows whether the weights are the same.
+            compare(program, packages_folder, folder / f"{name}-again", "decoder.yml", model_file, lines, beams=(1,))
         if "dragoman-lite" not in pathlib.Path(program).name:
             run(program, "train", "-o", folder / "run", "--preset", "tiny", "--train-src", corpus / "train.en", "--train-tgt",
                 corpus / "train.de", "--vocab-size", 400, "--d-model", 64, "--heads", 4, "--d-ff", 128, "--encoder-layers", 2,
                 "--decoder-layers", 2, "--norm", "after", "--positions", "marian", "--max-updates", 300,
-                "--warmup-updates", 50, "--lr", "2e-3", "--threads", 2)
+                "--warmup-updates", 50, "--lr", "2e-3", "--threads", 1)
             run(program, "export", "--format", "marian", folder / "run", folder / "ours")
             compare(program, packages_folder, folder / "ours", "decoder.yml", folder / "run", lines)
 
