@@ -20,6 +20,7 @@ SMALLER = [
     (r" --max-updates 600\b", ""),
     (r"(dragoman train .*) \\$", r"\1 --max-updates 6 --valid-every 3 --max-tokens 500 --threads 1 \\"),
     (r"(train -o (?!tuned|adapted).*) \\$", r"\1 --vocab-size 400 --d-model 32 --heads 2 --d-ff 64 \\"),
+    (r"(dragoman (?:translate|evaluate) .*)$", r"\1 --max-length 12 --threads 1"),
 ]
 
 
