@@ -95,7 +95,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         folder = pathlib.Path(work)
         corpus = folder / "sample"
-        run(program, "sample", "-o", corpus, "--train-size", 5000, "--valid-size", 50, "--test-size", 200)
+        run(program, "sample", "-o", corpus, "--train-size", 5000, "--valid-size", 50, "--test-size", 100)
         lines = (corpus / "test.en").read_text().splitlines()
         for name, (flags, is_joint) in KINDS.items():
             train(packages_folder, folder / name, corpus, flags, is_joint)
