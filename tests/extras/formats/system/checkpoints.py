@@ -1,6 +1,6 @@
 """Checkpoints of another PyTorch system, beside its own package: random models of odd shapes, made by the package, become
-ours. The log-probabilities of 40 lines must be theirs within 1e-4, and so must the translations, greedy and with a beam of
-5. Exits with 77 (skipped) if pip cannot install the package.
+ours. The log-probabilities of 40 lines must be theirs within 1e-4, and the translations of 24 the same, greedy and with a beam
+of 5. Exits with 77 (skipped) if pip cannot install the package.
 
 Usage: checkpoints.py PROGRAM PACKAGES fairseq|joeynmt|opennmt
 """
@@ -99,7 +99,7 @@ def main():
             if "dragoman-lite" not in pathlib.Path(program).name:
                 fine_tuning.fine_tune(program, model_file, corpus, folder / "fine-tuned")
             for beam in (1, 5):
-                same_translations(program, model, model_file, sources, beam)
+                same_translations(program, model, model_file, sources[:24], beam)
 
 
 main()

@@ -48,12 +48,14 @@ def in_marian(packages_folder, folder, code, *words):
 
 def train(packages_folder, folder, corpus, flags, is_joint):
     folder.mkdir()
+    updates = 50 if folder.name == BEFORE else 150  # that model does not translate
     vocabularies = "vocab.spm vocab.spm" if is_joint else "source.spm target.spm"
     in_marian(packages_folder, folder, "pymarian.Trainer(words[0]).train()",
               f"--type transformer --model model.npz --train-sets {corpus}/train.en {corpus}/train.de --vocabs {vocabularies} "
-              f"--dim-vocabs 400 400 {SIZES} {flags} --mini-batch 32 --after 150u --learn-rate 0.003 --lr-warmup 30 "
+              f"--dim-vocabs 400 400 {SIZES} {flags} --mini-batch 32 --after {updates}u --learn-rate 0.003 --lr-warmup 30 "
               "--cpu-threads 1 --workspace 300 --seed 7 --quiet --beam-size 6 --normalize 1 --transformer-dropout 0 "
-              f"--valid-sets {corpus}/test.en {corpus}/test.de --valid-metrics ce-sum --valid-freq 150u --valid-log valid.log")
+              f"--valid-sets {corpus}/test.en {corpus}/test.de --valid-metrics ce-sum --valid-freq {updates}u "
+              "--valid-log valid.log")
 
 
 def same_cross_entropy(program, folder, model_file, corpus):
