@@ -7,6 +7,8 @@ install the package.
 Usage: hf_marian.py PROGRAM PACKAGES PRINT_PIECES
 """
 
+import functools
+import io
 import json
 import pathlib
 import random
@@ -33,12 +35,19 @@ def run(*words, text=None):
     return result.stdout
 
 
+@functools.cache
+def sentencepiece_model(text, size, character_coverage):
+    import sentencepiece
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(input=str(text), vocab_size=size, minloglevel=2, model_writer=model,
+                                             character_coverage=character_coverage)
+    return model.getvalue()
+
+
 def train_sentencepiece(path, text, size, character_coverage=0.99):
     """Returns its pieces without the marks."""
     import sentencepiece
-    sentencepiece.SentencePieceTrainer.train(input=str(text), vocab_size=size, minloglevel=2, model_prefix=str(path),
-                                             character_coverage=character_coverage)
-    path.with_suffix(".model").rename(path.with_suffix(".spm"))
+    path.with_suffix(".spm").write_bytes(sentencepiece_model(text, size, character_coverage))
     model = sentencepiece.SentencePieceProcessor(model_file=str(path.with_suffix(".spm")))
     return {model.id_to_piece(i) for i in range(3, len(model))}
 
