@@ -39,7 +39,7 @@ def main(program, source_folder):
         path = os.path.dirname(os.path.abspath(program)) + ":" + os.environ["PATH"]
         run = subprocess.run(
             ["bash", "-euxo", "pipefail", "-c", commands(page)],
-            cwd=folder, env=dict(os.environ, PATH=path, GOMP_SPINCOUNT="1000"), capture_output=True, text=True)
+            cwd=folder, env=dict(os.environ, PATH=path), capture_output=True, text=True)
         print(run.stdout, run.stderr, sep="\n")
         if run.returncode != 0:
             sys.exit("docs/recipes.md: a command fails")
