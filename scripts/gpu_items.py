@@ -129,8 +129,9 @@ def flash_attention(place):
 
 
 def graph(place):
+    searches = place.small("RecordedSteps*Samples*", "RecordedSteps*")
     results = {room: unit_tests(place, room, pattern)[0] for room, pattern in
-               (("model_ops", "*Graph*"), ("training", "*Graph*"), ("inference_torch", "RecordedSteps*"))}
+               (("model_ops", "*Graph*"), ("training", "*Graph*"), ("inference_torch", searches))}
     if not any(result["passed"] for result in results.values()):
         raise Skipped("no test captures a graph")
     return results
@@ -168,7 +169,7 @@ def losses(place):
     of_device = {}
     for device in ("cpu", "cuda"):
         place.output(training(place, text, device, "--device", device, "--precision", "fp32", "--max-updates", 20, "--log-every", 1,
-                                 "--max-tokens", 1000, "--attention-dropout", 0.1, "--activation-dropout", 0.1))
+                                 "--max-tokens", place.small(400, 1000), "--attention-dropout", 0.1, "--activation-dropout", 0.1))
         of_device[device] = logged_losses(place.work / device)
     difference = largest_difference(*of_device.values())
     if len(of_device["cpu"]) != 20 or difference > 1e-4:
@@ -222,8 +223,8 @@ def split(place):
     limit = place.small({"CUDA_STAND_IN_MIB": "40"}, {"PYTORCH_CUDA_ALLOC_CONF": "per_process_memory_fraction:0.02"})
     found = {}
     for name, variables in (("whole", {}), ("split", limit)):
-        command = training(place, text, name, "--device", "cuda", "--precision", "fp32", "--max-updates", 5, "--log-every", 1,
-                           "--max-tokens", place.small(4000, 25000))
+        command = training(place, text, name, "--device", "cuda", "--precision", "fp32", "--max-updates", place.small(3, 5),
+                           "--log-every", 1, "--max-tokens", place.small(4000, 25000))
         _, errors = place.output(command, **variables)
         found[name] = (logged_losses(place.work / name), re.findall(r"memory has run out[^;]*", errors))
     difference = largest_difference(found["whole"][0], found["split"][0])
@@ -258,6 +259,8 @@ def lines(place):
             differing = [pair for pair in zip(cpu, gpu) if pair[0] != pair[1]]
             raise Failed(f"beam {beam}: {len(cpu)} and {len(gpu)} lines, of which {equal} are equal: {differing[:5]}")
         result[f"equal_lines_of_200_beam_{beam}"] = equal
+        if beam > 1 and place.is_stand_in:
+            continue  # tests/system/cuda_stand_in.py searches in bf16 with beams
         half = translations(beam, (*on_device, "bfloat16"))
         result[f"bf16_beam_{beam}"] = {"bleu": bleu(half), "bleu_in_fp32": bleu(gpu),
                                        "equal_lines_of_200": sum(a == b for a, b in zip(half, gpu))}

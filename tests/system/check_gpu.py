@@ -53,12 +53,13 @@ def main():
         few, many = waits_of_window(folder, 2, *options), waits_of_window(folder, 5, *options)
         assert few == many, (options, few, many)
 
-    # Killed in its second item, with the first one in the report.
+    # Killed in its last item, with the others in the report.
     with subprocess.Popen(command("flash", "graph", "lines"), stdout=subprocess.DEVNULL) as process:
         wait_for(lambda: report.exists() and items_of(report).get("lines", {}).get("status") == "running")
         process.kill()
     killed = items_of(report)
     assert killed["flash"]["status"] == "passed" and killed["flash"]["result"]["passed"] == 1, killed
+    assert killed["graph"]["status"] == "passed" and all(of_room["passed"] for of_room in killed["graph"]["result"].values()), killed
     assert killed["lines"]["status"] == "running", killed
 
     # A limit is an item's own.

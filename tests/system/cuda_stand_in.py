@@ -60,18 +60,18 @@ def wait_for(path, process):
 def kill_and_resume():
     """In bf16 with flash attention, and in fp32, whose dropout on the attention weights makes it take the formula."""
     for name, flags in [("bf16", []), ("fp32", ["--precision", "fp32", "--attention-dropout", "0.1"])]:
-        flags = [*flags, "--device", "cuda", "--max-tokens", "400", "--save-every", "8", "--valid-fraction", "0"]
+        flags = [*flags, "--device", "cuda", "--max-tokens", "400", "--save-every", "5", "--valid-fraction", "0"]
         whole, killed = FOLDER / f"whole-{name}", FOLDER / f"killed-{name}"
         report = FOLDER / f"{name}.json"
-        call(train_command(whole, 24, *flags), on_device(REPORT=report))
-        command = list(map(str, train_command(killed, 24, *flags)))
+        call(train_command(whole, 15, *flags), on_device(REPORT=report))
+        command = list(map(str, train_command(killed, 15, *flags)))
         process = subprocess.Popen(command, env=on_device(), stderr=subprocess.DEVNULL)
-        wait_for(killed / "checkpoints/update-00000008.safetensors", process)
+        wait_for(killed / "checkpoints/update-00000005.safetensors", process)
         process.kill()
         process.wait()
         resumed = call(command, on_device())
         assert "resumed from" in resumed.stderr, resumed.stderr
-        last = "checkpoints/update-00000024.safetensors"
+        last = "checkpoints/update-00000015.safetensors"
         assert data_of(whole / last) == data_of(killed / last), f"{name}: a resumed run has other bits"
         launches = json.loads(report.read_text())["launches"]
         assert ("aten::_flash_attention_backward" in launches) == (name == "bf16"), launches.keys()
@@ -120,10 +120,10 @@ def train_with_little_memory():
 
 def translate():
     sample = FOLDER / "sample"
-    models = [FOLDER / f"model-{seed}" for seed in (1, 2)]
-    for seed, model in enumerate(models, 1):
-        call(train_command(model, 500, "--device", "cpu", "--max-tokens", "1000", "--lr", "0.01", "--warmup", "50", "--seed", seed,
-                           "--valid-fraction", "0"))
+    run = FOLDER / "model"
+    call(train_command(run, 500, "--device", "cpu", "--max-tokens", "1000", "--lr", "0.01", "--warmup", "50",
+                       "--save-every", "100", "--average-last", "0", "--valid-fraction", "0"))
+    models = [run, run / "checkpoints/update-00000400.safetensors"]
     (FOLDER / "terms.tsv").write_text("children\tJungen\nmeat\tFisch\ncat\tHund\n")
     (FOLDER / "lines").write_text("".join((sample / "test.en").read_text().splitlines(keepends=True)[:12]))
     for flags in (["-m", models[0], "-b", "1"], ["-m", models[0], "-b", "4"],
@@ -138,7 +138,7 @@ def translate():
                         on_device(REPORT=report))
         assert by_graph.stdout == there.stdout, (flags, there.stdout, by_graph.stdout)
         expect_launches_of_graphs(report)
-        for half in ("auto", "bfloat16", "float16"):
+        for half in ("auto", "float16"):  # the first is bfloat16
             there = call([*command, "--device", "cuda", "--compute-type", half], on_device())
             same = sum(a == b for a, b in zip(there.stdout.splitlines(), expected.splitlines(), strict=True))
             assert same >= 9, (flags, half, expected, there.stdout)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 SKIPPED = 77
-TRANSFORMERS = ("torch==2.13.0", "transformers==5.24.0", "sentencepiece", "numpy")
+TORCH = ("torch==2.13.0", "numpy")
 
 
 def install(folder, *names, alone=()):
@@ -16,6 +16,12 @@ def install(folder, *names, alone=()):
         fcntl.flock(lock, fcntl.LOCK_EX)
         fill(folder, names, alone)
     sys.path.insert(0, str(folder))
+
+
+def install_torch(folder):
+    """PyTorch, in a folder beside `folder`: it is large, and several tests share it. Call it before install(), whose
+    packages then come first."""
+    install(folder.with_name("torch"), *TORCH)
 
 
 def fill(folder, names, alone):

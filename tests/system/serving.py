@@ -1,14 +1,28 @@
-"""Models that are trained for a moment, and a server of them, for the tests of dragoman serve."""
+"""Models that are trained for a moment, and a server of them, for the tests of dragoman serve.
 
+Usage: serving.py PROGRAM FOLDER
+
+Trains the models of both directions in the folder. If DRAGOMAN_SERVED_MODELS names it, train() copies them from there.
+"""
+
+import os
+import pathlib
 import re
+import shutil
 import signal
 import subprocess
+import sys
 import threading
 
 
 def train(program, folder, source, target):
     """A model that has learned to write words; what it says means little."""
     sample, run = folder / "sample", folder / f"{source}-{target}"
+    trained = os.environ.get("DRAGOMAN_SERVED_MODELS")
+    if trained:
+        for part in (sample, run):
+            shutil.copytree(pathlib.Path(trained) / part.name, part, dirs_exist_ok=True)
+        return run
     if not sample.exists():
         subprocess.run([program, "sample", "-o", sample, "--train-size", "500", "--valid-size", "20", "--test-size", "20"],
                        check=True, capture_output=True)
@@ -44,3 +58,14 @@ class Server:
 def train_both_ways(program, folder):
     """What --model is given: English to German and back."""
     return [f"{source}-{target}={train(program, folder, source, target)}" for source, target in [("en", "de"), ("de", "en")]]
+
+
+def main():
+    program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    train_both_ways(program, folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -153,6 +153,7 @@ const std::vector<AttentionPath> kPaths = {
     {{.label_smoothing = 0.1, .alignment_weight = 0.5}, 0.2}};
 
 TEST(TrainingModel, WithoutKernelsAndWithFillerSentencesTheModelLearnsAsWithKernels) {
+  if (!test_device().is_cpu()) GTEST_SKIP() << "these are the kernels of the CPU";
   const auto run = [](Precision precision, const AttentionPath& path) {
     const LossConfig& loss = path.loss;
     TrainingModel model(path.model(), {}, precision, torch::kCPU, 1);

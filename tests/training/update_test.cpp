@@ -17,7 +17,6 @@
 #include "base/random.h"
 #include "tests/model/most_threads.h"
 #include "tests/names.h"
-#include "tests/test_device.h"
 #include "tests/training/failing_allocator.h"
 #include "tests/training/small_run.h"
 

@@ -6,7 +6,7 @@ add_executable(print_contents extras/formats/real/print_contents.cpp)
 dragoman_warnings(print_contents)
 target_link_libraries(print_contents PRIVATE dragoman_extras_formats)
 dragoman_script_test("system: real files" extras/formats/real/real_files.py
-  $<TARGET_FILE:print_contents> ${CMAKE_CURRENT_BINARY_DIR}/transformers)
+  $<TARGET_FILE:print_contents> ${CMAKE_CURRENT_BINARY_DIR}/torch)
 
 # What other systems compute.
 if(DRAGOMAN_TORCH)
@@ -22,5 +22,9 @@ if(DRAGOMAN_TORCH)
   foreach(SYSTEM fairseq joeynmt opennmt)
     dragoman_script_test("system: ${SYSTEM}" extras/formats/system/checkpoints.py
       $<TARGET_FILE:dragoman> ${CMAKE_CURRENT_BINARY_DIR}/${SYSTEM} ${SYSTEM})
+  endforeach()
+  # It installs PyTorch for these, which would only wait for it.
+  foreach(SYSTEM hf-marian fairseq joeynmt opennmt)
+    set_tests_properties("system: ${SYSTEM}" PROPERTIES DEPENDS "system: real files")
   endforeach()
 endif()

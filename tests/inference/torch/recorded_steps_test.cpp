@@ -9,6 +9,7 @@
 #include <iterator>
 #include <optional>
 
+#include "inference/search/search.h"
 #include "inference/torch/torch_device_model.h"
 #include "tests/cuda_stand_in/counts.h"
 #include "tests/inference/random_rows.h"
@@ -33,7 +34,7 @@ using Prepare = std::function<void(SourceSentence&)>;
 std::vector<SourceSentence> translated(const std::vector<Transformer>& models,
                                        const DecodeConfig& config, StepLaunch launch,
                                        const Prepare& prepare) {
-  auto waves = std::vector{waiting_sentences(9, 14), waiting_sentences(3, 14)};
+  auto waves = std::vector{waiting_sentences(5, 14), waiting_sentences(2, 14)};
   for (SourceSentence& sentence : waves[1]) {
     sentence.line += 100;
     sentence.tokens.insert(sentence.tokens.begin(), 38 - sentence.tokens.size(), 5);
@@ -43,7 +44,9 @@ std::vector<SourceSentence> translated(const std::vector<Transformer>& models,
   const auto engine = device_engine(models, {0, 7}, {}, launch);
   std::vector<TokenEdges> edges(kVocabulary);
   edges[9].lengthens_word = true;
-  LoneWorker worker(engine->own_scheduler(8), config, {.eos = kEos, .edges = edges});
+  // Fewer groups than sentences, so that groups are filled again.
+  const std::int64_t rows = std::max<std::int64_t>(4, 2 * SentenceSearch::width(config));
+  LoneWorker worker(engine->own_scheduler(rows), config, {.eos = kEos, .edges = edges});
   std::vector<SourceSentence> finished;
   for (const auto& wave : waves) {
     worker.add(wave);

@@ -52,7 +52,10 @@ std::vector<SourceSentence> run(std::unique_ptr<SentenceScheduler> scheduler,
   return finished;
 }
 
+constexpr std::int64_t kRows = 12;  // several groups, which are filled again
+
 void expect_same_translations(const ModelConfig& model_config, const DecodeConfig& config,
+                              const std::vector<std::int64_t>& all_rows = {kRows},
                               bool with_attention = false) {
   auto waiting = waiting_sentences(14, 14), later = waiting_sentences(2, 14);
   // Longer than there is room for so far; the shortest model has 40 positions.
@@ -65,7 +68,7 @@ void expect_same_translations(const ModelConfig& model_config, const DecodeConfi
   ModuleTreeEngine engine(make_model(model_config, torch::kCPU), {0, 7});
   const auto host = run(std::make_unique<Scheduler>(engine, 100), config, waiting, later);
   TorchDeviceModel device_model(make_model(model_config, test_device()));
-  for (const std::int64_t rows : {4, 12, 100}) {
+  for (const std::int64_t rows : all_rows) {
     SCOPED_TRACE(rows);
     const auto device = run(std::make_unique<DeviceScheduler>(
                                 device_model, std::vector<TokenId>{0, 7},
@@ -86,18 +89,25 @@ void expect_same_translations(const ModelConfig& model_config, const DecodeConfi
   }
 }
 
+std::vector<DecodeConfig> searches() {
+  return {{.beam_size = 1, .max_length = 25},
+          {.beam_size = 4, .n_best = 4, .max_length = 35},
+          {.beam_size = 3,
+           .no_repeat_ngram_size = 2,
+           .stop = Stop::Exact,
+           .min_length = 4,
+           .max_length = 25},
+          {.n_best = 2, .max_length = 25, .sampling = true, .sampling_topk = 5}};
+}
+
 TEST(TorchDeviceModel, TranslationsAreThoseOfTheSearchOnTheHost) {
   for (const ModelConfig& model_config : configs())
-    for (const DecodeConfig& config :
-         {DecodeConfig{.beam_size = 1, .max_length = 25},
-          DecodeConfig{.beam_size = 4, .n_best = 4, .max_length = 35},
-          DecodeConfig{.beam_size = 3,
-          .no_repeat_ngram_size = 2,
-          .stop = Stop::Exact,
-          .min_length = 4,
-          .max_length = 25},
-          DecodeConfig{.n_best = 2, .max_length = 25, .sampling = true, .sampling_topk = 5}})
-      expect_same_translations(model_config, config);
+    for (const DecodeConfig& config : searches()) expect_same_translations(model_config, config);
+}
+
+TEST(TorchDeviceModel, TranslationsInFewGroupsAndInMoreThanNeededAreTheSame) {
+  for (const DecodeConfig& config : searches())
+    expect_same_translations(configs()[0], config, {4, 100});
 }
 
 TEST(TorchDeviceModel, TranslationsByEachRuleForTheEndAndForTokensAreTheSame) {
@@ -123,7 +133,7 @@ TEST(TorchDeviceModel, AttentionIsThatOfOneHeadOrTheMean) {
                                 .max_length = 20,
                                 .attention_layer = layer,
                                 .attention_head = head},
-                               /*with_attention=*/true);
+                               {kRows}, /*with_attention=*/true);
 }
 
 TEST(TorchDeviceModel, ASentenceWithoutNumbersLeavesNoneToTheNextOne) {

@@ -1,8 +1,8 @@
 """Opens pages of dragoman explain in Chromium and works with them as a reader does (explanation_page.js): one of 40 words
-and 48 heads, and one of an unusual model (explanation_sample.py). Exits with 77 (skipped) if there is no Chromium or
-Node.js, or npm cannot install playwright-core and axe-core.
+and 48 heads, and one of an unusual model (explanation_sample.py). Or measures how fast the first one answers. Exits with 77
+(skipped) if there is no Chromium or Node.js, or npm cannot install playwright-core and axe-core.
 
-Usage: explanation_page.py PRINT_EXPLANATION_PAGE FOLDER [FOLDER for screenshots]
+Usage: explanation_page.py PRINT_EXPLANATION_PAGE FOLDER work|speed [FOLDER for screenshots]
 """
 
 import json

@@ -135,7 +135,7 @@ def check_torch(program, folder, torch):
 
 def main():
     program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    packages.install(folder, *packages.TRANSFORMERS)
+    packages.install(folder, *packages.TORCH)
     import numpy
     import torch
     with tempfile.TemporaryDirectory() as work:

@@ -6,8 +6,8 @@ import dataclasses
 import math
 
 KIND = "fairseq"
-PACKAGES = ("torch==2.13.0", "numpy", "sentencepiece", "omegaconf==2.3.0", "hydra-core==1.3.2", "regex", "bitarray",
-            "sacrebleu", "cython", "packaging", "cffi", "tqdm", "requests")
+PACKAGES = ("numpy", "sentencepiece", "omegaconf==2.3.0", "hydra-core==1.3.2", "regex", "bitarray", "sacrebleu", "cython",
+            "packaging", "cffi", "tqdm", "requests")
 ALONE = ("fairseq==0.12.2",)
 # Width, heads, layers of encoder and decoder, and further options.
 MODELS = {

@@ -7,6 +7,8 @@ install the package.
 Usage: hf_marian.py PROGRAM PACKAGES PRINT_PIECES
 """
 
+import functools
+import io
 import json
 import pathlib
 import random
@@ -24,6 +26,7 @@ sys.path.append(str(pathlib.Path(__file__).parents[3]))
 from names import names  # noqa: E402
 
 LONGEST = 60
+BATCH = 100  # lines that transformers translates at a time
 
 
 def run(*words, text=None):
@@ -32,12 +35,19 @@ def run(*words, text=None):
     return result.stdout
 
 
+@functools.cache
+def sentencepiece_model(text, size, character_coverage):
+    import sentencepiece
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(input=str(text), vocab_size=size, minloglevel=2, model_writer=model,
+                                             character_coverage=character_coverage)
+    return model.getvalue()
+
+
 def train_sentencepiece(path, text, size, character_coverage=0.99):
     """Returns its pieces without the marks."""
     import sentencepiece
-    sentencepiece.SentencePieceTrainer.train(input=str(text), vocab_size=size, minloglevel=2, model_prefix=str(path),
-                                             character_coverage=character_coverage)
-    path.with_suffix(".model").rename(path.with_suffix(".spm"))
+    path.with_suffix(".spm").write_bytes(sentencepiece_model(text, size, character_coverage))
     model = sentencepiece.SentencePieceProcessor(model_file=str(path.with_suffix(".spm")))
     return {model.id_to_piece(i) for i in range(3, len(model))}
 
@@ -163,8 +173,8 @@ def same_translations(program, folder, model_file, lines, length_penalty=1.0):
     for beam in (1, 4, 6):
         theirs = []
         with torch.no_grad():
-            for i in range(0, len(lines), 50):
-                ids = model.generate(**tokenizer(lines[i:i + 50], return_tensors="pt", padding=True), num_beams=beam,
+            for i in range(0, len(lines), BATCH):
+                ids = model.generate(**tokenizer(lines[i:i + BATCH], return_tensors="pt", padding=True), num_beams=beam,
                                      max_length=LONGEST, early_stopping=False, length_penalty=length_penalty)
                 theirs += tokenizer.batch_decode(ids, skip_special_tokens=True)
         ours = run(program, "translate", "-m", model_file, "--beam-size", beam, "--stop", "hf", "--max-length", LONGEST - 1,
@@ -184,8 +194,8 @@ def same_search_by_default(program, folder, lines):
     tokenizer, model = load(folder)
     theirs = []
     with torch.no_grad():
-        for i in range(0, len(lines), 50):
-            ids = model.generate(**tokenizer(lines[i:i + 50], return_tensors="pt", padding=True))
+        for i in range(0, len(lines), BATCH):
+            ids = model.generate(**tokenizer(lines[i:i + BATCH], return_tensors="pt", padding=True))
             theirs += tokenizer.batch_decode(ids, skip_special_tokens=True)
     model_file = folder.with_suffix(".by-default.safetensors")
     imported = subprocess.run([program, "import", folder, "-o", model_file], capture_output=True, text=True)
@@ -236,8 +246,8 @@ def same_bits_after_a_round_trip(program, model_file, folder):
 def train(program, corpus, folder, *flags):
     run(program, "train", "-o", folder, "--preset", "tiny", "--train-src", corpus / "train.en", "--train-tgt",
         corpus / "train.de", "--d-model", 64, "--heads", 4, "--d-ff", 128, "--encoder-layers", 2, "--decoder-layers", 2,
-        "--norm", "after", "--activation", "swish", "--output-bias", "--warmup-updates", 100, "--lr", "2e-3", "--threads", 2,
-        *flags)
+        "--norm", "after", "--activation", "swish", "--output-bias", "--warmup-updates", 100, "--lr", "2e-3", "--threads", 1,
+        "--max-tokens", 1000, "--valid-fraction", 0, *flags)
     return folder / "model.safetensors"
 
 
@@ -258,7 +268,8 @@ def odd_lines(sources):
 
 def main():
     program, packages_folder, print_pieces = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
-    packages.install(packages_folder, *packages.TRANSFORMERS)
+    packages.install_torch(packages_folder)
+    packages.install(packages_folder, "transformers==5.24.0", "sentencepiece", "numpy")
     import torch
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as work:
@@ -274,7 +285,7 @@ def main():
             same_log_probabilities(program, theirs, folder / "in.safetensors", sources[:200], targets[:200])
             fine_tuning.fine_tune(program, folder / "in.safetensors", corpus, folder / f"fine-tuned-{activation}")
             vocabulary = list(json.loads((theirs / "vocab.json").read_text()))
-            lines = odd_lines((corpus / "train.en").read_text().splitlines()[:5000]) + random_lines(vocabulary, 5000)
+            lines = odd_lines((corpus / "train.en").read_text().splitlines()[:1000]) + random_lines(vocabulary, 5000)
             same_pieces(print_pieces, theirs, folder / "in.safetensors", lines)
             theirs = folder / f"lively-{activation}"
             make_random_model(theirs, corpus, d_model, heads, activation, layers, True)
@@ -292,7 +303,7 @@ def main():
         same_bits_after_a_round_trip(program, folder / "in.safetensors", folder / "two-again")
         same_translations(program, folder / "lively-two", folder / "in.safetensors", sources[3:203], 0.6)
         model_file = train(program, corpus, folder / "run", "--vocab-size", 500, "--max-updates", 600)
-        compare_ours(program, model_file, folder / "ours", sources[3:], targets[3:])
+        compare_ours(program, model_file, folder / "ours", sources[3:403], targets[3:403])
         for source, target, tying in ((300, 420, "two-way"), (420, 300, "none")):
             flags = []
             for side, language, size in (("tokenizer", "en", source), ("target-tokenizer", "de", target)):

@@ -8,8 +8,8 @@ import pathlib
 import yaml
 
 KIND = "JoeyNMT"
-PACKAGES = ("torch==2.13.0", "numpy", "sentencepiece==0.2.0", "pyyaml", "importlib_metadata", "subword-nmt", "sacrebleu",
-            "tensorboard", "matplotlib", "pandas", "packaging", "six")
+PACKAGES = ("numpy", "sentencepiece==0.2.0", "pyyaml", "importlib_metadata", "subword-nmt", "sacrebleu", "tensorboard",
+            "matplotlib", "pandas", "packaging", "six")
 ALONE = ("joeynmt==2.3.0",)
 # Width, heads, layers of encoder and decoder, and further options.
 MODELS = {

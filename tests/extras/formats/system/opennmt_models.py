@@ -7,8 +7,8 @@ import types
 import warnings
 
 KIND = "OpenNMT-py"
-PACKAGES = ("torch==2.13.0", "numpy", "sentencepiece==0.2.0", "pyyaml", "configargparse", "pyonmttok", "sacrebleu", "six",
-            "rapidfuzz", "tensorboard", "flask", "waitress", "ctranslate2")
+PACKAGES = ("numpy", "sentencepiece==0.2.0", "pyyaml", "configargparse", "pyonmttok", "sacrebleu", "six", "rapidfuzz",
+            "tensorboard", "flask", "waitress", "ctranslate2")
 ALONE = ("OpenNMT-py==3.5.1",)
 # Width, heads, layers of encoder and decoder, and further options.
 MODELS = {
