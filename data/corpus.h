@@ -43,7 +43,6 @@ struct CorpusReport {
   std::int64_t too_long = 0;           ///< dropped: --max-length
   std::int64_t ratio = 0;              ///< dropped: --max-ratio
   std::int64_t several_sentences = 0;  ///< of the kept pairs: on a side or both
-  std::int64_t same_text = 0;          ///< of the kept pairs: both sides are the same text
   std::int64_t changed_targets = 0;    ///< of the kept pairs: the tokenizer changes the target line
   /// One of the lines with a changed target (counted from 0 over all files). The change is in more
   /// than white space if there is such a line.
