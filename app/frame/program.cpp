@@ -96,11 +96,7 @@ std::string default_text(const Command& command, const Field& field) {
 
 std::string description(const Command& command, const Field& field) {
   std::string text(field.info.help);
-  if (!field.choices.empty()) {
-    text += ": ";
-    for (std::size_t i = 0; i < field.choices.size(); ++i)
-      text += join_text(i == 0 ? "" : ", ", field.choices[i]);
-  }
+  if (!field.choices.empty()) text += ": " + joined(field.choices, ", ");
   const std::string value = default_text(command, field);
   if (!value.empty()) text += " [" + value + "]";
   std::string also;
@@ -331,9 +327,8 @@ std::string version_text(const Program& program) {
 const Command& command_called(const Program& program, const std::vector<Command>& commands,
                               const std::string& name) {
   if (name.starts_with('-')) {
-    const std::string word = name.substr(std::min(name.find_first_not_of('-'), name.size()));
     const std::vector<std::string> flags = {"help", "version"};
-    throw UsageError("unknown flag ", name, suggestion(word, "--", flags));
+    throw UsageError("unknown flag ", name, suggestion(name_of_flag(name), "--", flags));
   }
   const auto found = std::ranges::find(commands, name, &Command::name);
   if (found != commands.end()) return *found;
