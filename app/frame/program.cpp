@@ -135,12 +135,6 @@ FlagText flag_text(const Command& command, const Field& field) {
           field.kind == Field::Kind::Flag && field.text() == "true"};
 }
 
-std::vector<Field> all_fields(const Command& command, CommonConfig& common) {
-  std::vector<Field> fields = command.fields;
-  for (Field& field : fields_of(common)) fields.push_back(std::move(field));
-  return fields;
-}
-
 std::string example_of(const Program& program, const std::vector<Command>& commands) {
   std::istringstream lines{std::string(program.example)};
   std::string text;
