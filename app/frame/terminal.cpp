@@ -227,10 +227,10 @@ Progress::~Progress() {
   if (bar_) Terminal::standard_error().erase_bar();
 }
 
-void Progress::update(std::int64_t done, std::string_view status) {
+void Progress::update(std::int64_t done) {
   if (!shows()) return;
   const MutexLock lock(mutex_);
-  show(done, status);
+  show(done, "");
 }
 
 void Progress::update(const Estimate& estimate) {
