@@ -54,7 +54,6 @@ struct CorpusReport {
   double several_sentences_fraction() const {
     return kept == 0 ? 0 : static_cast<double>(several_sentences) / static_cast<double>(kept);
   }
-  CopiedFractions copied_fractions() const { return dragoman::copied_fractions(copy_counts); }
 
   bool operator==(const CorpusReport&) const = default;
 };
