@@ -88,7 +88,6 @@ std::string rate_text(double per_second) {
   return fixed_text(per_second, per_second >= 10 ? 1 : per_second >= 1 ? 2 : 3) + "/s";
 }
 
-/// The fraction of the total that is done.
 double fraction_of(const ProgressState& state) {
   return std::clamp(static_cast<double>(state.done) / static_cast<double>(state.total), 0.0, 1.0);
 }
