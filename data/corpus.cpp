@@ -17,8 +17,8 @@ namespace dragoman {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopyCount, pairs, copies);
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CorpusReport, read, kept, held_out, invalid, empty,
                                    in_validation, duplicates, too_long, ratio, several_sentences,
-                                   same_text, changed_targets, changed_target, copy_counts,
-                                   source_tokens, target_tokens);
+                                   changed_targets, changed_target, copy_counts, source_tokens,
+                                   target_tokens);
 
 namespace {
 

@@ -19,7 +19,6 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,7 +43,6 @@ struct CorpusReport {
   std::int64_t too_long = 0;           ///< dropped: --max-length
   std::int64_t ratio = 0;              ///< dropped: --max-ratio
   std::int64_t several_sentences = 0;  ///< of the kept pairs: on a side or both
-  std::int64_t same_text = 0;          ///< of the kept pairs: both sides are the same text
   std::int64_t changed_targets = 0;    ///< of the kept pairs: the tokenizer changes the target line
   /// One of the lines with a changed target (counted from 0 over all files). The change is in more
   /// than white space if there is such a line.
@@ -56,7 +54,6 @@ struct CorpusReport {
   double several_sentences_fraction() const {
     return kept == 0 ? 0 : static_cast<double>(several_sentences) / static_cast<double>(kept);
   }
-  CopiedFractions copied_fractions() const { return dragoman::copied_fractions(copy_counts); }
 
   bool operator==(const CorpusReport&) const = default;
 };

@@ -26,7 +26,6 @@ struct EncodedPair {
   std::int64_t line = 0;
   std::uint64_t hash = 0;
   bool several_sentences = false;  ///< on a side or both
-  bool same_text = false;          ///< on both sides
   bool has_empty_side = false;
   std::optional<CopiedKind> copied_kind = {};  ///< of the source
   bool is_copy = false;                        ///< apart from white space around the lines
@@ -121,7 +120,6 @@ class PairFilter {
     } else {
       ++report_.kept;
       report_.several_sentences += pair.several_sentences ? 1 : 0;
-      report_.same_text += pair.same_text ? 1 : 0;
       if (pair.copied_kind) {
         auto& [pairs, copies] = report_.copy_counts[static_cast<std::size_t>(*pair.copied_kind)];
         ++pairs;
@@ -185,7 +183,6 @@ struct BlockEncoder {
         std::ranges::binary_search(choice.valid_hashes, likeness_hash(source, target));
     pair.source_text = source;
     pair.target_text = target;
-    pair.same_text = source == target;
     pair.copied_kind = copied_kind(source);
     pair.is_copy = strip(source) == strip(target);
     pair.several_sentences =

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/formatted_text.h"
 #include "base/quoted_text.h"
 #include "base/utf8.h"
 #include "data/pair_format.h"

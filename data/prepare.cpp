@@ -8,7 +8,6 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/formatted_text.h"
 #include "base/random.h"
 #include "base/threads.h"
 #include "base/utf8.h"

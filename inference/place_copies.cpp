@@ -12,8 +12,6 @@ namespace dragoman {
 
 namespace {
 
-using Copy = CopiedText;
-
 bool makes_words(char32_t c) {
   const char category = general_category(c)[0];
   return category == 'L' || category == 'N' || category == 'M';
@@ -88,9 +86,9 @@ class CopyPlacer {
         placed_(units_.size() + 1) {}
 
   std::vector<WrittenUnit> placed() {
-    const std::vector<Copy>& copies = part_.unseen.copies;
+    const std::vector<CopiedText>& copies = part_.unseen.copies;
     for (std::size_t c = 0; c < copies.size(); ++c)
-      if (copies[c].kind == Copy::Kind::Sign || !replace_word(c)) place_beside(c);
+      if (copies[c].kind == CopiedText::Kind::Sign || !replace_word(c)) place_beside(c);
     return written();
   }
 
@@ -100,18 +98,18 @@ class CopyPlacer {
     std::vector<std::size_t> before, after_word, after;
   };
 
-  std::string_view text_of(const Copy& copy) const {
+  std::string_view text_of(const CopiedText& copy) const {
     return source_.substr(copy.begin, copy.end - copy.begin);
   }
-  bool has_blank_before(const Copy& copy) const {
+  bool has_blank_before(const CopiedText& copy) const {
     return copy.begin > 0 && is_space(last_of(source_.substr(0, copy.begin)));
   }
-  bool has_blank_after(const Copy& copy) const {
+  bool has_blank_after(const CopiedText& copy) const {
     return copy.end < source_.size() && is_space(first_of(source_.substr(copy.end)));
   }
 
   /// The bytes that the model reads instead of a word.
-  ByteRange read_bytes(const Copy& word) const {
+  ByteRange read_bytes(const CopiedText& word) const {
     const std::size_t begin = part_.marked.marked_offset(word.begin);
     return {begin, word.stand_in.empty() ? part_.marked.marked_offset(word.end)
                                          : begin + word.stand_in.size()};
@@ -231,7 +229,7 @@ class CopyPlacer {
 
   /// Returns false if the translation has no word for it.
   bool replace_word(std::size_t number) {
-    const Copy& word = copy_of(number);
+    const CopiedText& word = copy_of(number);
     if (const auto place = word.stand_in.empty() ? std::nullopt : place_of(word.stand_in)) {
       WrittenUnit& unit = units_[place->unit];
       unit.text.replace(place->begin, word.stand_in.size(), text_of(word));
@@ -257,7 +255,7 @@ class CopyPlacer {
   }
 
   void place_beside(std::size_t number) {
-    const Copy& copy = part_.unseen.copies[number];
+    const CopiedText& copy = copy_of(number);
     const std::size_t at = part_.marked.marked_offset(copy.begin);
     const std::size_t after = part_.marked.marked_offset(copy.end);
     const ByteRange left = word_before(at), right = word_after(after);
@@ -307,7 +305,7 @@ class CopyPlacer {
     return all;
   }
 
-  const Copy& copy_of(std::size_t number) const { return part_.unseen.copies[number]; }
+  const CopiedText& copy_of(std::size_t number) const { return part_.unseen.copies[number]; }
 
   /// Appends a unit. A blank separates it from a copy before it, if a blank follows the copy's
   /// source.
@@ -320,7 +318,7 @@ class CopyPlacer {
   }
 
   void append(std::size_t number, std::vector<WrittenUnit>& all) const {
-    const Copy& copy = copy_of(number);
+    const CopiedText& copy = copy_of(number);
     const char32_t before = all.empty() ? U' ' : last_of(all.back().text);
     const bool wants_blank =
         has_blank_before(copy) && !is_space(before) && !is_unspaced_letter(before);

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "inference/demands.h"
 #include "inference/line_preparer.h"
 #include "inference/scheduler.h"
 #include "inference/search/required_phrases.h"

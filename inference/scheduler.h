@@ -146,7 +146,7 @@ class HalvingScheduler : public SentenceScheduler {
   using OnFewerRows = std::function<void(std::int64_t rows)>;
 
   /// It begins with `rows` rows.
-  HalvingScheduler(Make make, std::int64_t rows, OnFewerRows on_fewer_rows = {});
+  HalvingScheduler(Make make, std::int64_t rows, OnFewerRows on_fewer_rows);
 
   std::int64_t capacity(const DecodeConfig& config) const override;
   bool idle() const override { return again_.empty() && scheduler_->idle(); }

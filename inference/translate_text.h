@@ -25,7 +25,6 @@ std::vector<Translation> translate_lines(TranslationService& service,
                                          const TranslationRequest& request,
                                          std::stop_token stop = {});
 
-/// The best text of each translation.
 std::vector<std::string> best_texts(std::vector<Translation> translations);
 
 /// Takes the translations, in the order of their lines.

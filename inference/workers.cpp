@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/threads.h"
+
 namespace dragoman {
 
 namespace {
@@ -89,7 +91,7 @@ std::vector<SourceSentence> Workers::take(const SentenceScheduler& scheduler) {
   const auto all = static_cast<std::int64_t>(waiting_.size());
   // At most its fraction of the queue, so that every engine gets some of the last sentences.
   const std::int64_t count =
-      std::min(scheduler.count_admissible(waiting_), (all + working_ - 1) / working_);
+      std::min(scheduler.count_admissible(waiting_), divide_up(all, working_));
   std::vector<SourceSentence> taken(std::make_move_iterator(waiting_.begin()),
                                     std::make_move_iterator(waiting_.begin() + count));
   waiting_.erase(waiting_.begin(), waiting_.begin() + count);

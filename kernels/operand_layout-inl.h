@@ -2,7 +2,6 @@
 // outputs, and activations rounded to bf16 or bytes for each product.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "kernels/inference_kernels.h"

@@ -84,7 +84,6 @@ bool is_term_mark(std::string_view piece);
 struct TextChange {
   std::size_t begin, end;
   std::string text;
-  bool operator==(const TextChange&) const = default;
 };
 
 /// The translations of `terms`, to be written after them. They are in the order of the text and do

@@ -143,7 +143,6 @@ struct TextRule {
   bool is_built_in() const { return normalization != Normalization::Nfc && !lowercase; }
   /// The name in the SentencePiece model: "identity", "nfc", "nmt_nfkc_lower".
   std::string name() const;
-  bool operator==(const TextRule&) const = default;
 };
 
 /// The name of a tokenizer's normalisation for people: one of Normalization, or another name that

@@ -54,7 +54,6 @@ class LineIterator : public sentencepiece::SentenceIterator {
   std::string value_;
 };
 
-/// A line of the text of a side.
 struct SideLine {
   std::string_view text;
   TextSide side;

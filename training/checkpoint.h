@@ -65,7 +65,6 @@ bool try_to_save(std::string_view name, std::string_view consequence, TrainingOb
 
 // ---- the keeper ---------------------------------------------------------------------------------
 
-/// The mean of checkpoints' weights.
 struct CheckpointMean {
   torch::Tensor weights;           ///< [P] fp32, flat like the model's; undefined if none is read
   std::vector<std::string> names;  ///< of the files, by rising update

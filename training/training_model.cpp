@@ -13,7 +13,6 @@
 #include "base/random.h"
 #include "base/threads.h"
 #include "data/packed_batch.h"
-#include "kernels/kernels.h"
 #include "model/device.h"
 #include "model/ops/attention.h"
 #include "model/ops/kernel_call.h"

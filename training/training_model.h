@@ -190,7 +190,6 @@ class TrainingModel {
   Adam adam_;
   std::optional<MovingAverage> moving_average_;
 
-  /// An update that is recorded.
   struct RecordedUpdate {
     std::vector<BatchShape> shapes;  // of its batches
     std::vector<BatchInput> inputs;

@@ -84,7 +84,7 @@ std::vector<std::string> broken_weights(const ModelFileReader& model, int thread
   parallel_for(std::ssize(tensors), threads, [&](std::int64_t i) {
     const TensorData& tensor = tensors[static_cast<std::size_t>(i)];
     const bool is_real = tensor.dtype == Dtype::F32 || tensor.dtype == Dtype::BF16;
-    if (!is_real || tensor.name.starts_with("training.")) return;
+    if (!is_real || tensor.name.starts_with(kTrainingPrefix)) return;
     if (!all_are_finite(tensor)) broken[static_cast<std::size_t>(i)] = tensor.name;
     model.give_back(tensor);
   });

@@ -9,7 +9,6 @@
 #include <numeric>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include "app/commands/commands.h"

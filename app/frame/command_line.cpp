@@ -336,6 +336,12 @@ void assign_given(const std::vector<Field>& fields, const GivenValues& flags,
 
 }  // namespace
 
+std::vector<Field> all_fields(const Command& command, CommonConfig& common) {
+  std::vector<Field> fields = command.fields;
+  for (Field& field : fields_of(common)) fields.push_back(std::move(field));
+  return fields;
+}
+
 std::string with_typed_flag(const std::string& message, const Aliases& typed) {
   const std::size_t end = std::min(message.find_first_of(": "), message.size());
   if (!message.starts_with("--")) return message;
@@ -348,8 +354,7 @@ std::string with_typed_flag(const std::string& message, const Aliases& typed) {
 Call configure(std::string_view program, const Command& command,
                const std::vector<std::string>& arguments) {
   Call call;
-  std::vector<Field> fields = command.fields;
-  for (Field& field : fields_of(call.common)) fields.push_back(std::move(field));
+  const std::vector<Field> fields = all_fields(command, call.common);
   Flags parsed = parse(command, fields, arguments);
   GivenValues& flags = parsed.given;
   call.warnings = std::move(parsed.warnings);

@@ -82,6 +82,9 @@ struct CommonConfig {
   }
 };
 
+/// The fields of a command, and those that all commands have.
+std::vector<Field> all_fields(const Command& command, CommonConfig& common);
+
 /// The names of fields, and the alias that was typed for each.
 using Aliases = std::map<std::string, std::string>;
 

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "app/frame/flag_names.h"
 #include "app/frame/program.h"
 #include "base/error.h"
 #include "base/formatted_text.h"

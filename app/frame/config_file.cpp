@@ -302,11 +302,7 @@ std::string grouped_lines(const std::vector<Field>& fields,
 std::string config_text(const std::vector<Field>& fields) {
   return grouped_lines(fields, [](const Field& field) {
     std::string lines = join_text("# ", field.info.help, "\n");
-    if (!field.choices.empty()) {
-      lines += "# one of";
-      for (std::string_view choice : field.choices) lines += join_text(" ", choice);
-      lines += "\n";
-    }
+    if (!field.choices.empty()) lines += "# one of " + joined(field.choices, " ") + "\n";
     return lines + join_text(field.info.name, " = ", toml_value(field.kind, field.values()), "\n");
   });
 }

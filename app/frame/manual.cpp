@@ -9,7 +9,6 @@
 #include "app/frame/flag_names.h"
 #include "app/frame/program.h"
 #include "base/error.h"
-#include "base/formatted_text.h"
 
 namespace dragoman {
 

@@ -96,11 +96,7 @@ std::string default_text(const Command& command, const Field& field) {
 
 std::string description(const Command& command, const Field& field) {
   std::string text(field.info.help);
-  if (!field.choices.empty()) {
-    text += ": ";
-    for (std::size_t i = 0; i < field.choices.size(); ++i)
-      text += join_text(i == 0 ? "" : ", ", field.choices[i]);
-  }
+  if (!field.choices.empty()) text += ": " + joined(field.choices, ", ");
   const std::string value = default_text(command, field);
   if (!value.empty()) text += " [" + value + "]";
   std::string also;
@@ -137,12 +133,6 @@ std::string usage(std::string_view program, const Command& command) {
 FlagText flag_text(const Command& command, const Field& field) {
   return {letter_of(command, field), placeholder(field), description(command, field),
           field.kind == Field::Kind::Flag && field.text() == "true"};
-}
-
-std::vector<Field> all_fields(const Command& command, CommonConfig& common) {
-  std::vector<Field> fields = command.fields;
-  for (Field& field : fields_of(common)) fields.push_back(std::move(field));
-  return fields;
 }
 
 std::string example_of(const Program& program, const std::vector<Command>& commands) {
@@ -349,9 +339,8 @@ const Command& command_called(const Program& program, const std::vector<Command>
   if (name.starts_with('-')) {
     if (const std::string text = flag_before_command_text(program, commands, name); !text.empty())
       throw UsageError(text);
-    const std::string word = name.substr(std::min(name.find_first_not_of('-'), name.size()));
     const std::vector<std::string> flags = {"help", "version"};
-    throw UsageError("unknown flag ", name, suggestion(word, "--", flags));
+    throw UsageError("unknown flag ", name, suggestion(name_of_flag(name), "--", flags));
   }
   const auto found = std::ranges::find(commands, name, &Command::name);
   if (found != commands.end()) return *found;

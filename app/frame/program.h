@@ -44,9 +44,6 @@ struct FlagText {
 };
 FlagText flag_text(const Command& command, const Field& field);
 
-/// The fields of a command, and those that all commands have.
-std::vector<Field> all_fields(const Command& command, CommonConfig& common);
-
 /// The example without the lines of commands that are not built.
 std::string example_of(const Program& program, const std::vector<Command>& commands);
 

@@ -88,7 +88,6 @@ std::string rate_text(double per_second) {
   return fixed_text(per_second, per_second >= 10 ? 1 : per_second >= 1 ? 2 : 3) + "/s";
 }
 
-/// The fraction of the total that is done.
 double fraction_of(const ProgressState& state) {
   return std::clamp(static_cast<double>(state.done) / static_cast<double>(state.total), 0.0, 1.0);
 }
@@ -227,10 +226,10 @@ Progress::~Progress() {
   if (bar_) Terminal::standard_error().erase_bar();
 }
 
-void Progress::update(std::int64_t done, std::string_view status) {
+void Progress::update(std::int64_t done) {
   if (!shows()) return;
   const MutexLock lock(mutex_);
-  show(done, status);
+  show(done, "");
 }
 
 void Progress::update(const Estimate& estimate) {

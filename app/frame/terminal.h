@@ -89,7 +89,7 @@ class Progress {
   ~Progress();
 
   /// Cheap: draws at most 10 times a second. Any thread may call it.
-  void update(std::int64_t done, std::string_view status = {});
+  void update(std::int64_t done);
   /// For a task whose end moves: `total` (0: unknown) and the outlook are new each time.
   struct Estimate {
     std::int64_t done, total;

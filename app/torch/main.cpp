@@ -11,7 +11,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "app/commands/commands.h"
 #include "app/frame/log.h"

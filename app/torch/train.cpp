@@ -8,7 +8,6 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -64,7 +63,7 @@ ModelAttachments attachments_of(RunSettings settings, const std::string& command
   provenance.seed = settings.train.seed;
   provenance.data = {{"training-text", data.text_hash}};
   provenance.several_sentences = data.report.several_sentences_fraction();
-  provenance.copied_fractions = data.report.copied_fractions();
+  provenance.copied_fractions = copied_fractions(data.report.copy_counts);
   provenance.characters = found ? found->characters : data.characters;
   provenance.source_language = data.languages.source;
   provenance.target_language = data.languages.target;

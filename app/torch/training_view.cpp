@@ -127,9 +127,8 @@ void log_data(const PreparedData& data) {
       format("%.1f %% of the lines have several sentences",
              100 * report.several_sentences_fraction())));
   log_trained_validation(data.valid);
-  if (2 * report.same_text > report.kept)
-    log_warning(join_text("in ", with_separators(report.same_text), " of ",
-                          counted(report.kept, "pair"),
+  if (const std::int64_t copies = data.survey->survey.copies.pairs; 2 * copies > report.kept)
+    log_warning(join_text("in ", with_separators(copies), " of ", counted(report.kept, "pair"),
                           " both sides are the same text: is --train-tgt the right file?"));
   const ValidSet& keep = data.keep_valid;
   if (!keep.source_lines.empty())

@@ -6,8 +6,6 @@
 #include <bit>
 #include <utility>
 
-#include "base/error.h"
-
 namespace dragoman {
 
 DeviceScheduler::DeviceScheduler(DeviceModel& model, std::vector<TokenId> never_emitted,

@@ -128,7 +128,6 @@ class DeviceSearch {
   std::int64_t step_columns() const;
   /// The tensors that steps use.
   TensorPlaces places() const;
-  /// Counts the step.
   void count_step() { ++steps_; }
 
   /// The device on which a search keeps its numbers if the model is on `model`.

@@ -56,7 +56,6 @@ struct PackedSentences {
   }
 };
 
-/// One side of a batch.
 PackedSentences side_of(std::span<const SentencePair> pairs, const Indices& batch,
                         std::vector<TokenId> SentencePair::*side) {
   PackedSentences sentences;

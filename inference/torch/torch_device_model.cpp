@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/threads.h"
 #include "kernels/cuda/step_attention.h"
 #include "model/ops/cuda_kernels.h"
 
@@ -66,9 +67,7 @@ torch::Tensor float_logits(Transformer& model, const torch::Tensor& hidden) {
 /// Room grows by this number of columns, so that the shapes of many steps are the same.
 constexpr std::int64_t kColumns = 32;
 
-std::int64_t rounded_up(std::int64_t columns) {
-  return (columns + kColumns - 1) / kColumns * kColumns;
-}
+std::int64_t rounded_up(std::int64_t columns) { return divide_up(columns, kColumns) * kColumns; }
 
 void widen(std::vector<KeysAndValues>& caches, std::int64_t columns) {
   for (KeysAndValues& cache : caches)

@@ -144,7 +144,6 @@ struct ParameterShape {
   std::vector<std::int64_t> shape;
 
   std::int64_t elements() const;
-  bool operator==(const ParameterShape&) const = default;
 };
 
 /// Names and shapes of all parameters, in the order of the module tree. The model file, the module

@@ -206,7 +206,6 @@ Metadata make_metadata(const ModelContents& contents, std::span<const TensorData
   return metadata;
 }
 
-/// A JSON object of texts.
 std::map<std::string, std::string> texts_of(const std::string& json, std::string_view name) {
   const Json object = Json::parse(json, check_json_depth<Json>, /*allow_exceptions=*/false);
   if (!object.is_object()) throw Error(name, ": not a JSON object");

@@ -37,9 +37,6 @@ struct LossSums {
   /// that it is added to: its gradient is 1.
   torch::Tensor objective;
   torch::Tensor values;  ///< [2] fp64: those of TokenLosses, summed over tokens
-
-  torch::Tensor smoothed() const { return values.select(0, 0); }  ///< scalar
-  torch::Tensor negative_log_likelihood() const { return values.select(0, 1); }
 };
 
 /// hidden [N, D], weight [V, D], bias [V] or undefined, targets [N] int64, -1 for rows without one.

@@ -49,8 +49,8 @@ void check_patience_of_stages(const TrainConfig& train, const DataConfig& data) 
 }  // namespace
 
 const Field& field_named(const std::vector<Field>& fields, std::string_view name) {
-  const auto found = std::find_if(fields.begin(), fields.end(),
-                                  [name](const Field& field) { return field.info.name == name; });
+  const auto found =
+      std::ranges::find(fields, name, [](const Field& field) { return field.info.name; });
   if (found == fields.end()) throw std::logic_error("no setting " + std::string(name));
   return *found;
 }

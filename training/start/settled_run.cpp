@@ -1,7 +1,6 @@
 #include "training/start/settled_run.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
