@@ -13,16 +13,13 @@ namespace dragoman::deepl {
 
 class DeepLInterface : public Interface {
  public:
-  explicit DeepLInterface(const ServerParts& server) : server_(server) {}
+  using Interface::Interface;
 
   /// The header "Authorization: DeepL-Auth-Key KEY", the old parameter auth_key, or one of the
   /// headers that all interfaces know.
   std::string key_of(const ServerRequest& request) const override;
   RefusalCodes refusal_codes() const override;
   HttpResponse error_answer(const ServerRequest&, const HttpError& error) const override;
-
- protected:
-  const ServerParts server_;
 };
 
 /// The owner of what a request asks for or keeps (ApiKeys::owner_of).

@@ -110,6 +110,7 @@ class Interface {
     int missing_key = 400, used_up = 429, too_large = 400;
   };
 
+  explicit Interface(const ServerParts& server) : server_(server) {}
   virtual ~Interface() = default;
 
   virtual std::vector<Endpoint> endpoints() = 0;
@@ -124,6 +125,9 @@ class Interface {
   virtual HttpResponse error_answer(const ServerRequest&, const HttpError& error) const {
     return json_response(error.status(), nlohmann::ordered_json{{"error", error.what()}});
   }
+
+ protected:
+  const ServerParts server_;
 };
 
 std::unique_ptr<Interface> libretranslate_interface(const ServerParts& server);

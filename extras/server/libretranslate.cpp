@@ -231,7 +231,7 @@ std::string address_of_files(const HttpRequest& request, const std::string& publ
 
 class LibreTranslate : public Interface {
  public:
-  explicit LibreTranslate(const ServerParts& server) : server_(server) {}
+  using Interface::Interface;
 
   std::vector<Endpoint> endpoints() override {
     using enum Access;
@@ -370,7 +370,6 @@ class LibreTranslate : public Interface {
                                 {"target", {{"code", target}, {"name", language_name(target)}}}}}});
   }
 
-  const ServerParts server_;
   TranslatedFiles files_;
 };
 

@@ -144,7 +144,7 @@ bool wants_numbers(const ServerRequest& request) {
 
 class OwnInterface : public Interface {
  public:
-  explicit OwnInterface(const ServerParts& server) : server_(server) {}
+  using Interface::Interface;
 
   std::vector<Endpoint> endpoints() override {
     using enum Access;
@@ -267,8 +267,6 @@ class OwnInterface : public Interface {
     }
     return json_response(200, Json{{"version", server_.config.version}, {"models", models}});
   }
-
-  const ServerParts server_;
 };
 
 }  // namespace

@@ -71,7 +71,7 @@ TranslateParameters parse_translation(const RequestFields& fields, const FieldNa
 
 class Google : public Interface {
  public:
-  explicit Google(const ServerParts& server) : server_(server) {}
+  using Interface::Interface;
 
   std::vector<Endpoint> endpoints() override {
     std::vector<Endpoint> all = {
@@ -154,8 +154,6 @@ class Google : public Interface {
     }
     return data("languages", std::move(list));
   }
-
-  const ServerParts server_;
 };
 
 // ---- DeepLX's -----------------------------------------------------------------------------------
@@ -164,7 +162,7 @@ class Google : public Interface {
 /// users write the whole address.
 class DeepLX : public Interface {
  public:
-  explicit DeepLX(const ServerParts& server) : server_(server) {}
+  using Interface::Interface;
 
   std::vector<Endpoint> endpoints() override {
     return {{"POST", "/deeplx/translate", Access::Admitted,
@@ -206,7 +204,6 @@ class DeepLX : public Interface {
             }};
   }
 
-  const ServerParts server_;
   std::int64_t last_id_ = 0;  // one thread answers
 };
 
@@ -214,7 +211,7 @@ class DeepLX : public Interface {
 
 class Immersive : public Interface {
  public:
-  explicit Immersive(const ServerParts& server) : server_(server) {}
+  using Interface::Interface;
 
   std::vector<Endpoint> endpoints() override {
     return {{"POST", "/immersive/translate", Access::Admitted,
@@ -233,8 +230,6 @@ class Immersive : public Interface {
               return json_response(200, Json{{"translations", std::move(list)}});
             }};
   }
-
-  const ServerParts server_;
 };
 
 }  // namespace
