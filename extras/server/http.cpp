@@ -303,13 +303,8 @@ std::optional<std::int64_t> number_of(std::string_view name) {
   const std::size_t bracket = name.rfind('[');
   if (bracket == name.npos || !name.ends_with(']')) return std::nullopt;
   const std::string_view digits = name.substr(bracket + 1, name.size() - bracket - 2);
-  if (digits.empty() || digits.size() > kMostDigits) return std::nullopt;
-  std::int64_t number = 0;
-  for (const char digit : digits) {
-    if (digit < '0' || digit > '9') return std::nullopt;
-    number = 10 * number + (digit - '0');
-  }
-  return number;
+  if (digits.size() > kMostDigits) return std::nullopt;
+  return number_from<std::uint32_t>(digits);
 }
 
 /// The parameters of a form or a query. Lists are written "q=a&q=b", "q[]=a&q[]=b" (jQuery) or

@@ -1,20 +1,14 @@
 #include "extras/server/metrics.h"
 
-#include <charconv>
 #include <new>
 #include <sstream>
 
+#include "base/fields.h"
 #include "base/machine.h"
 
 namespace dragoman {
 
 namespace {
-
-/// The shortest text that reads as the number again.
-std::string exact(double number) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, number).ptr};
-}
 
 void describe(std::ostream& text, const char* name, const char* type, const char* help) {
   text << "# HELP " << name << ' ' << help << "\n# TYPE " << name << ' ' << type << '\n';
@@ -103,10 +97,10 @@ std::string Metrics::text(const ServedModels& models, std::int64_t damaged_gloss
   describe(text, kSeconds, "histogram", "Time from a whole request to its answer.");
   for (const auto& [path, durations] : durations_) {
     for (std::size_t b = 0; b < kBounds.size(); ++b)
-      text << kSeconds << "_bucket{path=\"" << path << "\",le=\"" << exact(kBounds[b]) << "\"} "
+      text << kSeconds << "_bucket{path=\"" << path << "\",le=\"" << text_of(kBounds[b]) << "\"} "
            << durations.counts[b] << '\n';
     text << kSeconds << "_bucket{path=\"" << path << "\",le=\"+Inf\"} " << durations.count << '\n'
-         << kSeconds << "_sum{path=\"" << path << "\"} " << exact(durations.sum) << '\n'
+         << kSeconds << "_sum{path=\"" << path << "\"} " << text_of(durations.sum) << '\n'
          << kSeconds << "_count{path=\"" << path << "\"} " << durations.count << '\n';
   }
   single(text, "dragoman_requests_under_way", "gauge", "Requests that are not answered yet.",

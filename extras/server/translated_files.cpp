@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/formatted_text.h"
 #include "base/utf8.h"
 #include "extras/markup/charset.h"
 #include "extras/server/access.h"
@@ -29,11 +30,7 @@ std::span<const FileKind> file_kinds() {
   return kKinds;
 }
 
-std::string known_file_endings() {
-  std::string all;
-  for (const FileKind& kind : file_kinds()) all.append(all.empty() ? "" : ", ").append(kind.ending);
-  return all;
-}
+std::string known_file_endings() { return joined(file_kinds(), ", ", &FileKind::ending); }
 
 const FileKind* file_kind_of(std::string_view name) {
   const std::string ending = ascii_lower(name.substr(std::min(name.rfind('.'), name.size())));
