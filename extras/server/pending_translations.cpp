@@ -236,7 +236,8 @@ class PendingTranslations::PendingTranslation {
       std::set<LostElement>& lost = lost_.emplace_back();
       if (!text.document || text.route.empty()) continue;
       for (std::size_t rank = 0; rank <= static_cast<std::size_t>(task_.alternatives); ++rank)
-        lost.merge(lost_set(*text.document, lines_of_rank(t, rank)));
+        for (const LostElement& element : lost_elements(*text.document, lines_of_rank(t, rank)))
+          lost.insert(element);
       RoutedLines& lines = lines_of(text.route);
       for (const LostElement& element : lost) {
         lines.indices.push_back({t, translated_[t].size()});
@@ -246,12 +247,6 @@ class PendingTranslations::PendingTranslation {
     }
     std::erase_if(routed_, [](const RoutedLines& lines) { return lines.lines.empty(); });
     for (RoutedLines& lines : routed_) submit(lines);
-  }
-
-  static std::set<LostElement> lost_set(const MarkupDocument& document,
-                                        const std::vector<AlignedText>& lines) {
-    const std::vector<LostElement> lost = lost_elements(document, lines);
-    return {lost.begin(), lost.end()};
   }
 
   void submit(RoutedLines& lines) {

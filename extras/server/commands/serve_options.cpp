@@ -134,8 +134,10 @@ void check_host(const std::string& name) {
                      "without a port, as mt.example.org; * takes any");
 }
 
-std::shared_ptr<AppendFile> open_suggestions(const std::string& path) {
-  return path.empty() ? nullptr : std::make_shared<AppendFile>(path);
+/// Null if no path is given.
+template <class Opened>
+std::shared_ptr<Opened> opened(const std::string& path) {
+  return path.empty() ? nullptr : std::make_shared<Opened>(path);
 }
 
 }  // namespace
@@ -224,10 +226,9 @@ ServerConfig ServeConfig::server() const {
           .public_url = flags.public_url,
           .is_behind_proxy = flags.behind_proxy,
           .version = DRAGOMAN_VERSION,
-          .api_keys = files.api_keys.empty() ? nullptr : std::make_shared<ApiKeys>(files.api_keys),
-          .suggestions = open_suggestions(files.suggestions),
-          .glossaries =
-              files.glossaries.empty() ? nullptr : std::make_shared<Glossaries>(files.glossaries)};
+          .api_keys = opened<ApiKeys>(files.api_keys),
+          .suggestions = opened<AppendFile>(files.suggestions),
+          .glossaries = opened<Glossaries>(files.glossaries)};
 }
 
 }  // namespace dragoman
