@@ -118,7 +118,7 @@ class Masker {
       const std::size_t length = label_length(rest);
       const std::size_t begin = range.begin + at;
       if (at == lead && lead < kFootnoteIndent && footnote_begin_length(rest) > 0)
-        mask_footnote({begin, begin + length + 1}, lead);
+        mask_item({begin, begin + length + 1}, lead);
       else if (length > 0 && (rest[1] == '^' || is_alert(text, at, length)))
         mask({begin, begin + length}, rest[1] == '!' ? Role::Splits : Role::Mark);
     }
@@ -140,8 +140,9 @@ class Masker {
     masked_.labels.push_back({.place = label, .role = role});
   }
 
-  /// An item of a list, so that what is indented like the footnote's text belongs to it.
-  void mask_footnote(const ByteRange& label, std::size_t lead) {
+  /// The label, after `lead` blanks, becomes the mark of an item of a list, so that what is
+  /// indented like a footnote's text belongs to it.
+  void mask_item(const ByteRange& label, std::size_t lead) {
     const std::size_t indent = std::max<std::size_t>(kFootnoteIndent - lead, 2);
     mask({label.begin + indent, label.end}, Role::Splits);
     masked_.text[label.begin] = '-';
@@ -200,10 +201,7 @@ class Masker {
     if (range.begin < kept_until_) return true;
     if (text.empty()) return false;
     if (is_admonition(text) && content(range).begin == range.begin) {
-      const std::size_t begin = range.begin;
-      mask({begin + kFootnoteIndent, begin + text.size()}, Role::Splits);
-      masked_.text[begin] = '-';
-      blank({begin + 1, begin + kFootnoteIndent});
+      mask_item({range.begin, range.begin + text.size()}, 0);
       return true;
     }
     const std::string_view end = end_of_kept_lines(text);
