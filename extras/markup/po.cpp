@@ -49,9 +49,6 @@ struct PoMessage {
   /// first is the singular. If there is one, or three and more, the first serves other numbers, too
   /// (21 in Russian): then it needs the placeholders of the plural.
   const std::string& source_of(std::string_view keyword) const;
-
- private:
-  bool has_all_placeholders() const;  ///< the singular has those of the plural
 };
 
 bool has_same_placeholders(const FormatSyntaxes& formats, std::string_view source,
@@ -67,13 +64,10 @@ bool has_same_tags(const FormatSyntaxes& formats, std::string_view source,
          std::ranges::count(translation, '<') <= std::ranges::count(source, '<');
 }
 
-bool PoMessage::has_all_placeholders() const {
-  return has_same_placeholders(formats, text, plural);
-}
-
 const std::string& PoMessage::source_of(std::string_view keyword) const {
   if (keyword == "msgstr") return text;
-  const bool is_singular = forms == 2 || (forms > 2 && has_all_placeholders());
+  const bool is_singular =
+      forms == 2 || (forms > 2 && has_same_placeholders(formats, text, plural));
   return keyword == "msgstr[0]" && is_singular ? text : plural;
 }
 

@@ -262,10 +262,6 @@ class TextWriter {
   const std::string_view text_;
 };
 
-std::string markdown_text(std::string_view text, Writing writing, const WritingPlace& place) {
-  return TextWriter(text, writing, place).written();
-}
-
 std::string markdown_title(std::string_view text, std::string_view source) {
   const char quote = source.empty() ? '"' : source.front();
   std::string written;
@@ -331,7 +327,7 @@ std::string written_text(std::string_view text, Writing writing, const WritingPl
       return markdown_title(text, place.source);
     case Writing::MarkdownText:
     case Writing::MarkdownCell:
-      return markdown_text(text, writing, place);
+      return TextWriter(text, writing, place).written();
     case Writing::SrtText:
       return std::string(text);
   }

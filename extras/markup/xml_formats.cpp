@@ -235,7 +235,6 @@ class AndroidReader {
       return;
     }
     const DecodedText all = decoded_xml(xml_, token.source);
-    run_ = {};
     for (const ByteRange& character : characters_in(all.text)) {
       const ByteRange source = all.written(character);
       const std::string_view bytes = character.of(all.text);
@@ -273,12 +272,8 @@ class AndroidReader {
         rest.starts_with("\\u") && rest.size() >= kEscapeLength &&
         rest.substr(2, 4).find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
     if (is_number) return kEscapeLength;
-    return rest.size() > 1 ? 1 + utf8_length(rest.substr(1)) : 1;
-  }
-
-  static std::size_t utf8_length(std::string_view text) {
-    std::size_t end = 0;
-    next_code_point(text, end);
+    std::size_t end = 1;
+    if (rest.size() > 1) next_code_point(rest, end);
     return end;
   }
 
