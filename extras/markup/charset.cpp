@@ -42,7 +42,7 @@ class Converter {
   /// Ends a text in a charset with states.
   void finish(std::string& converted) { step(nullptr, nullptr, converted); }
 
-  static constexpr std::string_view kUtf8 = "UTF-8";
+  static constexpr const char* kUtf8 = "UTF-8";
 
  private:
   /// Whether more can be converted.
@@ -130,14 +130,14 @@ FileText file_text(MarkupFormat format, std::string bytes) {
       (!is_utf16 && !is_ascii(bytes) && find_invalid_utf8(bytes) == std::string::npos))
     return {.text = std::move(bytes), .charset = ""};
   std::string text;
-  const std::size_t read = Converter(std::string(Converter::kUtf8), charset).append(bytes, text);
+  const std::size_t read = Converter(Converter::kUtf8, charset).append(bytes, text);
   if (read < bytes.size()) throw Error("is not ", charset, " at byte ", read + 1);
   return {.text = std::move(text), .charset = std::move(charset)};
 }
 
 std::string in_charset(std::string_view text, const std::string& charset) {
   std::string converted;
-  Converter converter(charset, std::string(Converter::kUtf8));
+  Converter converter(charset, Converter::kUtf8);
   for (std::size_t place = 0; place < text.size();) {
     place += converter.append(text.substr(place), converted);
     if (place < text.size())

@@ -81,8 +81,10 @@ constexpr std::string_view kHtmlBlanks = " \t\n\r\f", kNameEnds = " \t\n\r\f/>";
 /// smaller one, and may write bytes that are not UTF-8.
 std::string valid_text(const char* decoded) { return replace_invalid_utf8(decoded); }
 
-/// The text of HTML that has no tags: entities become characters. `literal`: "<" means itself.
+/// Whether "<" begins a tag or means itself.
 enum class TagsIn { Markup, Literal };
+
+/// The text of HTML that has no tags: entities become characters.
 std::string decoded(std::string_view html, TagsIn tags) {
   if (html.find('&') == std::string_view::npos) return std::string(html);
   // Leading white space would not be part of the body.

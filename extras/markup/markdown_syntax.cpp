@@ -391,10 +391,10 @@ class TailReader {
     ++place_;
     skip_blanks();
     if (!skip_url()) return std::nullopt;
-    const std::size_t behind_url = place_;
+    const std::size_t url_end = place_;
     skip_blanks();
     ByteRange title;
-    if (place_ > behind_url && !at(')')) {
+    if (place_ > url_end && !at(')')) {
       title.begin = place_;
       if (!skip_title()) return std::nullopt;
       title.end = place_;
