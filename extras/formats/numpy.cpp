@@ -154,15 +154,10 @@ std::string npy_header(const char* type, const std::vector<std::int64_t>& shape)
 
 }  // namespace
 
-void NpzWriter::write(const std::string& bytes) {
-  file_.write(bytes);
-  size_ += bytes.size();
-}
-
 void NpzWriter::add_entry(const std::string& name, const std::string& header,
                           std::string_view data) {
   const std::string content = header + std::string(data), entry = name + ".npy";
-  if (size_ + content.size() + directory_.size() > kLargestArchive - (1 << 20))
+  if (file_.size() + content.size() + directory_.size() > kLargestArchive - (1 << 20))
     throw Error("the archive would be larger than 4 GiB");
   const auto checksum = static_cast<std::uint32_t>(
       crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size()));
@@ -172,8 +167,8 @@ void NpzWriter::add_entry(const std::string& name, const std::string& header,
                             stored<std::uint32_t>({checksum, size, size}) +
                             stored<std::uint16_t>({static_cast<std::uint16_t>(entry.size()), 0});
   directory_ += "PK\1\2" + stored<std::uint16_t>({20}) + facts + stored<std::uint16_t>({0, 0, 0}) +
-                stored<std::uint32_t>({0, static_cast<std::uint32_t>(size_)}) + entry;
-  write("PK\3\4" + facts + entry + content);
+                stored<std::uint32_t>({0, static_cast<std::uint32_t>(file_.size())}) + entry;
+  file_.write("PK\3\4" + facts + entry + content);
   ++entries_;
 }
 
@@ -188,10 +183,10 @@ void NpzWriter::add_text(const std::string& name, std::string_view text) {
 }
 
 void NpzWriter::finish() {
-  const auto start = static_cast<std::uint32_t>(size_);
+  const auto start = static_cast<std::uint32_t>(file_.size());
   const auto length = static_cast<std::uint32_t>(directory_.size());
-  write(directory_ + "PK\5\6" + stored<std::uint16_t>({0, 0, entries_, entries_}) +
-        stored<std::uint32_t>({length, start}) + stored<std::uint16_t>({0}));
+  file_.write(directory_ + "PK\5\6" + stored<std::uint16_t>({0, 0, entries_, entries_}) +
+              stored<std::uint32_t>({length, start}) + stored<std::uint16_t>({0}));
 }
 
 }  // namespace dragoman

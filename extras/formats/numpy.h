@@ -44,7 +44,7 @@ class NpzFile {
 /// Writes a .npz file of stored members, none compressed, as numpy.savez does.
 class NpzWriter {
  public:
-  /// The file must outlive the object.
+  /// The file has nothing in it yet, and must outlive the object.
   explicit NpzWriter(AtomicFile& file) : file_(file) {}
 
   /// Throws Error if the archive would be larger than 4 GiB, which Marian's reader cannot read.
@@ -57,11 +57,9 @@ class NpzWriter {
 
  private:
   void add_entry(const std::string& name, const std::string& header, std::string_view data);
-  void write(const std::string& bytes);
 
   AtomicFile& file_;
   std::string directory_;
-  std::uint64_t size_ = 0;
   std::uint16_t entries_ = 0;
 };
 
