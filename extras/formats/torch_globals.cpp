@@ -79,10 +79,9 @@ std::optional<PickleValue> same_tensor(const PickleValue& value) {
   return tensor == nullptr ? std::nullopt : std::optional(PickleValue{*tensor});
 }
 
-PickleValue object_of(const PickleValue* type, const PickleValue* arguments) {
+PickleValue object_of(const PickleValue* type) {
   auto object = std::make_unique<PickleObject>();
   object->type = type;
-  object->arguments = arguments;
   return {std::move(object)};
 }
 
@@ -144,15 +143,15 @@ PickleValue call_of(Pickle& pickle, const PickleValue& function, const PickleVal
   if (sequence == nullptr) throw Error("the arguments of a call are not a tuple");
   if (global != nullptr)
     if (auto value = known_call(pickle, global->name, sequence->items)) return std::move(*value);
-  return object_of(&function, &arguments);
+  return object_of(&function);
 }
 
 PickleValue persistent_value(Pickle& pickle, const PickleValue& id) {
   const std::vector<const PickleValue*>& parts = id.items();
   const std::string* kind = parts.empty() ? nullptr : parts[0]->text();
-  if (kind == nullptr || *kind != "storage" || parts.size() < 5) return object_of(nullptr, &id);
+  if (kind == nullptr || *kind != "storage" || parts.size() < 5) return object_of(nullptr);
   const auto type = storage_type(*parts[1]);
-  if (!type) return object_of(nullptr, &id);
+  if (!type) return object_of(nullptr);
   const std::string* key = parts[2]->text();
   if (key == nullptr) throw Error("the key of a storage is not a text");
   const StorageFacts facts{*key, *type, natural_number(*parts[4], "the size of a storage")};

@@ -43,11 +43,10 @@ struct PickleGlobal {
 };
 /// An object of an unknown class, or the result of a function that was not called.
 struct PickleObject {
-  const PickleValue* type = nullptr;       ///< mostly a PickleGlobal; null for a persistent id
-  const PickleValue* arguments = nullptr;  ///< of the constructor or the function
-  const PickleValue* state = nullptr;      ///< mostly a dict of attributes; null if it has none
-  std::vector<const PickleValue*> items;   ///< of a class derived from list or set
-  PickleDict entries;                      ///< of a class derived from dict
+  const PickleValue* type = nullptr;      ///< mostly a PickleGlobal; null for a persistent id
+  const PickleValue* state = nullptr;     ///< mostly a dict of attributes; null if it has none
+  std::vector<const PickleValue*> items;  ///< of a class derived from list or set
+  PickleDict entries;                     ///< of a class derived from dict
 };
 /// A part of a tensor's memory. The values of a checkpoint have it only if no tensor uses it.
 struct PickleStorage {
