@@ -19,6 +19,18 @@ const breakable = name =>
 
 const byId = id => document.getElementById(id);
 
+// Notes the choices that are not the defaults in the page's address.
+const keepInAddress = (choices, defaults) => {
+  const chosen = new URLSearchParams(
+    Object.entries(choices).filter(([name, value]) => String(value) !== String(defaults[name])),
+  );
+  try {
+    history.replaceState(null, '', `#${chosen}`);
+  } catch (problem) {
+    // Some viewers do not let a page change its address; the page works all the same.
+  }
+};
+
 const fixed = (value, places) => value.toFixed(places);
 const count = value => value.toLocaleString('en');
 const signed = (value, places) =>

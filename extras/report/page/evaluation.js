@@ -52,17 +52,6 @@ const kEverything = [
 const drawAll = () =>
   kEverything.forEach(draw => (draw !== showPair || isPair ? draw() : undefined));
 
-const remember = () => {
-  const chosen = new URLSearchParams(
-    Object.entries(view).filter(([name, value]) => String(value) !== String(kDefaults[name])),
-  );
-  try {
-    history.replaceState(null, '', `#${chosen}`);
-  } catch (problem) {
-    // Some viewers do not let a page change its address; the page works all the same.
-  }
-};
-
 const change = changes => {
   Object.assign(view, changes);
   const ofSentences = Object.keys(changes).every(
@@ -73,7 +62,7 @@ const change = changes => {
   else if (ofNgrams) showNgrams();
   else if (ofSentences) [showControls, showChips, showSentences].forEach(draw => draw());
   else drawAll();
-  remember();
+  keepInAddress(view, kDefaults);
 };
 
 // Shows the sentences that another section of the page has chosen, and scrolls to them.

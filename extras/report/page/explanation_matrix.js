@@ -5,6 +5,9 @@
 const kShades = 40;
 const kMatrix = { least: 13, most: 38, numbers: 30, label: 160 };
 
+// [down, right], in cells.
+const kArrows = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1] };
+
 const matrixFrame = (container, queries, keys) => {
   const longest = units => Math.max(...units.map(({ text }) => widthOfText(text)));
   const most = Math.min(kMatrix.label, 0.3 * container.clientWidth);
@@ -119,9 +122,7 @@ const listenInMatrix = (svg, frame, { queries, keys }, told) => {
   });
   svg.addEventListener('focus', () => move(cell.q, cell.k));
   svg.addEventListener('keydown', event => {
-    const [down, right] =
-      { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1] }[event.key] ||
-      [];
+    const [down, right] = kArrows[event.key] || [];
     if (down === undefined) return;
     event.preventDefault();
     move(cell.q + down, cell.k + right);

@@ -45,9 +45,7 @@ const tellCells = (canvas, rows, columns, told) => {
     );
   };
   canvas.onkeydown = event => {
-    const [down, right] =
-      { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1] }[event.key] ||
-      [];
+    const [down, right] = kArrows[event.key] || [];
     if (down === undefined) return;
     event.preventDefault();
     move(row + down, column + right);

@@ -45,25 +45,13 @@ const watchSections = () => {
   for (const section of new Set(drawings.map(drawing => drawing.section))) watcher.observe(section);
 };
 
-const remember = () => {
-  const defaults = defaultsOf(view.sentence);
-  const chosen = new URLSearchParams(
-    Object.entries(view).filter(([name, value]) => String(value) !== String(defaults[name])),
-  );
-  try {
-    history.replaceState(null, '', `#${chosen}`);
-  } catch (problem) {
-    // Some viewers do not let a page change its address; the page works all the same.
-  }
-};
-
 const change = changes => {
   if ('sentence' in changes) Object.assign(view, defaultsOf(changes.sentence), kept(), changes);
   else Object.assign(view, changes);
   for (const drawing of drawings)
     if (drawing.needs.some(name => name in changes)) drawing.stale = true;
   drawStale();
-  remember();
+  keepInAddress(view, defaultsOf(view.sentence));
 };
 
 // What another sentence does not change.
