@@ -9,10 +9,9 @@ const causeOf = (status, message) => {
   return status === 413 || /text limit/.test(message) ? 'text' : '';
 };
 
-export class Refusal extends Error {
+class Refusal extends Error {
   constructor(status, message, retryAfter) {
     super(message.replace(/^Invalid request: (terms parameter: )?/, ''));
-    this.status = status;
     this.cause = causeOf(status, message);
     this.retryAfter = retryAfter; // seconds; 0: the same request will not succeed
   }
@@ -39,7 +38,7 @@ const ask = async (path, options) => {
   throw new Refusal(response.status, await messageOf(response), pause);
 };
 
-export const pause = (milliseconds, signal) =>
+const pause = (milliseconds, signal) =>
   new Promise((done, failed) => {
     const timer = setTimeout(done, milliseconds);
     signal?.addEventListener('abort', () => {
