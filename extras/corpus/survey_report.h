@@ -54,7 +54,7 @@ SurveyReport report_of(const CorpusSurvey& survey, const NamedText& text, const 
 /// A table with a line for each fault, the numbers of some lines, and an example below it.
 std::string text_of(const SurveyReport& report);
 
-/// An object: "pairs", "files", "source", "target", "faults" by name, "stretches".
+/// An object: "files", "pairs", "clean_pairs", what is usual, "faults" by name, "stretches".
 std::string json_of(const SurveyReport& report);
 /// Whether a text is such an object.
 bool is_json_report(std::string_view text);

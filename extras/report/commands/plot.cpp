@@ -92,7 +92,7 @@ std::vector<PlottedRun> read_runs(const std::vector<std::string>& names) {
   return runs;
 }
 
-/// The name of a run, from the path of its folder or its log.
+/// The folder of a run, from its own path or that of its log.
 fs::path run_folder_of(const fs::path& run) { return fs::is_directory(run) ? run : folder_of(run); }
 
 /// The text of pieces of SentencePiece.

@@ -314,7 +314,7 @@ std::vector<std::size_t> worst_lines(const std::vector<std::string>& source,
   const Metric& metric = counts.metric;
   std::vector<double> goodness(source.size());
   for (std::size_t line = 0; line < source.size(); ++line) {
-    const double score = std::stod(fixed_text(metric.score(counts.systems[system].line(line)), 1));
+    const double score = rounded(metric.score(counts.systems[system].line(line)), 1);
     goodness[line] = metric.lower_is_better ? -score : score;
   }
   std::vector<std::size_t> lines(source.size());
