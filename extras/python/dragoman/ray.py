@@ -11,6 +11,7 @@ import os
 import pathlib
 import tempfile
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Unpack
 
 import ray  # type: ignore[import-not-found, unused-ignore]
@@ -67,7 +68,7 @@ class _Worker:
         with tempfile.TemporaryDirectory(prefix="dragoman-") as folder:
             files = [without_scheme(name) if reference is None else _written(folder, number, reference)
                      for number, (name, reference) in enumerate(zip(plan.models, content))]
-            self._plan = plan.with_models(files)
+            self._plan = replace(plan, models=tuple(files))
             self._plan.open()
 
     def __call__(self, table: Any) -> Any:

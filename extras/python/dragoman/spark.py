@@ -48,7 +48,8 @@ def translate(frame: DataFrame, model: Path | Iterable[Path], *, column: str = "
         raise TypeError(f"column '{column}': must be a column of strings, but is one of {kind.simpleString()}")
     plan = checked(TableTranslator(tuple(model_files(model)), columns, portable(options), threads, compute_type,
                                    batch_size))
-    names = [file if file.startswith(LOCAL) else _shipped(frame, file) for file in plan.models]
+    names = [file if file.startswith(LOCAL) else _files.name_of(frame.sparkSession.sparkContext, file)
+             for file in plan.models]
     schema = types.StructType(list(frame.schema.fields))
     for name, added in zip(columns.added, (types.StringType(), types.DoubleType())):
         schema = schema.add(name, added)
@@ -95,7 +96,3 @@ class _ShippedFiles:
 
 
 _files = _ShippedFiles()
-
-
-def _shipped(frame: DataFrame, file: str) -> str:
-    return _files.name_of(frame.sparkSession.sparkContext, file)

@@ -6,7 +6,7 @@ Needs pyarrow, which both engines bring.
 import hashlib
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, cast
 
@@ -64,9 +64,6 @@ class TableTranslator:
     threads: int = 1
     compute_type: ComputeType = "auto"
     batch_size: int = 0
-
-    def with_models(self, models: Iterable[str]) -> "TableTranslator":
-        return replace(self, models=tuple(models))
 
     def open(self) -> Translator:
         return resident(self.models, self.threads, self.compute_type, self.batch_size)
