@@ -152,11 +152,7 @@ class Documents : public DeepLInterface {
     if (file->state == State::Failed) throw HttpError(404, "The translation has failed");
     if (file->state == State::Waiting) throw HttpError(503, "Document translation is not done", 1);
     files_.remove(place);
-    return {
-        .body = std::move(file->text),
-        .type = media_type_of(*file),
-        .headers = {{"Content-Disposition", join_text("attachment; filename=\"", file->name, '"')},
-                    {"X-Content-Type-Options", "nosniff"}}};
+    return attachment(*std::move(file));
   }
 
   static HttpResponse state_of(const std::string& id, const TranslatedFile& file) {

@@ -302,12 +302,9 @@ class LibreTranslate : public Interface {
   HttpResponse download_file(const std::string& name) {
     std::optional<TranslatedFile> file = files_.find(name, std::chrono::steady_clock::now());
     if (!file) throw HttpError(404, "there is no such file, or no longer");
-    return {
-        .body = std::move(file->text),
-        .type = media_type_of(*file),
-        .headers = {{"Content-Disposition", join_text("attachment; filename=\"", file->name, '"')},
-                    {"X-Content-Type-Options", "nosniff"},
-                    {"Cache-Control", "private, no-store"}}};
+    HttpResponse response = attachment(*std::move(file));
+    response.headers.emplace_back("Cache-Control", "private, no-store");
+    return response;
   }
 
   HttpResponse detect(const RequestFields& fields) const {

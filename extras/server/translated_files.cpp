@@ -52,10 +52,13 @@ FileToTranslate file_to_translate(const FileKind& kind, std::string bytes) {
   return file;
 }
 
-std::string media_type_of(const TranslatedFile& file) {
+HttpResponse attachment(TranslatedFile file) {
   const FileKind* kind = file_kind_of(file.name);
-  return join_text(kind == nullptr ? "text/plain" : kind->media_type,
-                   file.charset.empty() ? "; charset=utf-8" : "");
+  return {.body = std::move(file.text),
+          .type = join_text(kind == nullptr ? "text/plain" : kind->media_type,
+                            file.charset.empty() ? "; charset=utf-8" : ""),
+          .headers = {{"Content-Disposition", join_text("attachment; filename=\"", file.name, '"')},
+                      {"X-Content-Type-Options", "nosniff"}}};
 }
 
 // ---- files that wait to be fetched --------------------------------------------------------------

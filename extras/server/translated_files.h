@@ -12,6 +12,7 @@
 
 #include "base/mutex.h"
 #include "extras/markup/document.h"
+#include "extras/server/http.h"
 
 namespace dragoman {
 
@@ -50,9 +51,8 @@ struct TranslatedFile {
   std::int64_t characters = 0;  ///< of the source's text
 };
 
-/// "text/html; charset=utf-8". The charset is left out if the file itself declares another. Files
-/// of no known kind are plain text.
-std::string media_type_of(const TranslatedFile& file);
+/// The answer with the file, to be saved under its name. A file of no known kind is plain text.
+HttpResponse attachment(TranslatedFile file);
 
 /// Translated files stay in memory for a while, under names that nobody can guess.
 class TranslatedFiles {
