@@ -1,7 +1,6 @@
 #include "extras/corpus/survey_report.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdlib>
 #include <utility>
 #include <vector>

@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "base/error.h"
 #include "base/formatted_text.h"
 #include "base/utf8.h"
 #include "inference/scheduler.h"

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "base/error.h"
 #include "base/formatted_text.h"
 #include "base/lines.h"
 #include "base/threads.h"

@@ -1,6 +1,5 @@
 #include "extras/formats/foreign_model.h"
 
-#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 

@@ -1,7 +1,6 @@
 #include "extras/formats/unpickler.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "base/error.h"

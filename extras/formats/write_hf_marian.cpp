@@ -1,8 +1,6 @@
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 
 #include "base/error.h"
 #include "base/files.h"

@@ -1,5 +1,4 @@
 #include <string>
-#include <utility>
 
 #include "base/error.h"
 #include "base/fields.h"

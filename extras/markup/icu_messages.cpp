@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <iterator>
 #include <optional>
-#include <utility>
 
 #include "extras/markup/template_marks.h"
 

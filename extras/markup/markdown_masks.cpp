@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "base/error.h"
 #include "base/utf8.h"
 #include "extras/markup/markdown_syntax.h"
 #include "extras/markup/markup_tokens.h"

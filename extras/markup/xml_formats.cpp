@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
-#include <optional>
 #include <utility>
 
 #include "base/utf8.h"

@@ -2,7 +2,6 @@
 // Android, XLIFF and TMX. The root element names the format.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -16,7 +16,6 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "extras/markup/format_directives.h"
 #include "extras/markup/icu_messages.h"
 #include "extras/markup/markup_formats.h"
 

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <exception>
 #include <optional>
-#include <type_traits>
 #include <utility>
 
 namespace dragoman {

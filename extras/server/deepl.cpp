@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/language_codes.h"
 #include "base/utf8.h"
-#include "data/languages.h"
 
 namespace dragoman::deepl {
 

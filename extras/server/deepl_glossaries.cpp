@@ -4,15 +4,14 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/language_codes.h"
 #include "base/utf8.h"
-#include "data/languages.h"
 #include "extras/server/deepl.h"
 #include "extras/server/glossaries.h"
 

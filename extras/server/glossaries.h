@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/language_codes.h"
 #include "base/mutex.h"
-#include "data/languages.h"
 #include "inference/demands.h"
 
 namespace dragoman {

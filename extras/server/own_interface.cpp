@@ -12,8 +12,8 @@
 
 #include "base/error.h"
 #include "base/formatted_text.h"
+#include "base/language_codes.h"
 #include "base/utf8.h"
-#include "data/languages.h"
 #include "extras/report/translation_pages.h"
 #include "extras/server/access.h"
 #include "extras/server/interface.h"

@@ -1,6 +1,7 @@
 #include "extras/server/pending_translations.h"
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstddef>
 #include <future>
 #include <new>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/mutex.h"
 #include "base/utf8.h"
 #include "extras/markup/charset.h"
 #include "extras/markup/place_tags.h"

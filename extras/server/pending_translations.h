@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -16,7 +15,6 @@
 #include <variant>
 #include <vector>
 
-#include "base/mutex.h"
 #include "extras/markup/document.h"
 #include "extras/server/http.h"
 #include "extras/server/request_texts.h"

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/language_codes.h"
 #include "base/mutex.h"
-#include "data/languages.h"
 #include "inference/translation_service.h"
 
 namespace dragoman {

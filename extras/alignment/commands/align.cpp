@@ -1,7 +1,6 @@
 // dragoman align: links the words of a parallel text that translate each other.
 #include <algorithm>
 #include <fstream>
-#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>

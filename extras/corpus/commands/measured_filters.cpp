@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "app/frame/child_program.h"
 #include "app/frame/log.h"

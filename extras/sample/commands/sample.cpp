@@ -1,5 +1,4 @@
 // dragoman sample: writes the English-German sample corpus.
-#include <filesystem>
 #include <memory>
 #include <string>
 

@@ -4,12 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "app/commands/open_model.h"
 #include "base/fields.h"
-#include "data/languages.h"
+#include "base/language_codes.h"
 #include "extras/server/http_server.h"
 #include "extras/server/translation_server.h"
 #include "inference/search/decode_config.h"

@@ -4,9 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace dragoman {
 namespace {

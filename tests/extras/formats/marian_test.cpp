@@ -9,7 +9,6 @@
 #include "extras/formats/hf_marian.h"
 #include "extras/formats/import_model.h"
 #include "extras/formats/numpy.h"
-#include "extras/formats/plain_transformer.h"
 #include "tests/extras/formats/checkpoint_bytes.h"
 #include "tests/extras/formats/random_model.h"
 #include "tests/names.h"

@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <utility>
 
-#include "base/error.h"
 #include "base/files.h"
 #include "tests/extras/formats/checkpoint_bytes.h"
 #include "tests/extras/formats/random_model.h"

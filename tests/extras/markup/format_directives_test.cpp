@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "extras/markup/markup_tokens.h"
 #include "tests/extras/markup/word_translators.h"
 #include "tests/repeated.h"

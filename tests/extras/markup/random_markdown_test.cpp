@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "extras/markup/markdown_syntax.h"
-#include "extras/markup/writing.h"
 #include "tests/extras/markup/turned_markdown.h"
 #include "tests/extras/markup/word_translators.h"
 

@@ -2,7 +2,6 @@
 //
 // Usage: print_contents npy|npz|pytorch FILE
 
-#include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>

@@ -5,7 +5,6 @@
 
 #include <filesystem>
 
-#include "base/error.h"
 #include "base/files.h"
 #include "extras/report/html_page.h"
 #include "tests/app/commands/output_folder.h"
