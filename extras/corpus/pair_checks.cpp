@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <iterator>
 #include <map>
 #include <set>
-#include <vector>
 
 #include "base/unicode.h"
 #include "base/utf8.h"

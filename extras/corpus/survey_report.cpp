@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <ranges>
-#include <string_view>
 #include <utility>
 
 #include "base/error.h"

@@ -5,14 +5,11 @@
 #include <deque>
 #include <set>
 #include <span>
-#include <string>
 #include <utility>
 
 #include "base/formatted_text.h"
 #include "base/utf8.h"
-#include "inference/scheduler.h"
 #include "inference/search/token_rules.h"
-#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 

@@ -7,9 +7,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/bytes.h"
 #include "base/formatted_text.h"

@@ -4,9 +4,6 @@
 #include <span>
 #include <utility>
 
-#include "inference/scheduler.h"
-#include "inference/search/search.h"
-
 namespace dragoman {
 
 namespace {

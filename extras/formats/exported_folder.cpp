@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/fields.h"
-#include "base/files.h"
 #include "base/formatted_text.h"
 
 namespace dragoman {

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <utility>
 
 #include "base/bytes.h"
 #include "base/error.h"

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "base/error.h"

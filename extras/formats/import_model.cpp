@@ -9,7 +9,6 @@
 #include "extras/formats/foreign_options.h"
 #include "extras/formats/hf_marian.h"
 #include "extras/formats/marian.h"
-#include "extras/formats/pytorch_checkpoint.h"
 #include "model/file/model_file.h"
 
 namespace dragoman {

@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 #include <sstream>
-#include <string>
 #include <utility>
 
 #include "base/bytes.h"

@@ -3,14 +3,12 @@
 #include <re2/re2.h>
 #include <zlib.h>
 
-#include <cstdint>
 #include <iterator>
 #include <utility>
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "extras/formats/byte_reader.h"
-#include "extras/formats/zip_archive.h"
 
 namespace dragoman {
 

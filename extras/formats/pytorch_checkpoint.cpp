@@ -1,16 +1,12 @@
 #include "extras/formats/pytorch_checkpoint.h"
 
 #include <cstdint>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "extras/formats/byte_reader.h"
 #include "extras/formats/json_yaml.h"
-#include "extras/formats/unpickler.h"
 
 namespace dragoman {
 

@@ -1,10 +1,8 @@
 #include "extras/formats/unpickler.h"
 
 #include <bit>
-#include <cstdint>
 #include <functional>
 #include <unordered_map>
-#include <utility>
 
 #include "base/error.h"
 #include "base/utf8.h"

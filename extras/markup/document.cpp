@@ -1,11 +1,9 @@
 #include "extras/markup/document.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "base/error.h"
-#include "base/utf8.h"
 #include "extras/markup/charset.h"
 #include "extras/markup/format_directives.h"
 #include "extras/markup/icu_messages.h"

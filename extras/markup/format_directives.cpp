@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <optional>
 #include <span>
-#include <string>
 
 #include "base/error.h"
 #include "base/utf8.h"

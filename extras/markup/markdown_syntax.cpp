@@ -3,11 +3,9 @@
 #include <md4c.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
 #include <limits>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "base/error.h"

@@ -6,12 +6,10 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <unordered_map>
 #include <utility>
 
 #include "base/utf8.h"
-#include "extras/markup/format_directives.h"
 #include "extras/markup/template_marks.h"
 #include "tokenizer/translatable.h"
 

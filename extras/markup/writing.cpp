@@ -1,7 +1,6 @@
 #include "extras/markup/writing.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 
 #include "base/utf8.h"

@@ -10,7 +10,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 

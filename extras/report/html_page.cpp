@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <string_view>
-
-#include "base/formatted_text.h"
 
 namespace dragoman {
 

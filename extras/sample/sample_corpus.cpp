@@ -1,9 +1,7 @@
 #include "extras/sample/sample_corpus.h"
 
 #include <map>
-#include <string>
 #include <unordered_set>
-#include <vector>
 
 #include "base/error.h"
 #include "base/files.h"

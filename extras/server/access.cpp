@@ -6,9 +6,7 @@
 #include <sys/random.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
 #include <utility>
 

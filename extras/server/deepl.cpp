@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 

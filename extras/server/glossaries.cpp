@@ -11,7 +11,6 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/files.h"
 #include "base/utf8.h"
 #include "extras/server/access.h"
 

@@ -4,11 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <functional>
-#include <map>
-#include <optional>
-#include <string_view>
-#include <utility>
 
 #include "base/bytes.h"
 #include "base/error.h"

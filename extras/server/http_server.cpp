@@ -14,7 +14,6 @@
 #include <condition_variable>
 #include <coroutine>
 #include <functional>
-#include <memory>
 #include <new>
 #include <optional>
 #include <stop_token>

@@ -3,7 +3,6 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/status.hpp>
-#include <cstdint>
 #include <ctime>
 #include <utility>
 

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "base/utf8.h"
-#include "extras/markup/document.h"
 
 namespace dragoman {
 

@@ -1,7 +1,6 @@
 #include "extras/server/translated_files.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "base/error.h"

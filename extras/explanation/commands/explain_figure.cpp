@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <functional>
 #include <set>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

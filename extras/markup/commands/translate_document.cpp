@@ -11,7 +11,6 @@
 #include <optional>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "app/commands/commands.h"
 #include "app/commands/input_output.h"

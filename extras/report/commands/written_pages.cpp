@@ -2,7 +2,6 @@
 
 #include <fstream>
 #include <memory>
-#include <string_view>
 #include <system_error>
 
 #include "app/commands/input_output.h"

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <system_error>
 
 #include "base/error.h"
