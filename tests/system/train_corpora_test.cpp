@@ -25,26 +25,15 @@ class TrainCorpora : public Train {
  protected:
   /// Training on the sample corpus and its tagged test part, with every random option.
   static std::vector<std::string> two_corpora(const std::string& run_folder,
-                                              std::vector<std::string> more = {}) {
-    std::vector<std::string> words = {"--vocab-size",
-                                      "320",
-                                      "--train-src",
-                                      path("more.en"),
-                                      "--train-tgt",
-                                      path("more.de"),
-                                      "--corpus-tags",
-                                      "",
-                                      "<bt>",
-                                      "--corpus-weights",
-                                      "1",
-                                      "2.5",
-                                      "--subword-sampling",
-                                      "0.2",
-                                      "--augment-upper-case",
-                                      "0.2",
-                                      "--augment-drop-end-punctuation",
-                                      "0.2"};
-    words.insert(words.end(), more.begin(), more.end());
+                                              const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words = {"--train-src",   path("more.en"), "--train-tgt",
+                                      path("more.de"), "--corpus-tags", "",
+                                      "<bt>"};
+    for (const auto& flags :
+         {split("--vocab-size 320 --corpus-weights 1 2.5 --subword-sampling 0.2 "
+                "--augment-upper-case 0.2 --augment-drop-end-punctuation 0.2"),
+          more})
+      words.insert(words.end(), flags.begin(), flags.end());
     return command(run_folder, words);
   }
   static void write_more() {

@@ -27,28 +27,12 @@ class TrainInitFrom : public Train {
   /// Fine-tuning: no flag of the architecture or the tokenizer.
   static std::vector<std::string> fine_tuning(const std::string& run_folder,
                                               const std::vector<std::string>& more = {}) {
-    auto words = train_on_sample(run_folder, {"--valid-src",
-                                              sample("valid.en"),
-                                              "--valid-tgt",
-                                              sample("valid.de"),
-                                              "--max-tokens",
-                                              "400",
-                                              "--valid-every",
-                                              "5",
-                                              "--init-from",
-                                              path("first"),
-                                              "--max-updates",
-                                              "10",
-                                              "--threads",
-                                              "1",
-                                              "--lr-scheduler",
-                                              "inverse-sqrt",
-                                              "--warmup-updates",
-                                              "2",
-                                              "--ema",
-                                              "0"});
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
+    return validated_training(
+        run_folder,
+        "--max-tokens 400 --valid-every 5 --max-updates 10 --threads 1 "
+        "--lr-scheduler inverse-sqrt --warmup-updates 2 --ema 0 --init-from " +
+            path("first"),
+        more);
   }
 
   static void expect_refusal(const std::vector<std::string>& more, int exit_code,
@@ -97,8 +81,7 @@ TEST_F(TrainInitFrom, ValidationCopiesWhatTheNewModelCopies) {
   write_file(path("numbers.de"), "42\n" + read_file(sample("valid.de")));
   const auto tune = [](const char* folder, const std::string& model) {
     auto words = fine_tuning(folder, {"--init-from", model, "--max-updates", "1"});
-    std::ranges::replace(words, sample("valid.en"), path("numbers.en"));
-    std::ranges::replace(words, sample("valid.de"), path("numbers.de"));
+    replace_part(words, "valid", "numbers");
     const auto tuned = run(words, "", kLimit);
     EXPECT_EQ(tuned.exit_code, 0) << tuned.errors;
     return read_file(path(join_text(folder, "/log.jsonl")));

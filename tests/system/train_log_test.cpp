@@ -29,9 +29,7 @@ TEST_F(TrainLog, ALongSampleIsCutOnTheScreenAndWholeInTheLog) {
   write_file(path("long.en"), source + "\n");
   write_file(path("long.de"), target + "\n");
   auto words = command("long", {"--max-updates", "20", "--max-length", "0"});
-  for (auto word = words.begin(); word != words.end(); ++word)
-    for (const std::string side : {"en", "de"})
-      if (*word == sample("valid." + side)) *word = path("long." + side);
+  replace_part(words, "valid", "long");
   const auto trained = run(words, "", kLimit);
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   std::string start;  // 159 characters
@@ -81,9 +79,7 @@ TEST_F(TrainLog, ValidationPairsThatAreTrainedOnAreNamedInTrainingAndInEvaluatio
     write_file(path("trained." + side), trained);
   }
   auto words = command("overlap", {"--max-updates", "20"});
-  for (auto word = words.begin(); word != words.end(); ++word)
-    for (const std::string side : {"en", "de"})
-      if (*word == sample("valid." + side)) *word = path("mixed." + side);
+  replace_part(words, "valid", "mixed");
   const auto trained = run(words, "", kLimit);
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   EXPECT_THAT(trained.errors,
@@ -112,9 +108,7 @@ TEST_F(TrainLog, PairsThatMayNotBeMeantForTrainingAreNamedWithTheData) {
   write_file(path("copies.en"), source);
   write_file(path("copies.de"), target);
   auto words = command("copies", {"--max-updates", "1"});
-  for (auto word = words.begin(); word != words.end(); ++word)
-    for (const std::string side : {"en", "de"})
-      if (*word == sample("train." + side)) *word = path("copies." + side);
+  replace_part(words, "train", "copies");
   const std::string errors = run(words, "", kLimit).errors;
   EXPECT_THAT(errors, testing::ContainsRegex("look wrong: 1[0-9][0-9] \\((9|10)\\.. %\\) "
                                              ".*\\(lines 10, 20, 30, 40, 50, \\.\\.\\.\\)"));
@@ -134,9 +128,7 @@ TEST_F(TrainLog, NothingIsToBeLookedAtIfNoPairLooksWrong) {
   write_file(path("sound.en"), source);
   write_file(path("sound.de"), target);
   auto words = command("sound", {"--max-updates", "1"});
-  for (auto word = words.begin(); word != words.end(); ++word)
-    for (const std::string side : {"en", "de"})
-      if (*word == sample("train." + side)) *word = path("sound." + side);
+  replace_part(words, "train", "sound");
   EXPECT_THAT(run(words, "", kLimit).errors, HasSubstr("look wrong: none\n"));
 }
 
