@@ -116,6 +116,7 @@ TEST_F(TrainAutomatic, TwoFilesAreEnoughAndTheChoicesAreSaidAndKept) {
   ASSERT_EQ(first.exit_code, 0) << first.errors;
   EXPECT_THAT(first.errors, HasSubstr(" pairs: tiny, "));
   EXPECT_THAT(first.errors, HasSubstr("warning: only 1,3"));
+  EXPECT_THAT(first.errors, Names("100 ... held out for validation"));
   EXPECT_THAT(first.errors, HasSubstr("first update done (1): "));
   const std::string settings = read_file(path("run/config.toml"));
   EXPECT_THAT(settings, HasSubstr("\n# preset = \"tiny\"  # 1,500 pairs\n"));

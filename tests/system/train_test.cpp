@@ -409,14 +409,5 @@ TEST_F(Train, WithoutRandomNumbersOfTheSystemTheMessageNamesTheDevice) {
   EXPECT_THAT(result.errors, Names("error: /dev/urandom ... cannot be read"));
 }
 
-TEST_F(Train, ValidationTextIsHeldOutIfNoneIsGiven) {
-  const auto result = run(train_on_sample("held", {"--vocab-size", "300", "--d-model", "32",
-                                                   "--heads", "2", "--encoder-layers", "1",
-                                                   "--decoder-layers", "1", "--max-updates", "2"}),
-                          "", kLimit);
-  EXPECT_EQ(result.exit_code, 0) << result.errors;
-  EXPECT_THAT(result.errors, Names("100 ... validation"));
-}
-
 }  // namespace
 }  // namespace dragoman
