@@ -123,32 +123,30 @@ TEST_F(TrainCorpora, ARunThatIsKilledAroundTheEndsOfItsStagesEndsWithTheSameWeig
   EXPECT_TRUE(weights("open/model.safetensors") == weights("open-killed/model.safetensors"));
 }
 
-TEST_F(TrainCorpora, TheModelKnowsTheTagInTextToTranslate) {
+TEST_F(TrainCorpora, ARunKnowsItsTagsWeightsAndTextsWhereverTheTextsStand) {
   write_more();
-  ASSERT_EQ(run(two_corpora("tagged", {"--max-updates", "5"}), "", kLimit).exit_code, 0);
-  const ModelFileReader reader(path("tagged/model.safetensors"));
+  ASSERT_EQ(run(two_corpora("known", {"--max-updates", "5"}), "", kLimit).exit_code, 0);
+  const ModelFileReader reader(path("known/model.safetensors"));
   const Tokenizer tokenizer(std::string(reader.tokenizer_source()), "model");
   EXPECT_NE(tokenizer.id("<bt>"), tokenizer.unk_id());
   EXPECT_THAT(tokenizer.encode("<bt> Hello."), testing::Contains(tokenizer.id("<bt>")));
-}
 
-TEST_F(TrainCorpora, AFileThatChangedUnderARunIsNamed) {
-  write_more();
-  ASSERT_EQ(run(two_corpora("changed", {"--max-updates", "5"}), "", kLimit).exit_code, 0);
+  const std::vector<std::string> longer = two_corpora("known", {"--max-updates", "6"});
+  auto words = longer;
+  std::replace(words.begin(), words.end(), std::string("2.5"), std::string("2"));
+  const auto other_weights = run(words, "", kLimit);
+  EXPECT_EQ(other_weights.exit_code, 2);
+  EXPECT_THAT(other_weights.errors, Names("--corpus-weights ... with 1 2.5, not with 1 2"));
+
   write_file(path("more.de"), join_text("X", read_file(path("more.de"))));
-  const auto changed = run(two_corpora("changed"), "", kLimit);
+  const auto changed = run(longer, "", kLimit);
   EXPECT_EQ(changed.exit_code, 1);
   EXPECT_THAT(changed.errors,
-              AllOf(Names("more.de ... changed"), HasSubstr("--init-from " + path("changed"))));
+              AllOf(Names("more.de ... changed"), HasSubstr("--init-from " + path("known"))));
   write_more();
-  EXPECT_EQ(run(two_corpora("changed", {"--max-updates", "6"}), "", kLimit).exit_code, 0);
-}
 
-TEST_F(TrainCorpora, TheSameTextElsewhereIsTheSame) {
-  write_more();
-  ASSERT_EQ(run(two_corpora("moved", {"--max-updates", "5"}), "", kLimit).exit_code, 0);
   write_file(path("copy.en"), read_file(path("more.en")));
-  auto words = two_corpora("moved", {"--max-updates", "6"});
+  words = longer;
   std::replace(words.begin(), words.end(), path("more.en"), path("copy.en"));
   std::replace(words.begin(), words.end(), path("more.de"), path("./more.de"));
   const auto moved = run(words, "", kLimit);
@@ -159,16 +157,6 @@ TEST_F(TrainCorpora, TheSameTextElsewhereIsTheSame) {
   const auto another = run(words, "", kLimit);
   EXPECT_EQ(another.exit_code, 1);
   EXPECT_THAT(another.errors, Names("copy.en ... changed"));
-}
-
-TEST_F(TrainCorpora, OtherWeightsAreAnotherRun) {
-  write_more();
-  ASSERT_EQ(run(two_corpora("weights", {"--max-updates", "5"}), "", kLimit).exit_code, 0);
-  auto words = two_corpora("weights");
-  std::replace(words.begin(), words.end(), std::string("2.5"), std::string("2"));
-  const auto result = run(words, "", kLimit);
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.errors, Names("--corpus-weights ... with 1 2.5, not with 1 2"));
 }
 
 TEST_F(TrainCorpora, OneOfSeveralValidationTextsDecidesAlsoInARunThatIsResumed) {
