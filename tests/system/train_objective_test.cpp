@@ -119,13 +119,6 @@ TEST_F(TrainAverage, TheModelIsTheMovingAverageAndAResumedRunHasTheSame) {
                       ".safetensors") == weights("straight/model.safetensors"));
 }
 
-TEST_F(TrainAverage, AnotherAverageIsAnotherRun) {
-  ASSERT_EQ(run(command("other", {"--max-updates", "10"}), "", kLimit).exit_code, 0);
-  const auto result = run(command("other", {"--ema", "0.5"}), "", kLimit);
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.errors, Names("--ema ... with 0, not with"));
-}
-
 }  // namespace
 
 }  // namespace dragoman

@@ -166,9 +166,13 @@ TEST_F(Train, ASignalStopsARunCleanlyAndItCanBeResumed) {
 
 TEST_F(Train, ARunIsNotResumedAsAnotherRun) {
   ASSERT_EQ(run(command("refuses", {"--max-updates", "10"}), "", kLimit).exit_code, 0);
-  const auto other_rate = run(command("refuses", {"--lr", "0.1"}), "", kLimit);
-  EXPECT_EQ(other_rate.exit_code, 2);
-  EXPECT_THAT(other_rate.errors, Names("--lr ... with 0.004, not with"));
+  const auto expect_refusal = [](const char* flag, const char* value, const std::string& message) {
+    const auto result = run(command("refuses", {flag, value}), "", kLimit);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.errors, Names(message));
+  };
+  expect_refusal("--lr", "0.1", "--lr ... with 0.004, not with");
+  expect_refusal("--ema", "0.5", "--ema ... with 0, not with");
 }
 
 TEST_F(Train, ALongerRunMustSayHowItContinuesAfterTheEndOfItsRate) {
