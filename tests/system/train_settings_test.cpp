@@ -28,7 +28,7 @@ class TrainSettings : public Train {
   }
 };
 
-TEST_F(TrainSettings, TheFileOfARunAsksForTheSameAndLetsTheRestBeChosenAgain) {
+TEST_F(TrainSettings, TheFileOfARunAsksForTheSameInAnotherFolderAndLetsTheRestBeChosenAgain) {
   const auto first = command("first", {"--max-updates", "30", "--lr-scheduler", "cosine", "--lr",
                                        "0.004", "--max-tokens", "auto"});
   ASSERT_EQ(run(first, "", kLimit).exit_code, 0);
@@ -38,6 +38,10 @@ TEST_F(TrainSettings, TheFileOfARunAsksForTheSameAndLetsTheRestBeChosenAgain) {
         "max-tokens = \"auto\"  # 2048: ", "# patience = 0  # 1,496 pairs", "# update-freq = 1"})
     EXPECT_THAT(settings, HasSubstr(join_text("\n", line)));
   EXPECT_THAT(settings, HasSubstr("\n# output = "));
+  std::filesystem::copy(path("first"), path("copied"), std::filesystem::copy_options::recursive);
+  const auto nowhere = run({"train", "--config", path("copied/config.toml")}, "", kLimit);
+  EXPECT_EQ(nowhere.exit_code, 2);
+  EXPECT_THAT(nowhere.errors, HasSubstr("-o/--output"));
 
   // The rate of another run ends where that one does, not at 0 after the 30th update.
   const auto longer = run(
@@ -59,14 +63,6 @@ TEST_F(TrainSettings, ThePresetsAreListedByTheValuesInWhichTheyDiffer) {
     EXPECT_THAT(result.output, testing::ContainsRegex(join_text("(^|\n)", line, "\n")));
   for (const char* same : {"output", "label-smoothing"})
     EXPECT_THAT(result.output, Not(HasSubstr(same)));
-}
-
-TEST_F(TrainSettings, TheFileOfARunDoesNotLeadIntoItsFolder) {
-  ASSERT_EQ(run(command("old", {"--max-updates", "1"}), "", kLimit).exit_code, 0);
-  std::filesystem::copy(path("old"), path("copied"), std::filesystem::copy_options::recursive);
-  const auto result = run({"train", "--config", path("copied/config.toml")}, "", kLimit);
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.errors, HasSubstr("-o/--output"));
 }
 
 TEST_F(TrainSettings, AResumedRunKeepsWhatItsCommandLeavesOpen) {
