@@ -201,13 +201,25 @@ ProcessResult plan(const std::vector<std::string>& command, const std::string& t
   return Process(words, {{"TMPDIR", temporary}}).wait(kLimit);
 }
 
+/// "123 an epoch" of the line of the update.
+double updates_per_epoch(const std::string& plan) {
+  const auto line = plan.find("\nupdate "), begin = plan.find("; ", line) + 2;
+  std::string number = plan.substr(begin, plan.find(" an epoch", begin) - begin);
+  std::erase(number, ',');
+  return std::stod(number);
+}
+
 TEST_F(TrainPlan, APlanGivesMemorySpeedTimeAndDiskAndLeavesNoFile) {
   const auto planned = plan(command("planned"), path("temporary"));
-  EXPECT_EQ(planned.exit_code, 0) << planned.errors;
+  ASSERT_EQ(planned.exit_code, 0) << planned.errors;
   for (const char* line :
        {"\nparameters ", "\nmemory ", "\n  program and text ", "\n  activations ",
         "\ntarget pieces per second ", "\nupdate ", "for 60 updates", "\ndisk "})
     EXPECT_THAT("\n" + planned.output, HasSubstr(line));
+  const auto thrice = plan(command("planned", {"--corpus-weights", "3"}), path("temporary"));
+  ASSERT_EQ(thrice.exit_code, 0) << thrice.errors;
+  EXPECT_NEAR(updates_per_epoch(thrice.output), 3 * updates_per_epoch(planned.output), 1)
+      << "an epoch has a pair as often as its weight says";
   EXPECT_FALSE(std::filesystem::exists(path("planned")));
   EXPECT_TRUE(std::filesystem::is_empty(path("temporary")));
 }
@@ -256,22 +268,6 @@ TEST_F(TrainPlan, AFileInThePlaceOfTheRunsFolderIsRefusedByTheRunAndItsPlan) {
     }
   }
   EXPECT_EQ(read_file(path("file")), "");
-}
-
-/// "123 an epoch" of the line of the update.
-double updates_per_epoch(const std::string& plan) {
-  const auto line = plan.find("\nupdate "), begin = plan.find("; ", line) + 2;
-  std::string number = plan.substr(begin, plan.find(" an epoch", begin) - begin);
-  std::erase(number, ',');
-  return std::stod(number);
-}
-
-TEST_F(TrainPlan, AnEpochHasAPairAsOftenAsItsWeightSays) {
-  const auto once = plan(command("weighed"), path("temporary"));
-  ASSERT_EQ(once.exit_code, 0) << once.errors;
-  const auto thrice = plan(command("weighed", {"--corpus-weights", "3"}), path("temporary"));
-  ASSERT_EQ(thrice.exit_code, 0) << thrice.errors;
-  EXPECT_NEAR(updates_per_epoch(thrice.output), 3 * updates_per_epoch(once.output), 1);
 }
 
 }  // namespace
