@@ -26,19 +26,7 @@ nlohmann::json data_of(const std::string& html) {
   return nlohmann::json::parse(html.substr(begin, html.find("</script>", begin) - begin));
 }
 
-class EvaluateHtml : public testing::Test {
- protected:
-  std::string file(const std::string& name, const std::string& text) {
-    const auto path = folder_ / name;
-    write_file(path, text);
-    return path.string();
-  }
-
-  TemporaryFolder folder_;
-  const std::string reference_ = file("ref", "a cat sat\nthe dog is here\nnothing\n");
-  const std::string good_ = file("good", "a cat sat\nthe dog was here\nnothing\n");
-  const std::string bad_ = file("bad", "the cats\na dog\n\n");
-};
+using EvaluateHtml = ScoredFiles;
 
 TEST_F(EvaluateHtml, SystemsAreComparedOnAPageOfTheirSentences) {
   const std::string page = (folder_ / "page.html").string();
