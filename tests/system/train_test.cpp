@@ -19,7 +19,6 @@ namespace dragoman {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::Not;
 

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -17,7 +16,6 @@ namespace dragoman {
 namespace {
 
 using testing::ElementsAre;
-using testing::FloatNear;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 

@@ -1,7 +1,6 @@
 // The status of each refusal by both interfaces, as a client of HTTP sees it. The description of
 // the server, /openapi.json, has them all.
 #include <deque>
-#include <filesystem>
 #include <fstream>
 
 #include "base/error.h"
