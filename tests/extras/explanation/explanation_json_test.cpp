@@ -228,8 +228,7 @@ TEST(ExplanationJson, ATagIsNotUnseen) {
   config.type = TokenizerType::Bpe;
   config.user_symbols = {"<2de>"};
   const std::vector<std::string> lines(100, "one two three");
-  const TokenizerPair tokenizers = both_sides(
-      Tokenizer(train_tokenizer({lines.begin(), lines.end()}, config).model_bytes, "test"));
+  const TokenizerPair tokenizers = both_sides(train_on(lines, config));
   ExplainedModel model{.program_version = "1",
                        .name = "run/",
                        .tokenizers = tokenizers,
