@@ -119,16 +119,22 @@ TEST_F(Best, TheStagesStartWithoutProcToo) {
 }
 
 TEST_F(Best, WhatElseIsInTheFolderIsKept) {
-  for (const std::string name : {"model.safetensors", "text/train.source", "plan.json", "notes"}) {
-    SCOPED_TRACE(name);
-    const std::string file = path("taken/" + name);
-    create_folders(std::filesystem::path(file).parent_path());
-    write_file(file, "of somebody");
-    const bool is_free = name == "plan.json" || name == "notes";
-    const ProcessResult result = run(command("taken", is_free ? "0.001" : "1"), "", kLimit);
+  using Files = std::vector<std::string>;
+  for (const Files& names :
+       {Files{"model.safetensors"}, Files{"text/train.source"}, Files{"plan.json", "notes"}}) {
+    SCOPED_TRACE(names[0]);
+    for (const std::string& name : names) {
+      const std::string file = path("taken/" + name);
+      create_folders(std::filesystem::path(file).parent_path());
+      write_file(file, "of somebody");
+    }
+    const bool are_free = names.size() == 2;
+    const ProcessResult result = run(command("taken", are_free ? "0.001" : "1"), "", kLimit);
     EXPECT_EQ(result.exit_code, 2);
-    EXPECT_THAT(result.errors, Names(is_free ? "--hours 0.001 ... or more" : "--output ... taken"));
-    EXPECT_EQ(read_file(file), "of somebody");
+    EXPECT_THAT(result.errors,
+                Names(are_free ? "--hours 0.001 ... or more" : "--output ... taken"));
+    for (const std::string& name : names)
+      EXPECT_EQ(read_file(path("taken/" + name)), "of somebody");
     std::filesystem::remove_all(path("taken"));
   }
 }
