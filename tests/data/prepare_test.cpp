@@ -15,6 +15,7 @@
 #include "tests/data/prepare_fixture.h"
 #include "tests/names.h"
 #include "tests/tokenizer/sample_text.h"
+#include "tokenizer/translatable.h"
 
 namespace dragoman {
 
@@ -107,9 +108,9 @@ TEST_F(PrepareTest, PairsWithNothingToTranslateAreCountedWithTheirCopies) {
   data.keep_duplicates = true;
   data.max_ratio = 0;
   const CopiedFractions fractions = {{"number", 0.25}, {"signs", 1.0}};
-  EXPECT_EQ(prepare().report.copied_fractions(), fractions);
+  EXPECT_EQ(copied_fractions(prepare().report.copy_counts), fractions);
   const CorpusReport cached = prepare().report;
-  EXPECT_EQ(cached.copied_fractions(), fractions) << "from the cache";
+  EXPECT_EQ(copied_fractions(cached.copy_counts), fractions) << "from the cache";
   EXPECT_EQ(cached.copy_counts[static_cast<std::size_t>(CopiedKind::Url)], (CopyCount{1, 1}));
 }
 
