@@ -95,19 +95,6 @@ TEST_F(Best, AKilledCallResumesAndHasTheSameModel) {
   EXPECT_EQ(weights("killed/model.safetensors"), weights("whole/model.safetensors"));
 }
 
-TEST_F(Best, ThePlanDividesTheHours) {
-  std::vector<std::string> words = command("planned", "3");
-  words.push_back("--plan");
-  const ProcessResult plan = run(words, "", kLimit);
-  ASSERT_EQ(plan.exit_code, 0) << plan.errors;
-  for (const std::string stage : {"forward", "reverse", "student"})
-    EXPECT_THAT(plan.output, Names(stage + " ... updates of --preset"));
-  EXPECT_THAT(plan.output, Names("all ... without validations"));
-  EXPECT_THAT(plan.output, HasSubstr("memory "));
-  EXPECT_THAT(plan.output, Names("disk ... about"));
-  EXPECT_FALSE(std::filesystem::exists(path("planned")));
-}
-
 TEST_F(Best, TheStagesStartWithoutProcToo) {
   if (!can_hide_proc()) GTEST_SKIP() << "unshare may not make a mount namespace here";
   std::string words = "exec \"$1\"";
@@ -211,18 +198,24 @@ TEST_F(Best, TheTextIsKnownByItsContent) {
   EXPECT_TRUE(process.wait_for_errors("stage 1 of 5", kLimit)) << process.errors();
 }
 
-TEST_F(Best, InvalidLinesAreAnErrorOrAreCounted) {
+TEST_F(Best, ThePlanDividesTheHoursAndInvalidLinesAreAnErrorOrAreCounted) {
   write_file(path("latin.de"), "gr\xFC\xDF\n" + read_file(sample("train.de")));
   write_file(path("latin.en"), "greet\n" + read_file(sample("train.en")));
   std::vector<std::string> words = {
       "best", "--plan",      "--hours",        "3",           "--threads",
       "1",    "--train-src", path("latin.en"), "--train-tgt", path("latin.de")};
   expect_one_error(run(words), 1, "latin.de:1 ... UTF-8");
-  words.insert(words.end(), {"--invalid", "skip"});
+  words.insert(words.end(), {"--invalid", "skip", "-o", path("planned")});
   const ProcessResult plan = run(words, "", kLimit);
-  EXPECT_EQ(plan.exit_code, 0) << plan.errors;
+  ASSERT_EQ(plan.exit_code, 0) << plan.errors;
   EXPECT_THAT(plan.errors,
               Names("100 validation pairs held out of them ... without 1 invalid pair"));
+  for (const std::string stage : {"forward", "reverse", "student"})
+    EXPECT_THAT(plan.output, Names(stage + " ... updates of --preset"));
+  EXPECT_THAT(plan.output, Names("all ... without validations"));
+  EXPECT_THAT(plan.output, HasSubstr("memory "));
+  EXPECT_THAT(plan.output, Names("disk ... about"));
+  EXPECT_FALSE(std::filesystem::exists(path("planned")));
 }
 
 TEST_F(Best, WhatCannotBeIsRefused) {
