@@ -93,7 +93,7 @@ TEST_F(Train, ARunKeepsTheCharactersOfItsCheckpoint) {
 TEST_F(Train, ARunThatIsKilledAtAnyMomentEndsWithTheSameWeights) {
   ASSERT_EQ(run(command("straight"), "", kLimit).exit_code, 0);
   int kills = 0;
-  milliseconds delay(150);
+  milliseconds delay(300);  // LibTorch takes longer to start
   for (int attempt = 0; attempt < 40; ++attempt) {
     Process process(command("killed"));
     // At any time from the preparation of the data to the last updates; sometimes while a
