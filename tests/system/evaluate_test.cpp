@@ -144,9 +144,8 @@ TEST_F(Evaluate, FlagsOfTheSearchNeedAModel) {
 TEST_F(Evaluate, FlagsOfTestSetsNeedOne) {
   for (const auto& [flag, value] :
        {std::pair<std::string, std::string>("--columns", "1"), {"--source-language", "en"}}) {
-    const auto result = run({"evaluate", "--hyp", good_, "--ref", reference_, flag, value});
-    EXPECT_EQ(result.exit_code, 2);
-    EXPECT_THAT(result.errors, Names(flag + " ... --test"));
+    expect_failure(run({"evaluate", "--hyp", good_, "--ref", reference_, flag, value}), 2,
+                   flag + " ... --test");
   }
 }
 

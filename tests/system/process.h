@@ -99,6 +99,12 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
+/// The exit code, and a line on standard error that names these.
+inline void expect_failure(const ProcessResult& result, int code, const std::string& names) {
+  EXPECT_EQ(result.exit_code, code) << result.errors;
+  EXPECT_THAT(result.errors, Names(names));
+}
+
 /// One line on standard error with `what` in it, nothing on standard output.
 inline void expect_one_error(const ProcessResult& result, int code, const std::string& what,
                              const std::string& program = "dragoman") {

@@ -27,9 +27,8 @@ class TrainGuidedAlignment : public Train {
   }
 
   static void expect_error(const std::string& file, const std::string& message) {
-    const auto result = run(command("refused", {"--guided-alignment", file}), "", kLimit);
-    EXPECT_EQ(result.exit_code, 1);
-    EXPECT_THAT(result.errors, Names(file + message));
+    expect_failure(run(command("refused", {"--guided-alignment", file}), "", kLimit), 1,
+                   file + message);
   }
 };
 
@@ -47,9 +46,7 @@ TEST_F(TrainGuidedAlignment, ARunWithGuidedAlignmentIsResumedExactly) {
   EXPECT_THAT(read_file(path("straight/log.jsonl")), HasSubstr("\"alignment_loss\":"));
 
   alignment("links", "");
-  const auto changed = run(command("resumed", with("30")), "", kLimit);
-  EXPECT_EQ(changed.exit_code, 1);
-  EXPECT_THAT(changed.errors, Names(file + " ... changed"));
+  expect_failure(run(command("resumed", with("30")), "", kLimit), 1, file + " ... changed");
 }
 
 TEST_F(TrainGuidedAlignment, TheProgramFindsTheLinksItselfAndResumesExactly) {

@@ -263,8 +263,7 @@ TEST_F(TrainPlan, AFileInThePlaceOfTheRunsFolderIsRefusedByTheRunAndItsPlan) {
   for (const char* output : {"file", "file/below"}) {
     for (const auto& refused :
          {run(command(output), "", kLimit), plan(command(output), path("temporary"))}) {
-      EXPECT_EQ(refused.exit_code, 1);
-      EXPECT_THAT(refused.errors, Names(path("file") + " ... folder ... -o"));
+      expect_failure(refused, 1, path("file") + " ... folder ... -o");
     }
   }
   EXPECT_EQ(read_file(path("file")), "");

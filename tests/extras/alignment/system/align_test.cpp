@@ -109,9 +109,8 @@ TEST_F(Align, ALexiconReplacesOnlyALexicon) {
   const std::string file = folder_ / "words.tsv";
   for (const char* other : {"dog\thund\n", "dog\thund\t1\t2\tnoun\n"}) {
     std::ofstream(file) << other;
-    const ProcessResult result = align(sides_and({"--lexicon", file}));
-    EXPECT_EQ(result.exit_code, 2);
-    EXPECT_THAT(result.errors, Names("--lexicon ... words.tsv ... another file"));
+    expect_failure(align(sides_and({"--lexicon", file})), 2,
+                   "--lexicon ... words.tsv ... another file");
     EXPECT_EQ(text_in(file), other);
   }
   std::filesystem::remove(file);
@@ -159,12 +158,10 @@ TEST_F(Align, WrongUseIsRefused) {
   EXPECT_THAT(unequal.errors, HasSubstr("short"));
   std::ofstream(folder_ / "empty") << "";
   std::ofstream(folder_ / "untranslated.po") << "msgid \"a cat\"\nmsgstr \"\"\n";
-  const ProcessResult empty = align({"--src", folder_ / "empty", "--tgt", folder_ / "empty"}),
-                      no_pairs = align({"--pairs", folder_ / "untranslated.po"});
-  EXPECT_EQ(empty.exit_code, 1);
-  EXPECT_THAT(empty.errors, Names("empty ... no lines"));
-  EXPECT_EQ(no_pairs.exit_code, 1);
-  EXPECT_THAT(no_pairs.errors, Names("untranslated.po ... no pairs"));
+  expect_failure(align({"--src", folder_ / "empty", "--tgt", folder_ / "empty"}), 1,
+                 "empty ... no lines");
+  expect_failure(align({"--pairs", folder_ / "untranslated.po"}), 1,
+                 "untranslated.po ... no pairs");
 }
 
 }  // namespace

@@ -116,10 +116,8 @@ TEST_F(Best, WhatElseIsInTheFolderIsKept) {
       write_file(file, "of somebody");
     }
     const bool are_free = names.size() == 2;
-    const ProcessResult result = run(command("taken", are_free ? "0.001" : "1"), "", kLimit);
-    EXPECT_EQ(result.exit_code, 2);
-    EXPECT_THAT(result.errors,
-                Names(are_free ? "--hours 0.001 ... or more" : "--output ... taken"));
+    expect_failure(run(command("taken", are_free ? "0.001" : "1"), "", kLimit), 2,
+                   are_free ? "--hours 0.001 ... or more" : "--output ... taken");
     for (const std::string& name : names)
       EXPECT_EQ(read_file(path("taken/" + name)), "of somebody");
     std::filesystem::remove_all(path("taken"));

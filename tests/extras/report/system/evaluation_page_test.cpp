@@ -231,9 +231,7 @@ TEST_F(EvaluateExplain, WrittenPagesAreNamedAndThoseOfAnEarlierCallRemoved) {
 TEST_F(EvaluateExplain, ExplanationsNeedAPageAndAModel) {
   const std::string page = folder_ / "scores.html", model = folder_ / "model.safetensors";
   const auto expect_refusal = [&](const std::vector<std::string>& more, const std::string& text) {
-    const auto result = evaluate(more);
-    EXPECT_EQ(result.exit_code, 2);
-    EXPECT_THAT(result.errors, Names(text));
+    expect_failure(evaluate(more), 2, text);
   };
   expect_refusal({"-m", model, "--explain", "2"}, "--explain: needs --html");
   expect_refusal({"-m", model, "--html", page, "--explain", "101"}, "--explain ... 101 ... 100");
