@@ -6,7 +6,6 @@
 #include <filesystem>
 
 #include "base/files.h"
-#include "tests/names.h"
 #include "tests/system/translate_fixture.h"
 
 namespace dragoman {

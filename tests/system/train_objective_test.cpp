@@ -4,7 +4,6 @@
 
 #include "base/files.h"
 #include "model/file/model_file.h"
-#include "tests/names.h"
 #include "tests/system/train_fixture.h"
 
 namespace dragoman {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "tests/names.h"
 #include "tests/system/process.h"
 #include "tests/system/run_folder_fixture.h"
 
