@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -83,6 +84,13 @@ class Process {
 
 ProcessResult run(const std::vector<std::string>& arguments, const std::string& input = "",
                   std::chrono::seconds limit = std::chrono::seconds(60));
+
+inline std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
 
 /// A folder of its own for a test, removed at its end.
 class TemporaryFolder {

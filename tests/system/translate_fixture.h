@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -77,13 +76,6 @@ class ScoredFiles : public testing::Test {
   const std::string good_ = file("good", "a cat sat\nthe dog was here\nnothing\n");
   const std::string bad_ = file("bad", "the cats\na dog\n\n");
 };
-
-inline std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
 
 inline const std::string kInput("the cat sat\n\n \t\r\nmat number 7\xff\r\n\0the mat\nno line end",
                                 52);
