@@ -61,6 +61,7 @@ TEST_F(PrepareTest, TheCorpusIsTheTextEncoded) {
 }
 
 TEST_F(PrepareTest, FilesWithBothSidesAreTrainedAndValidatedOn) {
+  give_tokenizer();
   const auto lines = sample_text(3000);
   std::string table;
   for (const std::string& line : lines) table += line + "\tdas " + line + "\n";
@@ -541,6 +542,7 @@ TEST_F(PrepareTest, VeryLongLinesAreLeftOutWithoutBeingEncoded) {
 TEST_F(PrepareTest, AStoppedPreparationLeavesNothingBehind) {
   set_text(sample_text(20'000));
   data.keep_duplicates = true;
+  tokenizer.sample_lines = 200;
   std::stop_source stop;
   Preparation stopped = preparation(1);
   stopped.stop = stop.get_token();
