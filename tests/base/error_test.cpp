@@ -4,7 +4,6 @@
 
 #include <locale>
 #include <new>
-#include <string>
 
 namespace dragoman {
 namespace {

@@ -182,8 +182,6 @@ TEST(HelperTeam, ThereAreAsManyHelpersAsThereIsMemoryFor) {
   EXPECT_EQ(tasks, 100);
 }
 
-using std::chrono::seconds;
-
 TEST(WakeUp, AWakeUpEndsTheWaitForALine) {
   Pipe pipe;
   LineReader reader(pipe.out(), "input");

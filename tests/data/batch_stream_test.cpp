@@ -65,14 +65,16 @@ TEST(EndIds, EndIdsAreThoseOfEachTokenizer) {
   EXPECT_FALSE(end_ids(tokenizers).source_eos);
 }
 
+bool same(const PackedBatch& a, const PackedBatch& b) {
+  return a.sentences == b.sentences && a.source.tokens == b.source.tokens &&
+         a.target.tokens == b.target.tokens && a.source.starts == b.source.starts &&
+         a.target.starts == b.target.starts;
+}
+
 /// Batches of pairs that are encoded again, as training takes them.
 class FreshBatches : public ToyCorpora {
  protected:
   FreshBatches() : ToyCorpora(400) { data.subword_sampling = 0.8; }
-  static bool same(const PackedBatch& a, const PackedBatch& b) {
-    return a.sentences == b.sentences && a.source.tokens == b.source.tokens &&
-           a.target.tokens == b.target.tokens && a.target.starts == b.target.starts;
-  }
 };
 
 TEST_F(FreshBatches, FreshBatchesKeepTheBudgetAndFillMostOfIt) {
@@ -121,12 +123,6 @@ TEST_F(FreshBatches, FreshBatchesDifferBetweenEpochs) {
                            {prepared.encoder});
   const std::uint32_t pairs[] = {3, 4, 5};
   EXPECT_FALSE(same(packer.pack(pairs, {0, 0}), packer.pack(pairs, {1, 0})));
-}
-
-bool same(const PackedBatch& a, const PackedBatch& b) {
-  return a.sentences == b.sentences && a.source.tokens == b.source.tokens &&
-         a.target.tokens == b.target.tokens && a.source.starts == b.source.starts &&
-         a.target.starts == b.target.starts;
 }
 
 TEST(BatchStream, PlannedBatchesComeEpochAfterEpoch) {

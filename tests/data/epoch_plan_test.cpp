@@ -1,6 +1,5 @@
 #include "data/epoch_plan.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -36,6 +36,10 @@ class PrepareTest : public FolderTest {
     data.train_source = {write("a.en", join(source))};
     data.train_target = {write("a.de", join(target))};
   }
+  /// For tests to which the pieces do not matter: none is trained.
+  void give_tokenizer() {
+    tokenizer.source_model = write("small.model", small_tokenizer().model_bytes());
+  }
   PreparedData prepare(int threads = 2) const { return prepare_data(preparation(threads)); }
   Preparation preparation(int threads = 2) const {
     return {.data = data,

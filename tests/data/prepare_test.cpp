@@ -15,6 +15,7 @@
 #include "tests/data/prepare_fixture.h"
 #include "tests/names.h"
 #include "tests/tokenizer/sample_text.h"
+#include "tokenizer/translatable.h"
 
 namespace dragoman {
 
@@ -60,6 +61,7 @@ TEST_F(PrepareTest, TheCorpusIsTheTextEncoded) {
 }
 
 TEST_F(PrepareTest, FilesWithBothSidesAreTrainedAndValidatedOn) {
+  give_tokenizer();
   const auto lines = sample_text(3000);
   std::string table;
   for (const std::string& line : lines) table += line + "\tdas " + line + "\n";
@@ -83,6 +85,7 @@ TEST_F(PrepareTest, FilesWithBothSidesAreTrainedAndValidatedOn) {
 }
 
 TEST_F(PrepareTest, PairsWithSeveralSentencesOnASideAreCounted) {
+  give_tokenizer();
   std::vector<std::string> source = sample_text(400), target = source;
   for (std::size_t i = 0; i < 400; ++i) source[i] = target[i] = "It is No. " + source[i] + ".";
   for (std::size_t i = 0; i < 30; ++i) source[i] += " It rains.";
@@ -96,6 +99,7 @@ TEST_F(PrepareTest, PairsWithSeveralSentencesOnASideAreCounted) {
 }
 
 TEST_F(PrepareTest, PairsWithNothingToTranslateAreCountedWithTheirCopies) {
+  give_tokenizer();
   std::vector<std::string> source = sample_text(400), target = source;
   for (std::size_t i = 0; i < 20; ++i) source[i] = std::to_string(i + 1);
   for (std::size_t i = 15; i < 20; ++i) target[i] = " " + source[i];
@@ -105,9 +109,9 @@ TEST_F(PrepareTest, PairsWithNothingToTranslateAreCountedWithTheirCopies) {
   data.keep_duplicates = true;
   data.max_ratio = 0;
   const CopiedFractions fractions = {{"number", 0.25}, {"signs", 1.0}};
-  EXPECT_EQ(prepare().report.copied_fractions(), fractions);
+  EXPECT_EQ(copied_fractions(prepare().report.copy_counts), fractions);
   const CorpusReport cached = prepare().report;
-  EXPECT_EQ(cached.copied_fractions(), fractions) << "from the cache";
+  EXPECT_EQ(copied_fractions(cached.copy_counts), fractions) << "from the cache";
   EXPECT_EQ(cached.copy_counts[static_cast<std::size_t>(CopiedKind::Url)], (CopyCount{1, 1}));
 }
 
@@ -275,6 +279,7 @@ TEST_F(PrepareTest, EachFilterDropsItsPairsAndCountsThem) {
 }
 
 TEST_F(PrepareTest, OnlyTheFirstOfEqualPairsStays) {
+  give_tokenizer();
   RandomStream random(5);
   std::vector<std::string> source, target;
   std::set<std::pair<std::string, std::string>> seen;
@@ -291,6 +296,7 @@ TEST_F(PrepareTest, OnlyTheFirstOfEqualPairsStays) {
 }
 
 TEST_F(PrepareTest, HeldOutPairsAreNeverTrainedOn) {
+  give_tokenizer();
   std::vector<std::string> lines;
   for (int i = 0; i < 12'000; ++i) lines.push_back("line number " + std::to_string(i % 11'000));
   set_text(lines);
@@ -316,6 +322,7 @@ TEST_F(PrepareTest, HeldOutPairsAreNeverTrainedOn) {
 }
 
 TEST_F(PrepareTest, OnePercentOfThePairsIsHeldOutWithinBounds) {
+  give_tokenizer();
   const auto held_out = [&](int pairs, double fraction = 0.01) {
     std::vector<std::string> lines;
     for (int i = 0; i < pairs; ++i) lines.push_back("word " + std::to_string(i));
@@ -334,6 +341,7 @@ TEST_F(PrepareTest, OnePercentOfThePairsIsHeldOutWithinBounds) {
 }
 
 TEST_F(PrepareTest, TheSeedChoosesOtherPairsToHoldOut) {
+  give_tokenizer();
   set_text(sample_text(1000));
   data.valid_fraction = 0.01;
   const auto lines = [&](std::uint64_t seed) {
@@ -363,6 +371,7 @@ TEST_F(PrepareTest, ValidationFilesKeepAllTheirLines) {
 }
 
 TEST_F(PrepareTest, SeveralValidationTextsArePartsOfOneSet) {
+  give_tokenizer();
   const std::vector<std::string> text = sample_text(300);
   set_text(text);
   data.invalid = InvalidLines::Skip;
@@ -385,6 +394,7 @@ TEST_F(PrepareTest, SeveralValidationTextsArePartsOfOneSet) {
 }
 
 TEST_F(PrepareTest, FlagsOrAllFilesSayTheLanguages) {
+  give_tokenizer();
   set_text(sample_text(300));
   EXPECT_EQ(prepare().languages, (LanguagePair{"en", "de"}));
   data.train = {write("x.tsv", "a horse\tein Pferd\n")};
@@ -407,6 +417,7 @@ TEST_F(PrepareTest, AValidationTextNeedsAPairForTheLoss) {
 }
 
 TEST_F(PrepareTest, TheTextOfKeepValidSrcIsASetOfItsOwn) {
+  give_tokenizer();
   set_text(sample_text(300));
   EXPECT_TRUE(prepare().keep_valid.source_lines.empty());
   data.keep_valid_source = {write("k.en", "the dog\nthe cat\n")};
@@ -531,6 +542,7 @@ TEST_F(PrepareTest, VeryLongLinesAreLeftOutWithoutBeingEncoded) {
 TEST_F(PrepareTest, AStoppedPreparationLeavesNothingBehind) {
   set_text(sample_text(20'000));
   data.keep_duplicates = true;
+  tokenizer.sample_lines = 200;
   std::stop_source stop;
   Preparation stopped = preparation(1);
   stopped.stop = stop.get_token();
@@ -553,6 +565,7 @@ TEST_F(PrepareTest, FilesThatAnotherProcessIsWritingStay) {
 }
 
 TEST_F(PrepareTest, AChangedFileUnderARunIsNamed) {
+  give_tokenizer();
   set_text(sample_text(200));
   data.valid_source = {write("v.en", "the dog\n")};
   data.valid_target = {write("v.de", "der Hund\n")};
@@ -578,6 +591,7 @@ TEST_F(PrepareTest, PairsThatAreEqualAfterNormalisationInAnyCaseAreOne) {
 }
 
 TEST_F(PrepareTest, NoPairIsTrainedOnThatIsHeldOutInAnotherCase) {
+  give_tokenizer();
   std::vector<std::string> lines;
   for (int i = 0; i < 1000; ++i) lines.push_back("line number " + std::to_string(i));
   for (int i = 0; i < 1000; ++i) lines.push_back(" Line NUMBER  " + std::to_string(i));

@@ -59,6 +59,7 @@ TEST(LikenessHash, PairsWithTheSameLettersAndDigitsAreAlike) {
 class TextSurveyTest : public PrepareTest {
  protected:
   TextSurveyTest() {
+    give_tokenizer();
     data.keep_duplicates = true;
     for (int i = 0; i < 100; ++i) {
       source.push_back("a sentence with the number " + std::to_string(i));
@@ -178,6 +179,7 @@ TEST_F(TextSurveyTest, TheBytesOfASurveyAreReadAgainAndDamageIsNoticed) {
 class ValidOverlapTest : public PrepareTest {
  protected:
   ValidOverlapTest() {
+    give_tokenizer();
     const std::vector<std::string> lines = sample_text(300);
     set_text(lines);
     data.keep_duplicates = true;
@@ -237,12 +239,14 @@ TEST_F(ValidOverlapTest, ValidationPairsMayBeTrainedOnAndScored) {
 }
 
 TEST_F(ValidOverlapTest, ATagInFrontOfALineDoesNotHideIt) {
+  tokenizer.source_model.clear();  // as one that is trained knows the tag
   data.corpus_tags = {"<bt>"};
   set_valid({"no such line", "<bt> " + sample_text(300)[7], "nor this", "<bt> or this", "or that"});
   EXPECT_EQ(prepare().valid.trained, (PairsFound{1, {2}}));
 }
 
 TEST_F(PrepareTest, HeldOutPairsThatAreNearlyTrainedOnAreNamedByTheirLines) {
+  give_tokenizer();
   std::vector<std::string> lines;
   for (int i = 0; i < 1000; ++i) lines.push_back("line number " + std::to_string(i));
   for (int i = 0; i < 100; ++i) lines.push_back("Line number " + std::to_string(i) + "!");

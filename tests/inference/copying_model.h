@@ -8,7 +8,6 @@
 
 #include "tests/inference/search/table_engine.h"
 #include "tests/tokenizer/sample_text.h"
-#include "tokenizer/train_tokenizer.h"
 
 namespace dragoman {
 
@@ -24,8 +23,7 @@ inline const TokenizerPair& tokenizer_pair() {
     TokenizerConfig config;
     config.vocab_size = 300;
     config.type = TokenizerType::Bpe;
-    return both_sides(
-        Tokenizer(train_tokenizer({lines.begin(), lines.end()}, config).model_bytes, "test"));
+    return both_sides(train_on(lines, config));
   }();
   return trained;
 }

@@ -287,8 +287,7 @@ const TokenizerPair& tokenizers_with_tags() {
     config.type = TokenizerType::Bpe;
     config.user_symbols = {"<2de>", ">>X<<", "<bt>"};
     const std::vector<std::string> lines(100, "one two three Four five. six,");
-    return both_sides(
-        Tokenizer(train_tokenizer({lines.begin(), lines.end()}, config).model_bytes, "test"));
+    return both_sides(train_on(lines, config));
   }();
   return trained;
 }

@@ -8,7 +8,6 @@
 #include "inference/translate_text.h"
 #include "tests/inference/search/table_engine.h"
 #include "tests/tokenizer/sample_text.h"
-#include "tokenizer/train_tokenizer.h"
 
 namespace dragoman {
 namespace {
@@ -32,7 +31,7 @@ Tokenizer trained_tokenizer(std::vector<std::string> symbols) {
   config.vocab_size = 360;
   config.type = TokenizerType::Bpe;
   config.user_symbols = std::move(symbols);
-  return Tokenizer(train_tokenizer({lines.begin(), lines.end()}, config).model_bytes, "test");
+  return train_on(lines, config);
 }
 
 const TokenizerPair& tokenizer_pair() {

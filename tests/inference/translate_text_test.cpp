@@ -228,8 +228,7 @@ TEST(TranslateText, ATagInFrontOfALineStandsInFrontOfEachOfItsSentences) {
   config.vocab_size = 300;
   config.user_symbols = {"<bt>", "@@"};
   const std::vector<std::string> text(100, "One two five. Three Four five.");
-  const TokenizerPair pair = both_sides(
-      Tokenizer(train_tokenizer({text.begin(), text.end()}, config).model_bytes, "test"));
+  const TokenizerPair pair = both_sides(train_on(text, config));
   const Tokenizer& with_tag = *pair.source;
   TableEngine engine(with_tag.size(), [&](const auto& source, const auto& prefix) {
     std::vector<float> scores(static_cast<std::size_t>(with_tag.size()), -20);

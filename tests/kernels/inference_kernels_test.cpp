@@ -7,7 +7,6 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
-#include <string>
 #include <vector>
 
 #include "base/random.h"

@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <string>
 #include <vector>
 
 #include "kernels/inference_kernels.h"

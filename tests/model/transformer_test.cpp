@@ -6,7 +6,6 @@
 #include <torch/types.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>

@@ -20,19 +20,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-class Evaluate : public testing::Test {
- protected:
-  std::string file(const std::string& name, const std::string& text) {
-    const auto path = folder_ / name;
-    write_file(path, text);
-    return path.string();
-  }
-
-  TemporaryFolder folder_;
-  const std::string reference_ = file("ref", "a cat sat\nthe dog is here\nnothing\n");
-  const std::string good_ = file("good", "a cat sat\nthe dog was here\nnothing\n");
-  const std::string bad_ = file("bad", "the cats\na dog\n\n");
-};
+using Evaluate = ScoredFiles;
 
 TEST_F(Evaluate, SystemsAreCompared) {
   const auto result = run({"evaluate", "--hyp", bad_, good_, "--ref", reference_, "--metrics",
@@ -156,9 +144,8 @@ TEST_F(Evaluate, FlagsOfTheSearchNeedAModel) {
 TEST_F(Evaluate, FlagsOfTestSetsNeedOne) {
   for (const auto& [flag, value] :
        {std::pair<std::string, std::string>("--columns", "1"), {"--source-language", "en"}}) {
-    const auto result = run({"evaluate", "--hyp", good_, "--ref", reference_, flag, value});
-    EXPECT_EQ(result.exit_code, 2);
-    EXPECT_THAT(result.errors, Names(flag + " ... --test"));
+    expect_failure(run({"evaluate", "--hyp", good_, "--ref", reference_, flag, value}), 2,
+                   flag + " ... --test");
   }
 }
 

@@ -87,13 +87,10 @@ TEST_F(Lite, TheProgramKnowsItsNameAndItsLimits) {
               AllOf(HasSubstr("dragoman-lite " DRAGOMAN_VERSION), Not(HasSubstr("Torch"))));
   EXPECT_THAT(lite({"translate", "--help"}).output, HasSubstr("Usage: dragoman-lite translate"));
   const ProcessResult train = lite({"train"});
-  EXPECT_EQ(train.exit_code, 2);
-  EXPECT_THAT(train.errors, Names("train ... dragoman ... dragoman-lite"));
+  expect_failure(train, 2, "train ... dragoman ... dragoman-lite");
   EXPECT_THAT(lite({}).output, AllOf(HasSubstr("\n  translate "), Not(HasSubstr("\n  train ")),
                                      Not(HasSubstr("\n  best "))));
-  const ProcessResult cuda = lite(words({"--device", "cuda"}), "a\n");
-  EXPECT_EQ(cuda.exit_code, 1);
-  EXPECT_THAT(cuda.errors, Names("dragoman-lite ... CPU"));
+  expect_failure(lite(words({"--device", "cuda"}), "a\n"), 1, "dragoman-lite ... CPU");
   const ProcessResult other = lite(words({"--device", "tpu"}), "a\n");
   EXPECT_EQ(other.exit_code, 2);
   EXPECT_THAT(other.errors, HasSubstr("--device"));

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -84,6 +85,13 @@ class Process {
 ProcessResult run(const std::vector<std::string>& arguments, const std::string& input = "",
                   std::chrono::seconds limit = std::chrono::seconds(60));
 
+inline std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
 /// A folder of its own for a test, removed at its end.
 class TemporaryFolder {
  public:
@@ -98,6 +106,12 @@ class TemporaryFolder {
  private:
   std::filesystem::path path_;
 };
+
+/// The exit code, and a line on standard error that names these.
+inline void expect_failure(const ProcessResult& result, int code, const std::string& names) {
+  EXPECT_EQ(result.exit_code, code) << result.errors;
+  EXPECT_THAT(result.errors, Names(names));
+}
 
 /// One line on standard error with `what` in it, nothing on standard output.
 inline void expect_one_error(const ProcessResult& result, int code, const std::string& what,

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "base/files.h"
-#include "tests/system/process.h"
-
 #include "tests/names.h"
+#include "tests/system/process.h"
 
 namespace dragoman {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -31,14 +31,6 @@ std::vector<std::string> commands() {
   while (std::getline(overview, line) && !line.empty())
     if (line.size() > 2 && line[2] != ' ') names.push_back(line.substr(2, line.find(' ', 2) - 2));
   return names;
-}
-
-/// One line on stderr that begins so, nothing on stdout.
-void expect_one_line(const ProcessResult& result, int exit_code, const std::string& names) {
-  EXPECT_EQ(result.exit_code, exit_code);
-  EXPECT_EQ(result.output, "");
-  EXPECT_THAT(result.errors, Names(names));
-  EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
 }
 
 TEST(Program, TheHelpNamesTheCommandsAndHowToBegin) {
@@ -55,7 +47,7 @@ TEST(Program, TheHelpNamesTheCommandsAndHowToBegin) {
   EXPECT_EQ(run({"help"}).output, bare.output);
   EXPECT_EQ(run({"help", "translate"}).output, run({"translate", "--help"}).output);
   EXPECT_EQ(run({"--help", "translate"}).output, run({"translate", "--help"}).output);
-  expect_one_line(run({"help", "trian"}), 2, "dragoman: error: ... trian");
+  expect_one_error(run({"help", "trian"}), 2, "trian");
 }
 
 TEST(Program, TheExampleOfTheOverviewHasOnlyCommandsThatAreThere) {
@@ -87,26 +79,25 @@ TEST(Program, TheCommandsWithoutFlagsHaveHelp) {
 }
 
 TEST(Program, WordsThatCountForNothingAreRefused) {
-  expect_one_line(run({"manual", "translate", "rest"}), 2, "dragoman: error: ... 'rest'");
-  expect_one_line(run({"completion", "bash", "zsh"}), 2, "dragoman: error: ... 'zsh'");
-  expect_one_line(run({"--version", "foo"}), 2, "dragoman: error: ... 'foo'");
-  expect_one_line(run({"--help", "lr", "foo"}), 2, "dragoman: error: ... 'foo'");
+  expect_one_error(run({"manual", "translate", "rest"}), 2, "'rest'");
+  expect_one_error(run({"completion", "bash", "zsh"}), 2, "'zsh'");
+  expect_one_error(run({"--version", "foo"}), 2, "'foo'");
+  expect_one_error(run({"--help", "lr", "foo"}), 2, "'foo'");
 }
 
 TEST(Program, AnUnknownCommandIsAnsweredWithTheNearestOne) {
-  expect_one_line(run({"trian"}), 2, "dragoman: error: ... trian ... train");
-  expect_one_line(run({"--versoin"}), 2, "dragoman: error: ... --versoin ... --version");
+  expect_one_error(run({"trian"}), 2, "trian ... train");
+  expect_one_error(run({"--versoin"}), 2, "--versoin ... --version");
 }
 
 TEST(Program, AFlagBeforeTheCommandIsAnsweredWithTheCommandsThatHaveIt) {
-  expect_one_line(run({"--list-presets"}), 2,
-                  "dragoman: error: --list-presets ... flag of train ... "
-                  "dragoman train --list-presets");
-  expect_one_line(run({"--list_presets=true"}), 2,
-                  "dragoman: error: ... dragoman train --list_presets");
-  expect_one_line(run({"-b", "4"}), 2, "dragoman: error: -b ... flag of translate");
-  expect_one_line(run({"--quiet", "inspect", "run/"}), 2,
-                  "dragoman: error: --quiet ... every command ... --quiet");
+  expect_one_error(run({"--list-presets"}), 2,
+                   "dragoman: error: --list-presets ... flag of train ... "
+                   "dragoman train --list-presets");
+  expect_one_error(run({"--list_presets=true"}), 2, "dragoman train --list_presets");
+  expect_one_error(run({"-b", "4"}), 2, "dragoman: error: -b ... flag of translate");
+  expect_one_error(run({"--quiet", "inspect", "run/"}), 2,
+                   "dragoman: error: --quiet ... every command ... --quiet");
 }
 
 TEST(Program, AMisspelledValueIsAnsweredWithTheNearestOne) {
@@ -222,8 +213,7 @@ TEST(Program, TheNameOfAFlagAfterHelpAsksForThatFlagAlone) {
   EXPECT_EQ(run({"help", "train", "plan", "--lr"}).output,
             plan + run({"train", "--help", "lr"}).output);
   EXPECT_THAT(run({"train", "--help", "--preset", "big"}).output, StartsWith("dragoman train: "));
-  expect_one_line(run({"translate", "--help", "beam-siez"}), 2,
-                  "dragoman: error: ... --beam-siez ... --beam-size");
+  expect_one_error(run({"translate", "--help", "beam-siez"}), 2, "--beam-siez ... --beam-size");
 }
 
 TEST(Program, HelpWithoutACommandTellsWhichCommandsHaveAFlag) {
@@ -234,14 +224,14 @@ TEST(Program, HelpWithoutACommandTellsWhichCommandsHaveAFlag) {
   const std::string model = run({"--help", "model"}).output;
   for (const char* command : {"translate", "serve"})
     EXPECT_THAT(model, HasSubstr(run({command, "--help", "model"}).output)) << command;
-  expect_one_line(run({"--help", "lrr"}), 2, "dragoman: error: ... lrr");
+  expect_one_error(run({"--help", "lrr"}), 2, "lrr");
 }
 
 TEST(Program, EachCommandRefusesAnUnknownFlagInOneLine) {
   for (const std::string& command : commands()) {
     SCOPED_TRACE(command);
     const ProcessResult result = run({command, "--log-formt", "json"});
-    expect_one_line(result, 2, "dragoman: error: ... --log-formt ... --log-format");
+    expect_one_error(result, 2, "--log-formt ... --log-format");
     EXPECT_THAT(result.errors, HasSubstr("dragoman " + command + " --help"));
   }
 }
@@ -252,31 +242,33 @@ TEST(Program, EachCommandRefusesABadConfigurationFileInOneLine) {
     const TemporaryFolder folder;
     const std::string file = folder / "bad.toml";
     std::ofstream(file) << "# a comment\nquieet = true\n";
-    expect_one_line(run({command, "--config", file}), 2,
-                    "dragoman: error: " + file + ":2: ... 'quieet' ... quiet");
-    expect_one_line(run({command, "--config", folder / "missing.toml"}), 1,
-                    "dragoman: error: " + (folder / "missing.toml").string());
+    expect_one_error(run({command, "--config", file}), 2,
+                     "dragoman: error: " + file + ":2: ... 'quieet' ... quiet");
+    expect_one_error(run({command, "--config", folder / "missing.toml"}), 1,
+                     "dragoman: error: " + (folder / "missing.toml").string());
   }
 }
 
 TEST(Program, FlagsOfEachCommandMayHaveUnderscores) {
   for (const std::string& command : commands()) {
     SCOPED_TRACE(command);
-    expect_one_line(run({command, "--log_format", "xml"}), 2,
-                    "dragoman: error: ... --log-format ... 'xml' ... text, json");
+    expect_one_error(run({command, "--log_format", "xml"}), 2,
+                     "--log-format ... 'xml' ... text, json");
   }
 }
 
 TEST(Program, AMistakeIsReportedInTheFormatThatIsAskedFor) {
   const ProcessResult result = run({"train", "--log-format", "json", "--no-such-flag", "1"});
-  expect_one_line(result, 2, "{\"time\"");
-  EXPECT_THAT(result.errors, Names("--no-such-flag"));
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.output, "");
+  EXPECT_THAT(result.errors, AllOf(StartsWith("{\"time\""), Names("--no-such-flag")));
+  EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
 }
 
 TEST(Program, FarMoreThreadsThanCoresAreRefused) {
   const ProcessResult result =
       run({"train", "-o", "none", "--train-src", "a", "--train-tgt", "b", "--threads", "100000"});
-  expect_one_line(result, 2, "dragoman: error: ... --threads 100000");
+  expect_one_error(result, 2, "--threads 100000");
 }
 
 }  // namespace

@@ -11,19 +11,10 @@
 #include "base/files.h"
 #include "tests/model/file/small_model.h"
 #include "tests/system/process.h"
+#include "tests/system/small_tokenizer.h"
 #include "tokenizer/tokenizer.h"
-#include "tokenizer/train_tokenizer.h"
 
 namespace dragoman {
-
-inline std::string train_small_tokenizer() {
-  std::vector<std::string> lines;
-  for (int i = 0; i < 300; ++i)
-    lines.push_back("the cat number " + std::to_string(i) + " sat on mat " + std::to_string(i * 7));
-  TokenizerConfig config;
-  config.vocab_size = 320;
-  return train_tokenizer({lines.begin(), lines.end()}, config).model_bytes;
-}
 
 /// A run folder: a model and two checkpoints.
 class RunFolderTest : public testing::Test {

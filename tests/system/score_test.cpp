@@ -160,35 +160,35 @@ TEST_F(ScoreOfBothPrograms, BothProgramsGiveTheSameScores) {
   for (std::size_t i = 0; i < torch.size(); ++i) EXPECT_NEAR(torch[i], lite[i], 1e-4);
 }
 
-TEST_P(Score, LinesThatCannotBeScoredAreRefused) {
+/// The command reads the lines, whichever program scores them.
+TEST_F(ScoreOfBothPrograms, LinesThatCannotBeScoredAreRefused) {
   write_file(run_ / "two.txt", "the cat\nmat\n");
   write_file(run_ / "one.txt", "the cat\n");
   write_file(run_ / "invalid.txt", "the \xff\n");
-  const std::string one = run_ / "one.txt";
-  const auto score = [&](const std::string& name, std::vector<std::string> more = {}) {
-    more.insert(more.begin(), {"score", "-m", run_.path(), "--src", one, "--tgt", run_ / name});
-    return run(more);
-  };
-  expect_error(score("two.txt"), 1, "one.txt ... 1 line");
-  expect_error(score("invalid.txt"), 1, "invalid.txt:1 ... iconv");
   write_file(run_ / "empty.txt", "");
-  const std::string empty = run_ / "empty.txt";
-  expect_error(run({"score", "-m", run_.path(), "--src", empty, "--tgt", empty}), 1,
-               "empty.txt ... no lines");
-  expect_error(run({"score", "-m", run_.path(), "--src", one, "--tgt", "-"}), 1,
-               "one.txt has 1 line ... standard input has 0 lines");
-  expect_error(score("one.txt", {"--max-length", "2"}), 1, "one.txt:1");
-  expect_error(score("one.txt", {"--device", "tpu"}), 2, "--device");
-  expect_error(run({"score", "-m", run_.path(), "--src", one}), 2, "--tgt");
+  const std::string one = run_ / "one.txt", empty = run_ / "empty.txt";
+  const auto expect_refusal = [&](std::vector<std::string> words, int code,
+                                  const std::string& what) {
+    words.insert(words.begin(), {"score", "-m", run_.path(), "--src"});
+    expect_one_error(run_program(kLiteProgram, words), code, what, "dragoman-lite");
+  };
+  expect_refusal({one, "--tgt", run_ / "two.txt"}, 1, "one.txt ... 1 line");
+  expect_refusal({one, "--tgt", run_ / "invalid.txt"}, 1, "invalid.txt:1 ... iconv");
+  expect_refusal({empty, "--tgt", empty}, 1, "empty.txt ... no lines");
+  expect_refusal({one, "--tgt", "-"}, 1, "one.txt has 1 line ... standard input has 0 lines");
+  expect_refusal({one, "--tgt", one, "--max-length", "2"}, 1, "one.txt:1");
+  expect_refusal({one}, 2, "--tgt");
 }
 
-TEST_P(Score, ADamagedOrUnreadableModelIsOneLine) {
+TEST_P(Score, AnUnknownDeviceOrADamagedOrUnreadableModelIsOneLine) {
   write_file(run_ / "a.txt", "the cat\n");
   const std::string text = run_ / "a.txt";
   auto files = write_unreadable_files();
   files.emplace_back(write_damaged_file(), "is damaged");
   for (const auto& [file, what] : files)
     expect_error(run({"score", "-m", file, "--src", text, "--tgt", text}), 1, what);
+  expect_error(run({"score", "-m", run_.path(), "--src", text, "--tgt", text, "--device", "tpu"}),
+               2, "--device");
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, Score, testing::Values(kProgram, kLiteProgram),

@@ -25,26 +25,15 @@ class TrainCorpora : public Train {
  protected:
   /// Training on the sample corpus and its tagged test part, with every random option.
   static std::vector<std::string> two_corpora(const std::string& run_folder,
-                                              std::vector<std::string> more = {}) {
-    std::vector<std::string> words = {"--vocab-size",
-                                      "320",
-                                      "--train-src",
-                                      path("more.en"),
-                                      "--train-tgt",
-                                      path("more.de"),
-                                      "--corpus-tags",
-                                      "",
-                                      "<bt>",
-                                      "--corpus-weights",
-                                      "1",
-                                      "2.5",
-                                      "--subword-sampling",
-                                      "0.2",
-                                      "--augment-upper-case",
-                                      "0.2",
-                                      "--augment-drop-end-punctuation",
-                                      "0.2"};
-    words.insert(words.end(), more.begin(), more.end());
+                                              const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words = {"--train-src",   path("more.en"), "--train-tgt",
+                                      path("more.de"), "--corpus-tags", "",
+                                      "<bt>"};
+    for (const auto& flags :
+         {split("--vocab-size 320 --corpus-weights 1 2.5 --subword-sampling 0.2 "
+                "--augment-upper-case 0.2 --augment-drop-end-punctuation 0.2"),
+          more})
+      words.insert(words.end(), flags.begin(), flags.end());
     return command(run_folder, words);
   }
   static void write_more() {
@@ -134,32 +123,28 @@ TEST_F(TrainCorpora, ARunThatIsKilledAroundTheEndsOfItsStagesEndsWithTheSameWeig
   EXPECT_TRUE(weights("open/model.safetensors") == weights("open-killed/model.safetensors"));
 }
 
-TEST_F(TrainCorpora, TheModelKnowsTheTagInTextToTranslate) {
+TEST_F(TrainCorpora, ARunKnowsItsTagsWeightsAndTextsWhereverTheTextsStand) {
   write_more();
-  ASSERT_EQ(run(two_corpora("tagged", {"--max-updates", "5"}), "", kLimit).exit_code, 0);
-  const ModelFileReader reader(path("tagged/model.safetensors"));
+  ASSERT_EQ(run(two_corpora("known", {"--max-updates", "5"}), "", kLimit).exit_code, 0);
+  const ModelFileReader reader(path("known/model.safetensors"));
   const Tokenizer tokenizer(std::string(reader.tokenizer_source()), "model");
   EXPECT_NE(tokenizer.id("<bt>"), tokenizer.unk_id());
   EXPECT_THAT(tokenizer.encode("<bt> Hello."), testing::Contains(tokenizer.id("<bt>")));
-}
 
-TEST_F(TrainCorpora, AFileThatChangedUnderARunIsNamed) {
-  write_more();
-  ASSERT_EQ(run(two_corpora("changed", {"--max-updates", "5"}), "", kLimit).exit_code, 0);
+  const std::vector<std::string> longer = two_corpora("known", {"--max-updates", "6"});
+  auto words = longer;
+  std::replace(words.begin(), words.end(), std::string("2.5"), std::string("2"));
+  expect_failure(run(words, "", kLimit), 2, "--corpus-weights ... with 1 2.5, not with 1 2");
+
   write_file(path("more.de"), join_text("X", read_file(path("more.de"))));
-  const auto changed = run(two_corpora("changed"), "", kLimit);
+  const auto changed = run(longer, "", kLimit);
   EXPECT_EQ(changed.exit_code, 1);
   EXPECT_THAT(changed.errors,
-              AllOf(Names("more.de ... changed"), HasSubstr("--init-from " + path("changed"))));
+              AllOf(Names("more.de ... changed"), HasSubstr("--init-from " + path("known"))));
   write_more();
-  EXPECT_EQ(run(two_corpora("changed", {"--max-updates", "6"}), "", kLimit).exit_code, 0);
-}
 
-TEST_F(TrainCorpora, TheSameTextElsewhereIsTheSame) {
-  write_more();
-  ASSERT_EQ(run(two_corpora("moved", {"--max-updates", "5"}), "", kLimit).exit_code, 0);
   write_file(path("copy.en"), read_file(path("more.en")));
-  auto words = two_corpora("moved", {"--max-updates", "6"});
+  words = longer;
   std::replace(words.begin(), words.end(), path("more.en"), path("copy.en"));
   std::replace(words.begin(), words.end(), path("more.de"), path("./more.de"));
   const auto moved = run(words, "", kLimit);
@@ -167,19 +152,7 @@ TEST_F(TrainCorpora, TheSameTextElsewhereIsTheSame) {
   EXPECT_THAT(moved.errors, HasSubstr("data (from the cache)"));
 
   write_file(path("copy.en"), join_text("X", read_file(path("more.en"))));
-  const auto another = run(words, "", kLimit);
-  EXPECT_EQ(another.exit_code, 1);
-  EXPECT_THAT(another.errors, Names("copy.en ... changed"));
-}
-
-TEST_F(TrainCorpora, OtherWeightsAreAnotherRun) {
-  write_more();
-  ASSERT_EQ(run(two_corpora("weights", {"--max-updates", "5"}), "", kLimit).exit_code, 0);
-  auto words = two_corpora("weights");
-  std::replace(words.begin(), words.end(), std::string("2.5"), std::string("2"));
-  const auto result = run(words, "", kLimit);
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.errors, Names("--corpus-weights ... with 1 2.5, not with 1 2"));
+  expect_failure(run(words, "", kLimit), 1, "copy.en ... changed");
 }
 
 TEST_F(TrainCorpora, OneOfSeveralValidationTextsDecidesAlsoInARunThatIsResumed) {

@@ -66,31 +66,10 @@ class TrainFidelity : public Train {
 
 TEST_F(TrainFidelity, WhatIsTaughtIsWrittenByteForByte) {
   write_text(200);
-  const auto train = train_on_words("exact", {"--d-model",
-                                              "64",
-                                              "--d-ff",
-                                              "128",
-                                              "--heads",
-                                              "4",
-                                              "--encoder-layers",
-                                              "2",
-                                              "--decoder-layers",
-                                              "2",
-                                              "--dropout",
-                                              "0.1",
-                                              "--lr",
-                                              "2e-3",
-                                              "--augment-join",
-                                              "0",
-                                              "--keep-duplicates",
-                                              "--max-tokens",
-                                              "1000",
-                                              "--max-updates",
-                                              "700",
-                                              "--valid-every",
-                                              "300",
-                                              "--best-metric",
-                                              "loss"});
+  const auto train = train_on_words(
+      "exact", split("--d-model 64 --d-ff 128 --heads 4 --encoder-layers 2 --decoder-layers 2 "
+                     "--dropout 0.1 --lr 2e-3 --augment-join 0 --keep-duplicates "
+                     "--max-tokens 1000 --max-updates 700 --valid-every 300 --best-metric loss"));
   const auto trained = run(train, "", kLimit);
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   // Greedy, since a beam may prefer a shorter line than the one that was taught.

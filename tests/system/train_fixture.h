@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,14 @@ class Train : public testing::Test {
   }
   static std::string path(const std::string& name) { return (*folder_ / name).string(); }
 
+  /// The words of `line` between its spaces.
+  static std::vector<std::string> split(const std::string& line) {
+    std::istringstream stream(line);
+    std::vector<std::string> words;
+    for (std::string word; stream >> word;) words.push_back(word);
+    return words;
+  }
+
   /// Training on the sample's training part.
   static std::vector<std::string> train_on_sample(const std::string& run_folder,
                                                   const std::vector<std::string>& more) {
@@ -46,48 +56,34 @@ class Train : public testing::Test {
     return words;
   }
 
+  /// Training on the sample with its validation part, by the flags of `line`, then `more`.
+  static std::vector<std::string> validated_training(const std::string& run_folder,
+                                                     const std::string& line,
+                                                     const std::vector<std::string>& more) {
+    auto words = train_on_sample(
+        run_folder, {"--valid-src", sample("valid.en"), "--valid-tgt", sample("valid.de")});
+    for (const auto& flags : {split(line), more})
+      words.insert(words.end(), flags.begin(), flags.end());
+    return words;
+  }
+
   /// The settings that it leaves open do not depend on its length, so a run that is made longer can
   /// be compared with one that was as long from the start.
   static std::vector<std::string> command(const std::string& run_folder,
                                           const std::vector<std::string>& more = {}) {
-    auto words = train_on_sample(run_folder, {"--valid-src",
-                                              sample("valid.en"),
-                                              "--valid-tgt",
-                                              sample("valid.de"),
-                                              "--vocab-size",
-                                              "300",
-                                              "--d-model",
-                                              "32",
-                                              "--heads",
-                                              "2",
-                                              "--d-ff",
-                                              "64",
-                                              "--encoder-layers",
-                                              "1",
-                                              "--decoder-layers",
-                                              "1",
-                                              "--max-tokens",
-                                              "400",
-                                              "--max-updates",
-                                              "60",
-                                              "--valid-every",
-                                              "20",
-                                              "--save-every",
-                                              "10",
-                                              "--log-every",
-                                              "10",
-                                              "--warmup-updates",
-                                              "20",
-                                              "--lr-scheduler",
-                                              "inverse-sqrt",
-                                              "--ema",
-                                              "0",
-                                              "--keep-last",
-                                              "10",
-                                              "--threads",
-                                              "1"});
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
+    return validated_training(
+        run_folder,
+        "--vocab-size 300 --d-model 32 --heads 2 --d-ff 64 --encoder-layers 1 --decoder-layers 1 "
+        "--max-tokens 400 --max-updates 60 --valid-every 20 --save-every 10 --log-every 10 "
+        "--warmup-updates 20 --lr-scheduler inverse-sqrt --ema 0 --keep-last 10 --threads 1",
+        more);
+  }
+
+  /// Takes the texts `name`.en and `name`.de instead of a part of the sample.
+  static void replace_part(std::vector<std::string>& words, const std::string& part,
+                           const std::string& name) {
+    for (const char* side : {".en", ".de"})
+      std::ranges::replace(words, sample(part + side), path(name + side));
   }
 
   /// The bytes of every parameter of a model file, one after the other.

@@ -27,28 +27,12 @@ class TrainInitFrom : public Train {
   /// Fine-tuning: no flag of the architecture or the tokenizer.
   static std::vector<std::string> fine_tuning(const std::string& run_folder,
                                               const std::vector<std::string>& more = {}) {
-    auto words = train_on_sample(run_folder, {"--valid-src",
-                                              sample("valid.en"),
-                                              "--valid-tgt",
-                                              sample("valid.de"),
-                                              "--max-tokens",
-                                              "400",
-                                              "--valid-every",
-                                              "5",
-                                              "--init-from",
-                                              path("first"),
-                                              "--max-updates",
-                                              "10",
-                                              "--threads",
-                                              "1",
-                                              "--lr-scheduler",
-                                              "inverse-sqrt",
-                                              "--warmup-updates",
-                                              "2",
-                                              "--ema",
-                                              "0"});
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
+    return validated_training(
+        run_folder,
+        "--max-tokens 400 --valid-every 5 --max-updates 10 --threads 1 "
+        "--lr-scheduler inverse-sqrt --warmup-updates 2 --ema 0 --init-from " +
+            path("first"),
+        more);
   }
 
   static void expect_refusal(const std::vector<std::string>& more, int exit_code,
@@ -97,8 +81,7 @@ TEST_F(TrainInitFrom, ValidationCopiesWhatTheNewModelCopies) {
   write_file(path("numbers.de"), "42\n" + read_file(sample("valid.de")));
   const auto tune = [](const char* folder, const std::string& model) {
     auto words = fine_tuning(folder, {"--init-from", model, "--max-updates", "1"});
-    std::ranges::replace(words, sample("valid.en"), path("numbers.en"));
-    std::ranges::replace(words, sample("valid.de"), path("numbers.de"));
+    replace_part(words, "valid", "numbers");
     const auto tuned = run(words, "", kLimit);
     EXPECT_EQ(tuned.exit_code, 0) << tuned.errors;
     return read_file(path(join_text(folder, "/log.jsonl")));
@@ -170,15 +153,12 @@ TEST_F(TrainInitFrom, ATermModelIsTunedWithItsTermsOrWithoutButNotResumedSo) {
   const auto first = run(with_terms("terms", "4"), "", kLimit);
   ASSERT_EQ(first.exit_code, 0) << first.errors;
   EXPECT_THAT(first.errors, Names("% of the pairs ... --train-terms"));
-  const auto dropped = run(command("terms", {"--config", path("without.toml"), "--vocab-size",
-                                             "310", "--max-updates", "8"}),
-                           "", kLimit);
-  EXPECT_EQ(dropped.exit_code, 2);
-  EXPECT_THAT(dropped.errors, Names("--train-terms ... this run"));
+  expect_failure(run(command("terms", {"--config", path("without.toml"), "--vocab-size", "310",
+                                       "--max-updates", "8"}),
+                     "", kLimit),
+                 2, "--train-terms ... this run");
   write_file(path("terms.tsv"), "or\toder\n");
-  const auto changed = run(with_terms("terms", "8"), "", kLimit);
-  EXPECT_EQ(changed.exit_code, 1);
-  EXPECT_THAT(changed.errors, Names("terms.tsv ... changed"));
+  expect_failure(run(with_terms("terms", "8"), "", kLimit), 1, "terms.tsv ... changed");
 
   const auto tuned = run(fine_tuning("tuned-terms", {"--init-from", path("terms")}), "", kLimit);
   EXPECT_EQ(tuned.exit_code, 0) << tuned.errors;
@@ -208,9 +188,7 @@ TEST_F(TrainInitFrom, ARunResumesFromItsOwnCheckpointWithoutTheModel) {
     EXPECT_EQ(ModelFileReader(path(join_text(folder, "/model.safetensors"))).decode_defaults(),
               search);
 
-  const auto another = run(fine_tuning("resumed"), "", kLimit);
-  EXPECT_EQ(another.exit_code, 2);
-  EXPECT_THAT(another.errors, Names("--init-from ... this run"));
+  expect_failure(run(fine_tuning("resumed"), "", kLimit), 2, "--init-from ... this run");
 }
 
 TEST_F(TrainInitFrom, ThePresetIsThatOfTheModelsRunIfNoneIsGiven) {
@@ -234,9 +212,8 @@ TEST_F(TrainInitFrom, ThePresetIsThatOfTheModelsRunIfNoneIsGiven) {
 }
 
 TEST_F(TrainInitFrom, ARunThatHasBegunWithoutAModelIsNotStartedFromOne) {
-  const auto result = run(command("first", {"--init-from", path("first")}), "", kLimit);
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.errors, Names("--init-from ... without it"));
+  expect_failure(run(command("first", {"--init-from", path("first")}), "", kLimit), 2,
+                 "--init-from ... without it");
 }
 
 TEST_F(TrainInitFrom, AGivenTokenizerStaysThatOfTheRunAndIsNotMadeDifferent) {
@@ -251,9 +228,7 @@ TEST_F(TrainInitFrom, AGivenTokenizerStaysThatOfTheRunAndIsNotMadeDifferent) {
   std::filesystem::rename(path("spm.model"), path("renamed.model"));
   write_file(path("spm.model"), other.tokenizer_source());
   words.insert(words.end(), {"--vocab-size", "auto", "--max-updates", "4"});
-  const auto wrong = run(words, "", kLimit);
-  EXPECT_EQ(wrong.exit_code, 1);
-  EXPECT_THAT(wrong.errors, Names("spm.model ... 310 pieces ... checkpoint"));
+  expect_failure(run(words, "", kLimit), 1, "spm.model ... 310 pieces ... checkpoint");
   words.insert(words.end(), {"--tokenizer", path("renamed.model")});
   const auto renamed = run(words, "", kLimit);
   EXPECT_EQ(renamed.exit_code, 0) << renamed.errors;
@@ -263,10 +238,9 @@ TEST_F(TrainInitFrom, AGivenTokenizerStaysThatOfTheRunAndIsNotMadeDifferent) {
   EXPECT_EQ(lost.exit_code, 0) << lost.errors;
   EXPECT_THAT(lost.errors, Names("renamed.model ... missing"));
 
-  const auto ignored = run(
-      command("ignored", {"--tokenizer", path("spm.model"), "--vocab-size", "500"}), "", kLimit);
-  EXPECT_EQ(ignored.exit_code, 2);
-  EXPECT_THAT(ignored.errors, Names("--vocab-size 500 ... --tokenizer ... 310"));
+  expect_failure(run(command("ignored", {"--tokenizer", path("spm.model"), "--vocab-size", "500"}),
+                     "", kLimit),
+                 2, "--vocab-size 500 ... --tokenizer ... 310");
 }
 
 TEST_F(TrainInitFrom, AnotherArchitectureOrTokenizerIsRefused) {

@@ -116,15 +116,12 @@ class FirstGradient : public TrainRanks {
 
 TEST_F(FirstGradient, TwoRanksHaveTheGradientOfOneProcessWithTwiceTheBatches) { expect_same({}); }
 
-TEST_F(FirstGradient, WithSubwordSamplingTheGradientIsThatOfOneProcess) {
-  expect_same({"--tokenizer-type", "bpe", "--subword-sampling", "0.2"});
-}
-
-TEST_F(FirstGradient, WithGuidedAlignmentAndAugmentationTheGradientIsThatOfOneProcess) {
+TEST_F(FirstGradient, WithRandomTextAndGuidedAlignmentTheGradientIsThatOfOneProcess) {
   std::string links;
   for (int line = 0; line < 1500; ++line) links += "0-0\n";
   write_file(path("links"), links);
-  expect_same({"--guided-alignment", path("links"), "--augment-title-case", "0.5"});
+  expect_same({"--tokenizer-type", "bpe", "--subword-sampling", "0.2", "--augment-title-case",
+               "0.5", "--guided-alignment", path("links")});
 }
 
 TEST_F(FirstGradient, WithWeightsOfCorporaTheGradientIsThatOfOneProcess) {

@@ -28,7 +28,7 @@ class TrainSettings : public Train {
   }
 };
 
-TEST_F(TrainSettings, TheFileOfARunAsksForTheSameAndLetsTheRestBeChosenAgain) {
+TEST_F(TrainSettings, TheFileOfARunAsksForTheSameInAnotherFolderAndLetsTheRestBeChosenAgain) {
   const auto first = command("first", {"--max-updates", "30", "--lr-scheduler", "cosine", "--lr",
                                        "0.004", "--max-tokens", "auto"});
   ASSERT_EQ(run(first, "", kLimit).exit_code, 0);
@@ -38,6 +38,10 @@ TEST_F(TrainSettings, TheFileOfARunAsksForTheSameAndLetsTheRestBeChosenAgain) {
         "max-tokens = \"auto\"  # 2048: ", "# patience = 0  # 1,496 pairs", "# update-freq = 1"})
     EXPECT_THAT(settings, HasSubstr(join_text("\n", line)));
   EXPECT_THAT(settings, HasSubstr("\n# output = "));
+  std::filesystem::copy(path("first"), path("copied"), std::filesystem::copy_options::recursive);
+  const auto nowhere = run({"train", "--config", path("copied/config.toml")}, "", kLimit);
+  EXPECT_EQ(nowhere.exit_code, 2);
+  EXPECT_THAT(nowhere.errors, HasSubstr("-o/--output"));
 
   // The rate of another run ends where that one does, not at 0 after the 30th update.
   const auto longer = run(
@@ -59,14 +63,6 @@ TEST_F(TrainSettings, ThePresetsAreListedByTheValuesInWhichTheyDiffer) {
     EXPECT_THAT(result.output, testing::ContainsRegex(join_text("(^|\n)", line, "\n")));
   for (const char* same : {"output", "label-smoothing"})
     EXPECT_THAT(result.output, Not(HasSubstr(same)));
-}
-
-TEST_F(TrainSettings, TheFileOfARunDoesNotLeadIntoItsFolder) {
-  ASSERT_EQ(run(command("old", {"--max-updates", "1"}), "", kLimit).exit_code, 0);
-  std::filesystem::copy(path("old"), path("copied"), std::filesystem::copy_options::recursive);
-  const auto result = run({"train", "--config", path("copied/config.toml")}, "", kLimit);
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.errors, HasSubstr("-o/--output"));
 }
 
 TEST_F(TrainSettings, AResumedRunKeepsWhatItsCommandLeavesOpen) {
@@ -116,6 +112,7 @@ TEST_F(TrainAutomatic, TwoFilesAreEnoughAndTheChoicesAreSaidAndKept) {
   ASSERT_EQ(first.exit_code, 0) << first.errors;
   EXPECT_THAT(first.errors, HasSubstr(" pairs: tiny, "));
   EXPECT_THAT(first.errors, HasSubstr("warning: only 1,3"));
+  EXPECT_THAT(first.errors, Names("100 ... held out for validation"));
   EXPECT_THAT(first.errors, HasSubstr("first update done (1): "));
   const std::string settings = read_file(path("run/config.toml"));
   EXPECT_THAT(settings, HasSubstr("\n# preset = \"tiny\"  # 1,500 pairs\n"));
@@ -204,13 +201,25 @@ ProcessResult plan(const std::vector<std::string>& command, const std::string& t
   return Process(words, {{"TMPDIR", temporary}}).wait(kLimit);
 }
 
+/// "123 an epoch" of the line of the update.
+double updates_per_epoch(const std::string& plan) {
+  const auto line = plan.find("\nupdate "), begin = plan.find("; ", line) + 2;
+  std::string number = plan.substr(begin, plan.find(" an epoch", begin) - begin);
+  std::erase(number, ',');
+  return std::stod(number);
+}
+
 TEST_F(TrainPlan, APlanGivesMemorySpeedTimeAndDiskAndLeavesNoFile) {
   const auto planned = plan(command("planned"), path("temporary"));
-  EXPECT_EQ(planned.exit_code, 0) << planned.errors;
+  ASSERT_EQ(planned.exit_code, 0) << planned.errors;
   for (const char* line :
        {"\nparameters ", "\nmemory ", "\n  program and text ", "\n  activations ",
         "\ntarget pieces per second ", "\nupdate ", "for 60 updates", "\ndisk "})
     EXPECT_THAT("\n" + planned.output, HasSubstr(line));
+  const auto thrice = plan(command("planned", {"--corpus-weights", "3"}), path("temporary"));
+  ASSERT_EQ(thrice.exit_code, 0) << thrice.errors;
+  EXPECT_NEAR(updates_per_epoch(thrice.output), 3 * updates_per_epoch(planned.output), 1)
+      << "an epoch has a pair as often as its weight says";
   EXPECT_FALSE(std::filesystem::exists(path("planned")));
   EXPECT_TRUE(std::filesystem::is_empty(path("temporary")));
 }
@@ -254,27 +263,10 @@ TEST_F(TrainPlan, AFileInThePlaceOfTheRunsFolderIsRefusedByTheRunAndItsPlan) {
   for (const char* output : {"file", "file/below"}) {
     for (const auto& refused :
          {run(command(output), "", kLimit), plan(command(output), path("temporary"))}) {
-      EXPECT_EQ(refused.exit_code, 1);
-      EXPECT_THAT(refused.errors, Names(path("file") + " ... folder ... -o"));
+      expect_failure(refused, 1, path("file") + " ... folder ... -o");
     }
   }
   EXPECT_EQ(read_file(path("file")), "");
-}
-
-/// "123 an epoch" of the line of the update.
-double updates_per_epoch(const std::string& plan) {
-  const auto line = plan.find("\nupdate "), begin = plan.find("; ", line) + 2;
-  std::string number = plan.substr(begin, plan.find(" an epoch", begin) - begin);
-  std::erase(number, ',');
-  return std::stod(number);
-}
-
-TEST_F(TrainPlan, AnEpochHasAPairAsOftenAsItsWeightSays) {
-  const auto once = plan(command("weighed"), path("temporary"));
-  ASSERT_EQ(once.exit_code, 0) << once.errors;
-  const auto thrice = plan(command("weighed", {"--corpus-weights", "3"}), path("temporary"));
-  ASSERT_EQ(thrice.exit_code, 0) << thrice.errors;
-  EXPECT_NEAR(updates_per_epoch(thrice.output), 3 * updates_per_epoch(once.output), 1);
 }
 
 }  // namespace

@@ -19,7 +19,6 @@ namespace dragoman {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -94,7 +93,7 @@ TEST_F(Train, ARunKeepsTheCharactersOfItsCheckpoint) {
 TEST_F(Train, ARunThatIsKilledAtAnyMomentEndsWithTheSameWeights) {
   ASSERT_EQ(run(command("straight"), "", kLimit).exit_code, 0);
   int kills = 0;
-  milliseconds delay(150);
+  milliseconds delay(300);  // LibTorch takes longer to start
   for (int attempt = 0; attempt < 40; ++attempt) {
     Process process(command("killed"));
     // At any time from the preparation of the data to the last updates; sometimes while a
@@ -166,9 +165,10 @@ TEST_F(Train, ASignalStopsARunCleanlyAndItCanBeResumed) {
 
 TEST_F(Train, ARunIsNotResumedAsAnotherRun) {
   ASSERT_EQ(run(command("refuses", {"--max-updates", "10"}), "", kLimit).exit_code, 0);
-  const auto other_rate = run(command("refuses", {"--lr", "0.1"}), "", kLimit);
-  EXPECT_EQ(other_rate.exit_code, 2);
-  EXPECT_THAT(other_rate.errors, Names("--lr ... with 0.004, not with"));
+  expect_failure(run(command("refuses", {"--lr", "0.1"}), "", kLimit), 2,
+                 "--lr ... with 0.004, not with");
+  expect_failure(run(command("refuses", {"--ema", "0.5"}), "", kLimit), 2,
+                 "--ema ... with 0, not with");
 }
 
 TEST_F(Train, ALongerRunMustSayHowItContinuesAfterTheEndOfItsRate) {
@@ -191,8 +191,7 @@ TEST_F(Train, ALastStateThatCannotBeSavedIsAFailure) {
   // A folder stands where the checkpoint should go.
   std::filesystem::create_directory(path("blocked/checkpoints/update-00000020.safetensors"));
   const auto result = run(command("blocked", {"--max-updates", "20"}), "", kLimit);
-  EXPECT_EQ(result.exit_code, 1) << result.errors;
-  EXPECT_THAT(result.errors, Names("checkpoint not saved"));
+  expect_failure(result, 1, "checkpoint not saved");
   EXPECT_THAT(result.errors, Not(HasSubstr("finished")));
 }
 
@@ -200,9 +199,7 @@ TEST_F(Train, AModelOrALogWithoutACheckpointIsNotWrittenOver) {
   for (const std::string file : {"model.safetensors", "log.jsonl"}) {
     std::filesystem::create_directories(path("others-" + file));
     write_file(path("others-" + file + "/" + file), "precious");
-    const auto result = run(command("others-" + file), "", kLimit);
-    EXPECT_EQ(result.exit_code, 1);
-    EXPECT_THAT(result.errors, Names(file + " ... no checkpoint"));
+    expect_failure(run(command("others-" + file), "", kLimit), 1, file + " ... no checkpoint");
     EXPECT_EQ(read_file(path("others-" + file + "/" + file)), "precious");
   }
 }
@@ -282,9 +279,7 @@ TEST_F(Train, ALostModelIsMadeAgainFromTheBest) {
 TEST_F(Train, AFolderTakesOneRunAtATime) {
   Process first(command("shared", {"--max-updates", "100000", "--log-every", "1"}));
   ASSERT_TRUE(first.wait_for_errors("update 3", kLimit)) << first.errors();
-  const auto second = run(command("shared"), "", kLimit);
-  EXPECT_EQ(second.exit_code, 1);
-  EXPECT_THAT(second.errors, Names("another training"));
+  expect_failure(run(command("shared"), "", kLimit), 1, "another training");
   first.send_signal(SIGINT);
   EXPECT_EQ(first.wait(kLimit).exit_code, 128 + SIGINT);
 }
@@ -404,18 +399,7 @@ TEST_F(Train, WithoutRandomNumbersOfTheSystemTheMessageNamesTheDevice) {
       kProgram};
   for (const std::string& word : command("random")) words.push_back(word);
   Process process(CommandWords{words});
-  const ProcessResult result = process.wait(kLimit);
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.errors, Names("error: /dev/urandom ... cannot be read"));
-}
-
-TEST_F(Train, ValidationTextIsHeldOutIfNoneIsGiven) {
-  const auto result = run(train_on_sample("held", {"--vocab-size", "300", "--d-model", "32",
-                                                   "--heads", "2", "--encoder-layers", "1",
-                                                   "--decoder-layers", "1", "--max-updates", "2"}),
-                          "", kLimit);
-  EXPECT_EQ(result.exit_code, 0) << result.errors;
-  EXPECT_THAT(result.errors, Names("100 ... validation"));
+  expect_failure(process.wait(kLimit), 1, "error: /dev/urandom ... cannot be read");
 }
 
 }  // namespace

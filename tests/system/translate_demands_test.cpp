@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "tests/names.h"
 #include "tests/system/translate_fixture.h"
+#include "tokenizer/train_tokenizer.h"
 
 namespace dragoman {
 namespace {

@@ -1,21 +1,21 @@
-// A model of untrained weights, for the tests of translation. Its translations mean nothing, but
-// line i of the output translates line i of the input.
+// A model of untrained weights, for the tests of translation, and files to score. Its translations
+// mean nothing, but line i of the output translates line i of the input.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <filesystem>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
+#include "base/files.h"
 #include "tests/model/file/small_model.h"
 #include "tests/system/process.h"
+#include "tests/system/small_tokenizer.h"
 #include "tokenizer/tokenizer.h"
-#include "tokenizer/train_tokenizer.h"
 
 namespace dragoman {
 
@@ -38,15 +38,7 @@ inline void wait_for_kept_line(const std::filesystem::path& output) {
 
 class Translate : public testing::Test {
  protected:
-  static void SetUpTestSuite() {
-    std::vector<std::string> lines;
-    for (int i = 0; i < 300; ++i)
-      lines.push_back("the cat number " + std::to_string(i) + " sat on mat " +
-                      std::to_string(i * 7));
-    TokenizerConfig config;
-    config.vocab_size = 320;
-    tokenizer_ = train_tokenizer({lines.begin(), lines.end()}, config).model_bytes;
-  }
+  static void SetUpTestSuite() { tokenizer_ = train_small_tokenizer(); }
 
   Translate() { write_model("model.safetensors", 1); }
 
@@ -70,12 +62,20 @@ class Translate : public testing::Test {
   TemporaryFolder folder_;
 };
 
-inline std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
+/// Translations of three lines, and their reference.
+class ScoredFiles : public testing::Test {
+ protected:
+  std::string file(const std::string& name, const std::string& text) {
+    const auto path = folder_ / name;
+    write_file(path, text);
+    return path.string();
+  }
+
+  TemporaryFolder folder_;
+  const std::string reference_ = file("ref", "a cat sat\nthe dog is here\nnothing\n");
+  const std::string good_ = file("good", "a cat sat\nthe dog was here\nnothing\n");
+  const std::string bad_ = file("bad", "the cats\na dog\n\n");
+};
 
 inline const std::string kInput("the cat sat\n\n \t\r\nmat number 7\xff\r\n\0the mat\nno line end",
                                 52);

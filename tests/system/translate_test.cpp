@@ -117,14 +117,10 @@ TEST_F(Translate, OnlyTheSameCommandContinuesAPartFile) {
   EXPECT_THAT(stopped.errors, AllOf(HasSubstr(" 1 line, "), Names("out ... 1 line ... translated"),
                                     Names(".part ... same command")));
   for (const std::vector<std::string>& more : {std::vector<std::string>{"-o", out}, {"--resume"}}) {
-    const ProcessResult other =
-        run(words({"-o", out, "-b", "2", more.front(), more.back()}), "the cat\nmat\n");
-    EXPECT_EQ(other.exit_code, 1);
-    EXPECT_THAT(other.errors, Names(".part ... unfinished output ... another -o"));
+    expect_failure(run(words({"-o", out, "-b", "2", more.front(), more.back()}), "the cat\nmat\n"),
+                   1, ".part ... unfinished output ... another -o");
   }
-  const ProcessResult shorter = run(words({"-o", out, "--resume"}), "");
-  EXPECT_EQ(shorter.exit_code, 1);
-  EXPECT_THAT(shorter.errors, Names(".part ... another input"));
+  expect_failure(run(words({"-o", out, "--resume"}), ""), 1, ".part ... another input");
   EXPECT_EQ(run(words({"-o", out, "--resume"}), "the cat\nmat\n").exit_code, 0);
   EXPECT_EQ(read_file(out), run(words({"-i", in})).output);
   EXPECT_EQ(run(words({"--resume"})).exit_code, 2);
@@ -188,19 +184,15 @@ TEST_F(Translate, AnotherTextFromAPipeIsNotMixedIn) {
   wait_for_kept_line(out);
   process.send_signal(SIGINT);
   process.wait();
-  const ProcessResult changed =
-      run(words({"-o", out, "--with-scores", "--resume"}), "mat\nthe cat\n");
-  EXPECT_EQ(changed.exit_code, 1);
-  EXPECT_THAT(changed.errors, Names(".part ... another input"));
+  expect_failure(run(words({"-o", out, "--with-scores", "--resume"}), "mat\nthe cat\n"), 1,
+                 ".part ... another input");
   EXPECT_EQ(run(words({"-o", out, "--with-scores", "--resume"}), "the cat\nmat\n").exit_code, 0);
 }
 
 TEST_F(Translate, TheConfigurationIsNotReplacedByTheOutput) {
   const std::string toml = folder_ / "t.toml", text = "max-length = 5\n";
   write_file(toml, text);
-  const ProcessResult result = run(words({"-c", toml, "-o", toml}), "the cat\n");
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.errors, Names("t.toml ... another file"));
+  expect_failure(run(words({"-c", toml, "-o", toml}), "the cat\n"), 2, "t.toml ... another file");
   EXPECT_EQ(read_file(toml), text);
 }
 
@@ -220,9 +212,8 @@ TEST_F(Translate, AFinishedFileIsNotTranslatedAgainByAResume) {
     EXPECT_EQ(read_file(out), before);
     EXPECT_EQ(std::filesystem::last_write_time(out), time);
   }
-  const ProcessResult longer = run(words({"--n-best", "3", "-o", out, "--resume"}), "a\nb\nc\n");
-  EXPECT_EQ(longer.exit_code, 1);
-  EXPECT_THAT(longer.errors, Names("out ... 2 lines ... standard input ... 3 lines"));
+  expect_failure(run(words({"--n-best", "3", "-o", out, "--resume"}), "a\nb\nc\n"), 1,
+                 "out ... 2 lines ... standard input ... 3 lines");
 }
 
 TEST_F(Translate, AWordWithoutEndIsCutAndNamedByItsLine) {
@@ -249,14 +240,11 @@ TEST_F(Translate, InputAndModelAreNeverReplacedByTheOutput) {
   const std::string before = read_file(model);
   for (const std::string& out : {in, (folder_ / "link").string()}) {
     const ProcessResult result = run(words({"-i", in, "-o", out}));
-    EXPECT_EQ(result.exit_code, 2);
-    EXPECT_THAT(result.errors, Names("--output ... input"));
+    expect_failure(result, 2, "--output ... input");
   }
   const std::string terms = folder_ / "terms";
   for (const std::string& out : {model, terms}) {
-    const ProcessResult result = run(words({"-i", in, "--terms", terms, "-o", out}));
-    EXPECT_EQ(result.exit_code, 2);
-    EXPECT_THAT(result.errors, Names("--output ... " + out));
+    expect_failure(run(words({"-i", in, "--terms", terms, "-o", out})), 2, "--output ... " + out);
   }
   EXPECT_EQ(read_file(in), "the cat\n");
   EXPECT_EQ(read_file(model), before);

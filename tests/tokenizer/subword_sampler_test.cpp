@@ -1,6 +1,5 @@
 #include "tokenizer/subword_sampler.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

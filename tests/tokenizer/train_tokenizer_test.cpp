@@ -195,7 +195,6 @@ TEST(TokenizerConfig, ValuesThatSentencePieceWouldRefuseAreRefusedByTheNameOfThe
 }
 
 using testing::Contains;
-using testing::Each;
 using testing::Not;
 
 std::string written(const Tokenizer& tokenizer, std::string_view text) {

@@ -1,6 +1,5 @@
 #include "tokenizer/translatable.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/fields.h"

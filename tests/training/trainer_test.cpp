@@ -121,6 +121,16 @@ class TrainerTest : public SmallRun {
     }
     return values;
   }
+
+  /// A run whose second update has a loss that is not finite.
+  static TrainingRun diverging(const std::string& name) {
+    TrainingRun run = run_in(name);
+    run.config.lr = 1e30;
+    run.config.warmup_updates = 1;
+    run.config.max_updates = 100;
+    run.config.max_rollbacks = 1;
+    return run;
+  }
 };
 
 TEST_F(TrainerTest, AResumedRunIsTheSameToTheLastBit) {
@@ -280,11 +290,7 @@ TEST_F(TrainerTest, AStageEndsByPatienceAndInTheLastStageTheRunAlsoIfItIsResumed
 }
 
 TEST_F(TrainerTest, ARunThatDivergesGoesBackWithHalfTheRateAndGivesUpInTheEnd) {
-  TrainingRun run = run_in("diverged");
-  run.config.lr = 1e30;  // the second update's loss is not finite
-  run.config.warmup_updates = 1;
-  run.config.max_updates = 100;
-  run.config.max_rollbacks = 1;
+  const TrainingRun run = diverging("diverged");
   RecordingObserver observer;
   EXPECT_THAT(message_of<Error>([&] { train(run, observer); }), Names("update 11 ... 1 rollbacks"));
   EXPECT_THAT(observer.warnings, Contains(Names("update 2 ... loss")));
@@ -297,11 +303,7 @@ TEST_F(TrainerTest, ARunThatDivergesGoesBackWithHalfTheRateAndGivesUpInTheEnd) {
 }
 
 TEST_F(TrainerTest, AValidationWhoseLossIsNotFiniteIsADivergence) {
-  TrainingRun run = run_in("diverged_validation");
-  run.config.lr = 1e30;
-  run.config.warmup_updates = 1;
-  run.config.max_updates = 100;
-  run.config.max_rollbacks = 1;
+  TrainingRun run = diverging("diverged_validation");
   run.config.valid_every = 4;  // before ten updates in a row are left out
   RecordingObserver observer;
   EXPECT_THAT(message_of<Error>([&] { train(run, observer); }), Names("update 4 ... 1 rollbacks"));
@@ -310,11 +312,8 @@ TEST_F(TrainerTest, AValidationWhoseLossIsNotFiniteIsADivergence) {
 }
 
 TEST_F(TrainerTest, ADivergenceThatTheLastValidationFindsIsRolledBack) {
-  TrainingRun run = run_in("diverged_end");
-  run.config.lr = 1e30;
-  run.config.warmup_updates = 1;
+  TrainingRun run = diverging("diverged_end");
   run.config.max_updates = 4;
-  run.config.max_rollbacks = 1;
   RecordingObserver observer;
   EXPECT_THAT(message_of<Error>([&] { train(run, observer); }), Names("update 4 ... 1 rollbacks"));
   EXPECT_THAT(observer.warnings, Contains(Names("validation text ... not finite")));
@@ -383,12 +382,8 @@ TEST_F(TrainerTest, AStopAmongUpdatesWhoseResultsAreReadLateLosesNothing) {
 
 TEST_F(TrainerTest, ADivergenceThatIsReadLateIsTheSame) {
   const auto warnings = [this](const std::string& name, std::size_t updates_ahead) {
-    TrainingRun run = run_in(name);
-    run.config.lr = 1e30;  // the second update's loss is not finite
-    run.config.warmup_updates = 1;
-    run.config.max_updates = 100;
+    TrainingRun run = diverging(name);
     run.config.log_every = 50;
-    run.config.max_rollbacks = 1;
     run.updates_ahead = updates_ahead;
     RecordingObserver observer;
     EXPECT_THAT(message_of<Error>([&] { train(run, observer); }),

@@ -1,7 +1,6 @@
 #include "training/training_model.h"
 
 #include <ATen/Parallel.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,13 +1,10 @@
 #include "data/alignment/hidden_markov.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
-#include <string>
 #include <vector>
 
 #include "base/random.h"

@@ -1,7 +1,6 @@
 // Texts that are like each other, against the comparison of all with all.
 #include "extras/corpus/likeness.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,7 +1,6 @@
 // The checks that look at one pair.
 #include "extras/corpus/pair_checks.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>

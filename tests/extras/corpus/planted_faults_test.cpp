@@ -1,6 +1,5 @@
 // Plants each fault at known lines of clean text of the sample grammar, and counts how many are
 // found, and how many clean lines are taken for faulty.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -16,7 +16,6 @@ namespace dragoman {
 namespace {
 
 using testing::ElementsAre;
-using testing::FloatNear;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -132,16 +133,21 @@ TEST(ScoresBlock, MaskedKeysHaveNoScores) {
 
 const DecodeConfig kSearch{.beam_size = 2, .max_length = 6};
 
+ExplainedModel model_of(std::shared_ptr<const CpuModel> weights,
+                        const TokenizerPair& tokenizers = tokenizer_pair()) {
+  return {.program_version = "1",
+          .name = "run/",
+          .tokenizers = tokenizers,
+          .weights = std::move(weights),
+          .search = kSearch};
+}
+
 Json json_of(std::optional<std::string_view> target, Positions positions = Positions::Sinusoidal,
              ExplanationForm form = ExplanationForm::Packed) {
   const auto weights = weights_of_small_model(positions);
   Explainer explainer(weights, tokenizer_pair(), kSearch);
-  const ExplainedModel model{.program_version = "1",
-                             .name = "run/",
-                             .tokenizers = tokenizer_pair(),
-                             .weights = weights,
-                             .search = kSearch,
-                             .form = form};
+  ExplainedModel model = model_of(weights);
+  model.form = form;
   return Json::parse(
       explanation_json(model, {sentence_json(model, explainer.explain("one two", target))}));
 }
@@ -193,22 +199,13 @@ TEST(ExplanationJson, NumbersAreListsThatAnyProgramReads) {
 }
 
 TEST(ExplanationJson, SentencesAreExplainedOnSeveralThreadsInOrder) {
-  const auto weights = weights_of_small_model(Positions::Sinusoidal);
-  const ExplainedModel model{.program_version = "1",
-                             .name = "run/",
-                             .tokenizers = tokenizer_pair(),
-                             .weights = weights,
-                             .search = kSearch};
+  const ExplainedModel model = model_of(weights_of_small_model());
   const std::vector<GivenSentence> sentences = {{"one"}, {"two one"}, {"three"}, {"one two"}};
   EXPECT_EQ(explain_all(model, sentences, {}, 3).json, explain_all(model, sentences, {}).json);
 }
 
 TEST(ExplanationJson, UnseenCharactersAreMarked) {
-  ExplainedModel model{.program_version = "1",
-                       .name = "run/",
-                       .tokenizers = tokenizer_pair(),
-                       .weights = weights_of_small_model(Positions::Sinusoidal),
-                       .search = kSearch};
+  ExplainedModel model = model_of(weights_of_small_model());
   const auto marked = [&model] {
     const Json json =
         Json::parse(explain_all(model, {{.source = "one \u041C\u043E two"}}, {}).json);
@@ -228,13 +225,8 @@ TEST(ExplanationJson, ATagIsNotUnseen) {
   config.type = TokenizerType::Bpe;
   config.user_symbols = {"<2de>"};
   const std::vector<std::string> lines(100, "one two three");
-  const TokenizerPair tokenizers = both_sides(
-      Tokenizer(train_tokenizer({lines.begin(), lines.end()}, config).model_bytes, "test"));
-  ExplainedModel model{.program_version = "1",
-                       .name = "run/",
-                       .tokenizers = tokenizers,
-                       .weights = weights_of(SmallModel(tokenizers.source->size())),
-                       .search = kSearch};
+  const TokenizerPair tokenizers = both_sides(train_on(lines, config));
+  ExplainedModel model = model_of(weights_of(SmallModel(tokenizers.source->size())), tokenizers);
   model.characters.emplace().source.add_all("onetw ");
   const Json json = Json::parse(explain_all(model, {{.source = "<2de> one \u041C"}}, {}).json);
   std::string pieces;
@@ -297,12 +289,7 @@ TEST(ExplanationJson, TheSearchIsShownIfThereWasOne) {
 }
 
 TEST(ExplanationJson, AFaultOfASentenceIsNamedWithItsLineAndAStopIsNot) {
-  const auto weights = weights_of_small_model(Positions::Sinusoidal);
-  const ExplainedModel model{.program_version = "1",
-                             .name = "run/",
-                             .tokenizers = tokenizer_pair(),
-                             .weights = weights,
-                             .search = kSearch};
+  const ExplainedModel model = model_of(weights_of_small_model());
   const auto error_of = [&](const std::string& second, const OnStep& on_step) -> std::string {
     return message_of<Error>([&] {
       explain_all(

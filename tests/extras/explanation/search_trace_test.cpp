@@ -1,6 +1,5 @@
 #include "extras/explanation/search_trace.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -23,7 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 using testing::AllOf;
-using testing::Each;
 using testing::ElementsAre;
 using testing::FloatNear;
 using testing::HasSubstr;

@@ -1,6 +1,5 @@
 #include "extras/formats/foreign_model.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "extras/formats/plain_transformer.h"

@@ -1,5 +1,4 @@
 // Properties of any document and any alignment.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 #include "extras/markup/markup_formats.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"

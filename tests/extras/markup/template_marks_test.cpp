@@ -1,6 +1,5 @@
 #include "extras/markup/template_marks.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <ctime>

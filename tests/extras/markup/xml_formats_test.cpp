@@ -1,7 +1,6 @@
 // Formats of XML that the root element names.
 #include "extras/markup/xml_formats.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "extras/markup/markup_formats.h"

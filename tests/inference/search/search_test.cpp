@@ -1,6 +1,5 @@
 #include "inference/search/search.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

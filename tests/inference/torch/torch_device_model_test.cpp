@@ -1,6 +1,5 @@
 #include "inference/torch/torch_device_model.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,6 +1,5 @@
 #include "model/ops/attention.h"
 
-#include <utility>
 #include <vector>
 
 #include "model/ops/kernel_call.h"

@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "base/files.h"
 #include "extras/sample/sample_corpus.h"
 #include "tests/names.h"
 #include "tests/system/process.h"
@@ -20,18 +19,6 @@ namespace {
 using testing::HasSubstr;
 using testing::MatchesRegex;
 using testing::StartsWith;
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
-std::string text_in(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 /// 1,000 pairs of the sample grammar, then a pair with an empty side and a last pair.
 class Align : public testing::Test {
@@ -80,11 +67,11 @@ TEST_F(Align, EachPairHasALineOfLinks) {
 TEST_F(Align, AllFormsOfTheTextHaveTheSameLinks) {
   const std::string expected = align(sides()).output;
   EXPECT_EQ(align({"--pairs", folder_ / "a.tsv"}).output, expected);
-  EXPECT_EQ(align({"--src", "-", "--tgt", folder_ / "a.de"}, text_in(folder_ / "a.en")).output,
+  EXPECT_EQ(align({"--src", "-", "--tgt", folder_ / "a.de"}, read_file(folder_ / "a.en")).output,
             expected);
   EXPECT_EQ(align(sides_and({"--threads", "1"})).output, expected);
   EXPECT_EQ(align(sides_and({"-o", folder_ / "links"})).output, "");
-  EXPECT_EQ(text_in(folder_ / "links"), expected);
+  EXPECT_EQ(read_file(folder_ / "links"), expected);
 }
 
 TEST_F(Align, ProbabilitiesAndScoresAreAdded) {
@@ -98,7 +85,7 @@ TEST_F(Align, ProbabilitiesAndScoresAreAdded) {
 
 TEST_F(Align, TheLexiconHasTranslations) {
   EXPECT_EQ(align(sides_and({"--lexicon", folder_ / "words.tsv"})).exit_code, 0);
-  const std::vector<std::string> lines = lines_of(text_in(folder_ / "words.tsv"));
+  const std::vector<std::string> lines = lines_of(read_file(folder_ / "words.tsv"));
   const auto dog = std::ranges::find_if(
       lines, [](const std::string& line) { return line.starts_with("dog\t"); });
   ASSERT_NE(dog, lines.end());
@@ -109,10 +96,9 @@ TEST_F(Align, ALexiconReplacesOnlyALexicon) {
   const std::string file = folder_ / "words.tsv";
   for (const char* other : {"dog\thund\n", "dog\thund\t1\t2\tnoun\n"}) {
     std::ofstream(file) << other;
-    const ProcessResult result = align(sides_and({"--lexicon", file}));
-    EXPECT_EQ(result.exit_code, 2);
-    EXPECT_THAT(result.errors, Names("--lexicon ... words.tsv ... another file"));
-    EXPECT_EQ(text_in(file), other);
+    expect_failure(align(sides_and({"--lexicon", file})), 2,
+                   "--lexicon ... words.tsv ... another file");
+    EXPECT_EQ(read_file(file), other);
   }
   std::filesystem::remove(file);
   for (int call = 0; call < 2; ++call)
@@ -159,12 +145,10 @@ TEST_F(Align, WrongUseIsRefused) {
   EXPECT_THAT(unequal.errors, HasSubstr("short"));
   std::ofstream(folder_ / "empty") << "";
   std::ofstream(folder_ / "untranslated.po") << "msgid \"a cat\"\nmsgstr \"\"\n";
-  const ProcessResult empty = align({"--src", folder_ / "empty", "--tgt", folder_ / "empty"}),
-                      no_pairs = align({"--pairs", folder_ / "untranslated.po"});
-  EXPECT_EQ(empty.exit_code, 1);
-  EXPECT_THAT(empty.errors, Names("empty ... no lines"));
-  EXPECT_EQ(no_pairs.exit_code, 1);
-  EXPECT_THAT(no_pairs.errors, Names("untranslated.po ... no pairs"));
+  expect_failure(align({"--src", folder_ / "empty", "--tgt", folder_ / "empty"}), 1,
+                 "empty ... no lines");
+  expect_failure(align({"--pairs", folder_ / "untranslated.po"}), 1,
+                 "untranslated.po ... no pairs");
 }
 
 }  // namespace

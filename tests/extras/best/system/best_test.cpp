@@ -95,19 +95,6 @@ TEST_F(Best, AKilledCallResumesAndHasTheSameModel) {
   EXPECT_EQ(weights("killed/model.safetensors"), weights("whole/model.safetensors"));
 }
 
-TEST_F(Best, ThePlanDividesTheHours) {
-  std::vector<std::string> words = command("planned", "3");
-  words.push_back("--plan");
-  const ProcessResult plan = run(words, "", kLimit);
-  ASSERT_EQ(plan.exit_code, 0) << plan.errors;
-  for (const std::string stage : {"forward", "reverse", "student"})
-    EXPECT_THAT(plan.output, Names(stage + " ... updates of --preset"));
-  EXPECT_THAT(plan.output, Names("all ... without validations"));
-  EXPECT_THAT(plan.output, HasSubstr("memory "));
-  EXPECT_THAT(plan.output, Names("disk ... about"));
-  EXPECT_FALSE(std::filesystem::exists(path("planned")));
-}
-
 TEST_F(Best, TheStagesStartWithoutProcToo) {
   if (!can_hide_proc()) GTEST_SKIP() << "unshare may not make a mount namespace here";
   std::string words = "exec \"$1\"";
@@ -119,16 +106,20 @@ TEST_F(Best, TheStagesStartWithoutProcToo) {
 }
 
 TEST_F(Best, WhatElseIsInTheFolderIsKept) {
-  for (const std::string name : {"model.safetensors", "text/train.source", "plan.json", "notes"}) {
-    SCOPED_TRACE(name);
-    const std::string file = path("taken/" + name);
-    create_folders(std::filesystem::path(file).parent_path());
-    write_file(file, "of somebody");
-    const bool is_free = name == "plan.json" || name == "notes";
-    const ProcessResult result = run(command("taken", is_free ? "0.001" : "1"), "", kLimit);
-    EXPECT_EQ(result.exit_code, 2);
-    EXPECT_THAT(result.errors, Names(is_free ? "--hours 0.001 ... or more" : "--output ... taken"));
-    EXPECT_EQ(read_file(file), "of somebody");
+  using Files = std::vector<std::string>;
+  for (const Files& names :
+       {Files{"model.safetensors"}, Files{"text/train.source"}, Files{"plan.json", "notes"}}) {
+    SCOPED_TRACE(names[0]);
+    for (const std::string& name : names) {
+      const std::string file = path("taken/" + name);
+      create_folders(std::filesystem::path(file).parent_path());
+      write_file(file, "of somebody");
+    }
+    const bool are_free = names.size() == 2;
+    expect_failure(run(command("taken", are_free ? "0.001" : "1"), "", kLimit), 2,
+                   are_free ? "--hours 0.001 ... or more" : "--output ... taken");
+    for (const std::string& name : names)
+      EXPECT_EQ(read_file(path("taken/" + name)), "of somebody");
     std::filesystem::remove_all(path("taken"));
   }
 }
@@ -205,18 +196,24 @@ TEST_F(Best, TheTextIsKnownByItsContent) {
   EXPECT_TRUE(process.wait_for_errors("stage 1 of 5", kLimit)) << process.errors();
 }
 
-TEST_F(Best, InvalidLinesAreAnErrorOrAreCounted) {
+TEST_F(Best, ThePlanDividesTheHoursAndInvalidLinesAreAnErrorOrAreCounted) {
   write_file(path("latin.de"), "gr\xFC\xDF\n" + read_file(sample("train.de")));
   write_file(path("latin.en"), "greet\n" + read_file(sample("train.en")));
   std::vector<std::string> words = {
       "best", "--plan",      "--hours",        "3",           "--threads",
       "1",    "--train-src", path("latin.en"), "--train-tgt", path("latin.de")};
   expect_one_error(run(words), 1, "latin.de:1 ... UTF-8");
-  words.insert(words.end(), {"--invalid", "skip"});
+  words.insert(words.end(), {"--invalid", "skip", "-o", path("planned")});
   const ProcessResult plan = run(words, "", kLimit);
-  EXPECT_EQ(plan.exit_code, 0) << plan.errors;
+  ASSERT_EQ(plan.exit_code, 0) << plan.errors;
   EXPECT_THAT(plan.errors,
               Names("100 validation pairs held out of them ... without 1 invalid pair"));
+  for (const std::string stage : {"forward", "reverse", "student"})
+    EXPECT_THAT(plan.output, Names(stage + " ... updates of --preset"));
+  EXPECT_THAT(plan.output, Names("all ... without validations"));
+  EXPECT_THAT(plan.output, HasSubstr("memory "));
+  EXPECT_THAT(plan.output, Names("disk ... about"));
+  EXPECT_FALSE(std::filesystem::exists(path("planned")));
 }
 
 TEST_F(Best, WhatCannotBeIsRefused) {

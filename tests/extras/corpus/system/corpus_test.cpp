@@ -18,7 +18,6 @@ namespace dragoman {
 namespace {
 
 using nlohmann::json;
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 

@@ -7,23 +7,17 @@ Usage: checkpoints.py PROGRAM PACKAGES fairseq|joeynmt|opennmt
 
 import importlib
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 import fine_tuning
+from fine_tuning import completed, run
 
 sys.path.append(str(pathlib.Path(__file__).parents[3] / "system"))
 import packages
 
 LONGEST = 40
 TOLERANCE = 1e-4
-
-
-def run(*words, text=None):
-    result = subprocess.run([str(word) for word in words], input=text, capture_output=True, text=True)
-    assert result.returncode == 0, (words, result.stderr)
-    return result
 
 
 def train_tokenizers(folder, corpus, size):
@@ -40,7 +34,7 @@ def same_log_probabilities(program, model, model_file, sources, targets):
     (folder / "s").write_text("\n".join(sources) + "\n")
     (folder / "t").write_text("\n".join(targets) + "\n")
     scores = run(program, "score", "-m", model_file, "--src", folder / "s", "--tgt", folder / "t", "--per-token",
-                 "--split-sentences", "never", "--threads", 1).stdout.splitlines()
+                 "--split-sentences", "never", "--threads", 1).splitlines()
     assert len(scores) == len(sources)
     largest = 0
     for source, target, line in zip(sources, targets, scores):
@@ -58,7 +52,7 @@ def plain(line):
 
 def same_translations(program, model, model_file, sources, beam):
     ours = run(program, "translate", "-m", model_file, "--beam-size", beam, "--max-length", LONGEST, "--max-length-ratio", 1000,
-               "--split-sentences", "never", "--threads", 1, text="\n".join(sources) + "\n").stdout.split("\n")[:-1]
+               "--split-sentences", "never", "--threads", 1, text="\n".join(sources) + "\n").split("\n")[:-1]
     # SentencePiece leaves only the sign of a space of pieces that its tokenizer lacks.
     ours = [plain(line) for line in ours]
     theirs = [plain(model.translate(source, LONGEST, beam)) for source in sources]
@@ -94,7 +88,7 @@ def main():
             (folder / "en.model").rename(folder / "source.spm")
             (folder / "de.model").rename(folder / "target.spm")
             model_file = folder / "ours.safetensors"
-            print(name, run(program, "import", model.path, "-o", model_file).stderr.splitlines()[-1], flush=True)
+            print(name, completed(program, "import", model.path, "-o", model_file).stderr.splitlines()[-1], flush=True)
             same_log_probabilities(program, model, model_file, sources, targets)
             if "dragoman-lite" not in pathlib.Path(program).name:
                 fine_tuning.fine_tune(program, model_file, corpus, folder / "fine-tuned")

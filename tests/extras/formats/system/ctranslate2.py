@@ -9,11 +9,11 @@ Usage: ctranslate2.py PROGRAM PACKAGES
 import os
 import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
 
 import fine_tuning
+from fine_tuning import run
 
 sys.path.append(str(pathlib.Path(__file__).parents[3] / "system"))
 import packages
@@ -25,12 +25,6 @@ ARCHITECTURES = {
 }
 
 LONGEST = 60  # pieces of a translation, </s> included
-
-
-def run(*words, text=None):
-    result = subprocess.run([str(word) for word in words], input=text, capture_output=True, text=True)
-    assert result.returncode == 0, (words, result.stderr)
-    return result.stdout
 
 
 def train(program, folder, corpus, flags):

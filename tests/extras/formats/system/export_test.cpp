@@ -45,9 +45,7 @@ TEST_F(Export, AnImportNeverReplacesAFileOfTheModelThatItReads) {
   const std::string model = path("en-de"), bin = model + "/model.bin";
   ASSERT_EQ(exported(model).exit_code, 0);
   const std::string before = read_file(bin);
-  const ProcessResult refused = run({"import", model, "-o", bin});
-  EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.errors, Names("file of the folder"));
+  expect_failure(run({"import", model, "-o", bin}), 2, "file of the folder");
   EXPECT_EQ(read_file(bin), before);
   for (int again = 0; again < 2; ++again)
     EXPECT_EQ(run({"import", model, "-o", model + "/ours.safetensors"}).exit_code, 0);
@@ -85,11 +83,8 @@ TEST_F(Export, SettingsOfTheSearchThatAFormatLacksAreNamed) {
   EXPECT_EQ(warned.exit_code, 0);
   EXPECT_THAT(warned.errors, Names("CTranslate2 ... --coverage-penalty 0.2, --stop marian"));
   EXPECT_EQ(names(), (std::set<std::string>{"en-de", "model.safetensors"}));
-  const ProcessResult refused =
-      run({"export", path("model.safetensors"), path("hf"), "--format", "hf-marian"});
-  EXPECT_EQ(refused.exit_code, 1);
-  EXPECT_THAT(refused.errors,
-              Names("MarianMTModel ... --coverage-penalty 0.2, --stop marian ... --drop-search"));
+  expect_failure(run({"export", path("model.safetensors"), path("hf"), "--format", "hf-marian"}), 1,
+                 "MarianMTModel ... --coverage-penalty 0.2, --stop marian ... --drop-search");
   const ProcessResult other = run(
       {"export", path("model.safetensors"), path("hf"), "--format", "hf-marian", "--drop-search"});
   EXPECT_EQ(other.exit_code, 0);
@@ -121,8 +116,7 @@ TEST_F(Export, AFolderThatCannotBeReadAgainIsRemoved) {
   write_model("model.safetensors", 1);
   tokenizer_ = usual;
   const ProcessResult result = exported(path("en-de"));
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.errors, Names("folder was removed"));
+  expect_failure(result, 1, "folder was removed");
   EXPECT_THAT(result.errors, Names("vocabulary ... <unk>"));
   EXPECT_EQ(names(), (std::set<std::string>{"model.safetensors"}));
 }

@@ -1,5 +1,5 @@
 """An imported model does what one of ours does, for hf_marian.py, marian.py, ctranslate2.py and checkpoints.py: it is
-trained for a few more updates, rounded, averaged, evaluated and explained."""
+trained for a few more updates, rounded, averaged, evaluated and explained. Its run() is theirs, too."""
 
 import json
 import subprocess
@@ -8,10 +8,15 @@ KEPT = ("norm", "embedding-norm", "tying", "unk-id", "bos-id", "eos-id", "source
         "source-eos")
 
 
-def run(*words, text=None):
+def completed(*words, text=None):
     result = subprocess.run([str(word) for word in words], input=text, capture_output=True, text=True)
     assert result.returncode == 0, (words, result.stderr)
-    return result.stdout
+    return result
+
+
+def run(*words, text=None):
+    """Its standard output."""
+    return completed(*words, text=text).stdout
 
 
 def architecture(program, model):

@@ -18,6 +18,7 @@ import sys
 import tempfile
 
 import fine_tuning
+from fine_tuning import run
 
 sys.path.append(str(pathlib.Path(__file__).parents[3] / "system"))
 import packages
@@ -27,12 +28,6 @@ from names import names  # noqa: E402
 
 LONGEST = 60
 BATCH = 100  # lines that transformers translates at a time
-
-
-def run(*words, text=None):
-    result = subprocess.run([str(word) for word in words], input=text, capture_output=True, text=True)
-    assert result.returncode == 0, (words, result.stderr)
-    return result.stdout
 
 
 @functools.cache

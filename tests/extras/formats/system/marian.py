@@ -15,6 +15,7 @@ import sys
 import tempfile
 
 import fine_tuning
+from fine_tuning import completed, run
 
 sys.path.append(str(pathlib.Path(__file__).parents[3] / "system"))
 import packages
@@ -30,12 +31,6 @@ KINDS = {
     "embeddings": ("--tied-embeddings-all --transformer-ffn-activation relu --transformer-postprocess-emb dn", True),
 }
 SIZES = "--dim-emb 64 --transformer-heads 4 --transformer-dim-ffn 128 --enc-depth 2 --dec-depth 2"
-
-
-def run(*words, text=None):
-    result = subprocess.run([str(word) for word in words], input=text, capture_output=True, text=True)
-    assert result.returncode == 0, (words, result.stderr)
-    return result
 
 
 def in_marian(packages_folder, folder, code, *words):
@@ -61,7 +56,7 @@ def train(packages_folder, folder, corpus, flags, is_joint):
 def same_cross_entropy(program, folder, model_file, corpus):
     theirs = float(re.findall(r"ce-sum : ([\d.]+)", (folder / "valid.log").read_text())[-1])
     scores = run(program, "score", "-m", model_file, "--src", corpus / "test.en", "--tgt", corpus / "test.de",
-                 "--split-sentences", "never").stdout.split()
+                 "--split-sentences", "never").split()
     ours = -sum(map(float, scores))
     print(f"{folder.name}: cross-entropy {ours:.2f}, Marian's {theirs:.2f}", flush=True)
     assert abs(ours - theirs) < 1e-5 * theirs
@@ -81,7 +76,7 @@ def compare(program, packages_folder, folder, settings, model_file, lines, beams
     for beam in beams:
         mine = run(program, "translate", "-m", model_file, "--beam-size", beam, "--length-penalty", 1, "--stop", "marian",
                    "--max-length-ratio", 20, "--split-sentences", "never", "--threads", 1,
-                   text="\n".join(lines) + "\n").stdout.split("\n")[:-1]
+                   text="\n".join(lines) + "\n").split("\n")[:-1]
         other = theirs(packages_folder, folder, settings, lines, beam)
         assert len(mine) == len(other) == len(lines)
         # A translation that is cut was cut at another length, because Marian counts </s> of the source.
@@ -103,7 +98,7 @@ def main():
             train(packages_folder, folder / name, corpus, flags, is_joint)
             settings = "model.npz.decoder.yml"
             model_file = folder / f"{name}.safetensors"
-            print(run(program, "import", folder / name / "model.npz", "-o", model_file).stderr.splitlines()[-1])
+            print(completed(program, "import", folder / name / "model.npz", "-o", model_file).stderr.splitlines()[-1])
             same_cross_entropy(program, folder / name, model_file, corpus)
             if name != BEFORE:
                 compare(program, packages_folder, folder / name, settings, model_file, lines)

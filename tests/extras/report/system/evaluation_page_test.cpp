@@ -26,19 +26,7 @@ nlohmann::json data_of(const std::string& html) {
   return nlohmann::json::parse(html.substr(begin, html.find("</script>", begin) - begin));
 }
 
-class EvaluateHtml : public testing::Test {
- protected:
-  std::string file(const std::string& name, const std::string& text) {
-    const auto path = folder_ / name;
-    write_file(path, text);
-    return path.string();
-  }
-
-  TemporaryFolder folder_;
-  const std::string reference_ = file("ref", "a cat sat\nthe dog is here\nnothing\n");
-  const std::string good_ = file("good", "a cat sat\nthe dog was here\nnothing\n");
-  const std::string bad_ = file("bad", "the cats\na dog\n\n");
-};
+using EvaluateHtml = ScoredFiles;
 
 TEST_F(EvaluateHtml, SystemsAreComparedOnAPageOfTheirSentences) {
   const std::string page = (folder_ / "page.html").string();
@@ -243,9 +231,7 @@ TEST_F(EvaluateExplain, WrittenPagesAreNamedAndThoseOfAnEarlierCallRemoved) {
 TEST_F(EvaluateExplain, ExplanationsNeedAPageAndAModel) {
   const std::string page = folder_ / "scores.html", model = folder_ / "model.safetensors";
   const auto expect_refusal = [&](const std::vector<std::string>& more, const std::string& text) {
-    const auto result = evaluate(more);
-    EXPECT_EQ(result.exit_code, 2);
-    EXPECT_THAT(result.errors, Names(text));
+    expect_failure(evaluate(more), 2, text);
   };
   expect_refusal({"-m", model, "--explain", "2"}, "--explain: needs --html");
   expect_refusal({"-m", model, "--html", page, "--explain", "101"}, "--explain ... 101 ... 100");

@@ -73,9 +73,7 @@ TEST_F(Plot, RunsThatHaveDataAreDrawnAndTheOthersWarnedAbout) {
 
 TEST_F(Plot, ThePageReplacesNoFileButAPage) {
   const std::string log = folder_with("a", "log.jsonl", lines_) + "/log.jsonl";
-  const auto result = run({"plot", log, "-o", log});
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.errors, Names("page of this program"));
+  expect_failure(run({"plot", log, "-o", log}), 2, "page of this program");
   EXPECT_EQ(read_file(log), lines_);
   const std::string page = folder_ / "page.html";
   EXPECT_EQ(run({"plot", log, "-o", page}).exit_code, 0);

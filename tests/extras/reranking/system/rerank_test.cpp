@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
-#include "tests/names.h"
 #include "tests/system/process.h"
 #include "tests/system/run_folder_fixture.h"
 
@@ -102,25 +103,32 @@ class RerankByReverseModel : public RunFolderTest {
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
-  /// log P(source | translation) of a token, as `dragoman score` says it.
-  double score(const std::string& translation) const {
-    write_file(run_ / "hypothesis", translation + "\n");
-    write_file(run_ / "reference", "the cat sat\n");
-    return std::stod(run({"score", "-m", run_.path(), "--device", "cpu", "--normalize", "--src",
-                          run_ / "hypothesis", "--tgt", run_ / "reference"})
-                         .output);
+  /// log P(source | translation) of a token for each translation, as `dragoman score` says it.
+  std::vector<double> scores(const std::vector<std::string>& translations) const {
+    std::string lines, sources;
+    for (const std::string& translation : translations) {
+      lines += translation + "\n";
+      sources += "the cat sat\n";
+    }
+    write_file(run_ / "hypotheses", lines);
+    write_file(run_ / "sources", sources);
+    std::istringstream numbers(run({"score", "-m", run_.path(), "--device", "cpu", "--normalize",
+                                    "--src", run_ / "hypotheses", "--tgt", run_ / "sources"})
+                                   .output);
+    return {std::istream_iterator<double>(numbers), {}};
   }
 };
 
 TEST_F(RerankByReverseModel, TheTranslationIsTakenInWhichItFindsTheSource) {
   const std::vector<std::string> translations = {"eine Frau kocht", "der Mann schläft",
                                                  "der Mann schlief"};
-  const auto likeliest = std::ranges::max_element(
-      translations, {}, [&](const std::string& text) { return score(text); });
+  const std::vector<double> found = scores(translations);
+  ASSERT_EQ(found.size(), translations.size());
+  const auto likeliest = std::ranges::max_element(found) - found.begin();
   const ProcessResult heavy =
       run(words({"--source", run_ / "source", "--reverse-weight", "1000000"}));
   EXPECT_EQ(heavy.exit_code, 0) << heavy.errors;
-  EXPECT_EQ(heavy.output, *likeliest + "\nallein\n");
+  EXPECT_EQ(heavy.output, translations[static_cast<std::size_t>(likeliest)] + "\nallein\n");
   const ProcessResult none = run(words({"--source", run_ / "source", "--reverse-weight", "0"}));
   EXPECT_EQ(none.output, "eine Frau kocht\nallein\n") << none.errors;
 }

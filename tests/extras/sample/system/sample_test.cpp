@@ -75,9 +75,8 @@ TEST(Sample, NoOtherFileIsReplaced) {
   const TemporaryFolder folder;
   const Files first = sample(folder / "a");
   const auto refused = [&](const std::string& name) {
-    const ProcessResult result = run({"sample", "-o", folder / "a", "--seed", "7"});
-    EXPECT_EQ(result.exit_code, 1);
-    EXPECT_THAT(result.errors, Names(name + " ... not made by this command"));
+    expect_failure(run({"sample", "-o", folder / "a", "--seed", "7"}), 1,
+                   name + " ... not made by this command");
   };
   std::ofstream(folder / "a" / "valid.de", std::ios::app) << "Mein Satz.\n";
   const Files changed = files_in(folder / "a");
