@@ -40,9 +40,9 @@ struct RunColor {
   std::string_view light, dark;
 };
 
-/// Blue, vermilion, green, purple, ochre, grey, after Okabe and Ito's palette. People with any kind
-/// of colour vision can tell them apart. The page writes the names of the runs in these colours, so
-/// each one has the contrast that text needs against its background: 4.5 to 1.
+/// Blue, vermilion, green, purple, ochre, grey, after Okabe and Ito's palette, which colour-blind
+/// readers can tell apart too. The page writes the names of the runs in these colours, so each one
+/// has the contrast that text needs against its background: 4.5 to 1.
 constexpr std::array kColors = {RunColor{"#0072b2", "#56b4e9"}, RunColor{"#c44600", "#ff8a4c"},
                                 RunColor{"#008059", "#35c79a"}, RunColor{"#a8478c", "#e78fcb"},
                                 RunColor{"#8c6900", "#e8c547"}, RunColor{"#4f5965", "#c3cad3"}};
