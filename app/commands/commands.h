@@ -62,11 +62,17 @@ struct EvaluationPage {
 /// The command line, for people, that shows what is wrong with the text of a training.
 using TextExamination = std::function<std::string(const DataConfig& data)>;
 
+/// What more time would bring than a training of so many seconds, of which only its text was asked
+/// for; "" if nobody knows.
+using LongerTraining = std::function<std::string(const DataConfig& data, double seconds)>;
+
 struct Extra {
   std::vector<Command> commands = {};
   std::vector<DocumentInput> documents = {};
   std::vector<EvaluationPage> pages = {};
-  TextExamination examination = {};  ///< train names it; one extra provides it
+  // Train names these; one extra provides each.
+  TextExamination examination = {};
+  LongerTraining longer_training = {};
 };
 
 /// The extras that are built, in the order of their names.

@@ -33,6 +33,7 @@ struct TrainOptions {
   RunMode mode;          // belongs to the call, so no checkpoint has it
   RunSettings settings;  // their values alone
   TextExamination examination = {};
+  LongerTraining longer_training = {};
   std::shared_ptr<Invocation> invocation = std::make_shared<Invocation>();
 
   /// The fields of the command line: those of a checkpoint, which also take "auto" for numbers and

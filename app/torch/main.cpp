@@ -105,8 +105,10 @@ OpenedScorer open_torch_scorer(const ScorerChoice& choice) {
 std::vector<Command> all_commands() {
   const std::vector<Extra> extras = built_extras(make_device_engine);
   const auto options = std::make_shared<TrainOptions>();
-  for (const Extra& extra : extras)
+  for (const Extra& extra : extras) {
     if (extra.examination) options->examination = extra.examination;
+    if (extra.longer_training) options->longer_training = extra.longer_training;
+  }
   std::vector<Command> all = common_commands(make_device_engine, open_torch_scorer, extras);
   all.insert(all.begin(), train_command(options, [options] { return run_train(*options); }));
   return all;

@@ -5,6 +5,7 @@
 // the Trainer begins. --plan makes the same Start.
 #include <torch/version.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <iostream>
@@ -125,6 +126,20 @@ void run_trainer(TrainingRun run, const std::optional<FoundCheckpoint>& found, C
   log_end(reason, trainer.progress(), folder, config);
 }
 
+/// Says what more time than until this end would bring, if that is known and nothing else was asked
+/// for than a text.
+void log_longer_training(const TrainOptions& options, const std::optional<ExpectedEnd>& end) {
+  RunSettings asked = options.asked();
+  const std::vector<Field> of_data = fields_of(asked.data);
+  const bool asks_for_more = std::ranges::any_of(asked.asked, [&of_data](const auto& given) {
+    const auto is_it = [&given](const Field& field) { return field.info.name == given.first; };
+    return !is_of_the_host(given.first) && std::ranges::none_of(of_data, is_it);
+  });
+  if (!end || end->seconds_left <= 0 || asks_for_more || !options.longer_training) return;
+  const std::string hint = options.longer_training(asked.data, end->seconds_left);
+  if (!hint.empty()) log_info(hint);
+}
+
 void train(const TrainOptions& options, Communicator& ranks) {
   Start start{.asked = options.asked(),
               .ranks = ranks,
@@ -176,7 +191,8 @@ void train(const TrainOptions& options, Communicator& ranks) {
   require_same_data(run, ranks);
   log_run(run);
   if (ranks.size() > 1) log_info(join_text("training on ", ranks.size(), " ranks"));
-  if (start.known.corpus) log_choices(start.trial(data), *start.known.corpus);
+  if (start.known.corpus)
+    log_longer_training(options, log_choices(start.trial(data), *start.known.corpus));
   run_trainer(std::move(run), found, ranks, start.stop);
 }
 
@@ -327,6 +343,7 @@ void plan(const TrainOptions& options, const RankInfo& info) {
   }
   print_plan(plan, trial);
   print_stages(data, found);
+  if (!found) log_longer_training(options, plan.outlook.end);
 }
 
 }  // namespace

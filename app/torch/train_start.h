@@ -16,6 +16,7 @@
 #include "model/file/run_folder.h"
 #include "training/checkpoint.h"
 #include "training/ranks/communicator.h"
+#include "training/settings/stopping.h"
 #include "training/start/settled_run.h"
 #include "training/start/trial.h"
 #include "training/training_run.h"
@@ -73,8 +74,8 @@ struct Start {
 };
 
 /// Logs one line about the run, and a warning for each choice that cannot go well. Times an update
-/// if the facts of the corpus have no time.
-void log_choices(const TrialSettings& trial, const EpochFacts& corpus);
+/// if the facts of the corpus have no time. Returns the end of the run, if one is known.
+std::optional<ExpectedEnd> log_choices(const TrialSettings& trial, const EpochFacts& corpus);
 
 // ---- several ranks ------------------------------------------------------------------------------
 

@@ -65,15 +65,17 @@ struct BestOptions {
   }
 };
 
-/// The flags of train that name its text.
-std::vector<Field> text_fields(DataConfig& text) {
+/// Whether a flag of train names its text.
+bool is_of_text(std::string_view flag) {
   constexpr std::array<std::string_view, 10> kNames = {
       "train-src", "train-tgt", "train",       "valid-src",   "valid-tgt",
       "valid",     "columns",   "source-lang", "target-lang", "invalid"};
+  return std::ranges::count(kNames, flag) > 0;
+}
+
+std::vector<Field> text_fields(DataConfig& text) {
   std::vector<Field> fields = fields_of(text);
-  std::erase_if(fields, [&kNames](const Field& field) {
-    return std::ranges::count(kNames, field.info.name) == 0;
-  });
+  std::erase_if(fields, [](const Field& field) { return !is_of_text(field.info.name); });
   return fields;
 }
 
@@ -245,13 +247,18 @@ Length length_of(const TrainPlan& plan, double seconds, double most_updates) {
   return {plan.preset, static_cast<std::int64_t>(updates), updates * plan.seconds_per_update};
 }
 
-/// Divides the hours. A fifth of them is for validations and translations, and for what a trial of
-/// some updates does not see. A teacher is trained as long as a run on the text would be, but for a
+/// The fraction of the hours that is planned for updates. The rest is for validations and
+/// translations, and for what a trial of some updates does not see.
+constexpr double kTrained = 0.8;
+
+/// What the stages gained over the first model, in the runs that docs/best.md names.
+constexpr const char* kGain = "0.8 to 2.5 BLEU";
+
+/// Divides the hours. A teacher is trained as long as a run on the text would be, but for a
 /// quarter of the rest at most; the student gets what is left, up to four times the updates, as it
 /// has three texts to learn from. It is `small` if the time suffices for such a run.
 Plan plan_stages(const BestOptions& options, const PlainFiles& files, const fs::path& folder) {
   log_info("planning: some updates are tried, to see how long they take here");
-  constexpr double kTrained = 0.8;
   const double usable = kTrained * 3600 * options.hours;
   const Words words = train_words(options, files);
   const TrainPlan usual = plan_of(words, folder);
@@ -394,7 +401,7 @@ std::string plan_text(const Plan& plan) {
                    duration_text(plan.seconds()),
                    ", without validations and two translations of the text\nmemory    ",
                    bytes_text(plan.memory), "\ndisk      about ", bytes_text(plan.disk),
-                   "\ngain      0.8 to 2.5 BLEU over the first model, in five runs\n");
+                   "\ngain      ", kGain, " over the first model, in five runs\n");
 }
 
 fs::path model_of(const fs::path& folder) { return folder / "model.safetensors"; }
@@ -577,6 +584,23 @@ int run(const BestOptions& options) {
   return code;
 }
 
+/// Names this command to whoever trains on a text and leaves the rest to the program. A first
+/// model, one of the other direction and a student of twice their length take four times as long.
+std::string longer_training(const DataConfig& data, double seconds) {
+  DataConfig given = data, none;
+  std::string command = "dragoman best";
+  const std::vector<Field> defaults = fields_of(none);
+  for (std::size_t i = 0; const Field& field : fields_of(given)) {
+    if (field.text() == defaults[i++].text()) continue;
+    if (!is_of_text(field.info.name)) return "";
+    command.append(" --").append(field.info.name);
+    for (const std::string& word : field.values()) command += " " + shell_word(word);
+  }
+  const std::string hours = text_of(std::ceil(4 * seconds / kTrained / 360) / 10);
+  return join_text("in ", hours, " hours ", kGain, " more (five runs on small texts): ", command,
+                   " --hours ", hours, " -o best/");
+}
+
 Command best_command() {
   const auto options = std::make_shared<BestOptions>();
   std::vector<Field> fields = text_fields(options->text);
@@ -593,6 +617,8 @@ Command best_command() {
 
 }  // namespace
 
-Extra best_extra(const MakeDeviceEngine&) { return {.commands = {best_command()}}; }
+Extra best_extra(const MakeDeviceEngine&) {
+  return {.commands = {best_command()}, .longer_training = longer_training};
+}
 
 }  // namespace dragoman

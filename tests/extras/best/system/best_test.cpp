@@ -216,6 +216,21 @@ TEST_F(Best, ThePlanDividesTheHoursAndInvalidLinesAreAnErrorOrAreCounted) {
   EXPECT_FALSE(std::filesystem::exists(path("planned")));
 }
 
+TEST_F(Best, TrainWithoutFlagsNamesIt) {
+  std::vector<std::string> words = {
+      "train",       "--plan",           "--train-src", sample("train.en"),
+      "--train-tgt", sample("train.de"), "--valid-src", sample("valid.en"),
+      "--valid-tgt", sample("valid.de"), "--threads",   "1"};
+  ProcessResult plan = run(words, "", kLimit);
+  EXPECT_EQ(plan.exit_code, 0) << plan.errors;
+  EXPECT_THAT(plan.errors, Names("in ... hours ... BLEU more ... dragoman best --train-src ... "
+                                 "train.en --train-tgt ... train.de ... --hours ... -o best/"));
+  words.insert(words.end(), {"--max-updates", "100"});
+  plan = run(words, "", kLimit);
+  EXPECT_EQ(plan.exit_code, 0) << plan.errors;
+  EXPECT_THAT(plan.errors, Not(HasSubstr("dragoman best")));
+}
+
 TEST_F(Best, WhatCannotBeIsRefused) {
   begin("other");
   expect_one_error(run(command("other", "2")), 2, "--hours ... other ... 1.0 ... 2.0");
