@@ -5,6 +5,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace dragoman {
 
@@ -31,5 +32,15 @@ class UsageError : public std::runtime_error {
   template <class... Parts>
   explicit UsageError(const Parts&... parts) : std::runtime_error(join_text(parts...)) {}
 };
+
+/// The result of work(). Its errors get the place where they are: "PLACE: WHAT".
+template <class Work>
+auto with_place(std::string_view place, Work&& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    throw Error(place, ": ", error.what());
+  }
+}
 
 }  // namespace dragoman

@@ -91,16 +91,6 @@ class OptionFlattener {
   std::size_t entries_ = 0, bytes_ = 0;
 };
 
-/// Calls `read` and adds the file's name to its errors.
-template <class Read>
-ForeignOptions naming(const std::string& file, Read&& read) {
-  try {
-    return read();
-  } catch (const Error& error) {
-    throw Error(file, ": ", error.what());
-  }
-}
-
 ForeignOptions options_of(const std::string& file, std::vector<YamlEntry> entries) {
   ForeignOptions::Values values;
   for (YamlEntry& entry : entries)
@@ -108,10 +98,6 @@ ForeignOptions options_of(const std::string& file, std::vector<YamlEntry> entrie
       throw Error("line ", entry.line, ": ", entry.name, ": occurs twice");
   return {file, std::move(values)};
 }
-
-}  // namespace
-
-namespace {
 
 std::string of_side(std::string name, const char* side) {
   const std::size_t at = name.find('*');
@@ -257,15 +243,15 @@ ForeignOptions json_options(const std::filesystem::path& path) {
 }
 
 ForeignOptions yaml_options(const std::string& file, std::string_view text) {
-  return naming(file, [&] { return options_of(file, parse_yaml_map(text)); });
+  return with_place(file, [&] { return options_of(file, parse_yaml_map(text)); });
 }
 
 ForeignOptions yaml_settings(const std::string& file, std::string_view text) {
-  return naming(file, [&] { return options_of(file, parse_yaml_settings(text)); });
+  return with_place(file, [&] { return options_of(file, parse_yaml_settings(text)); });
 }
 
 ForeignOptions pickled_options(const std::string& file, const PickleValue& value) {
-  return naming(file, [&] {
+  return with_place(file, [&] {
     OptionFlattener flattener;
     if (!flattener.walk_into(value, "", 0)) throw Error("the options are ", pickled_text(value));
     return ForeignOptions(file, std::move(flattener.values));

@@ -119,11 +119,7 @@ std::string NpzFile::member(std::string_view name) { return std::string(name).ap
 
 StridedTensor NpzFile::read(std::string_view name) {
   const std::string_view bytes = archive_.read(member(name));
-  try {
-    return parse_npy(bytes);
-  } catch (const Error& error) {
-    throw Error(name_, ": ", name, ": ", error.what());
-  }
+  return with_place(join_text(name_, ": ", name), [&] { return parse_npy(bytes); });
 }
 
 namespace {

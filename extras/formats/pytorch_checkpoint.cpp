@@ -19,24 +19,21 @@ constexpr std::int64_t kLegacyProtocol = 1001;
 /// The most bytes of a pickle: names, options and a vocabulary. Tensors have entries of their own.
 constexpr std::size_t kMostPickled = std::size_t{1} << 26;
 
-std::string_view storage_bytes(const StorageFacts& storage, std::string_view bytes) {
+void check_storage(const StorageFacts& storage, std::string_view bytes) {
   const std::size_t element = size_of(storage.type);
   if (bytes.size() % element != 0 ||
       bytes.size() / element != static_cast<std::uint64_t>(storage.elements))
     throw Error("storage ", storage.key, " has ", bytes.size(), " bytes instead of ",
                 storage.elements, " elements of ", element);
-  return bytes;
 }
 
 /// The next pickle of the older format, which has several in a row.
 Pickle next_pickle(ByteReader& reader, std::string_view rest, std::string_view what) {
-  try {
+  return with_place(what, [&] {
     Pickle pickle = unpickle(rest.substr(reader.offset()));
     reader.take(pickle.bytes, what);
     return pickle;
-  } catch (const Error& error) {
-    throw Error(what, ": ", error.what());
-  }
+  });
 }
 
 void check_system(const Pickle& system) {
@@ -60,11 +57,7 @@ PyTorchCheckpoint::PyTorchCheckpoint(const std::string& name, std::string_view b
     throw Error(name, ": a tar file; load it with PyTorch and save it again");
   if (!bytes.starts_with(kPickle))
     throw Error(name, bytes.empty() ? ": the file is empty" : ": not a checkpoint of PyTorch");
-  try {
-    read_legacy(bytes);
-  } catch (const Error& error) {
-    throw Error(name, ": not a sound checkpoint of PyTorch: ", error.what());
-  }
+  with_place(name + ": not a sound checkpoint of PyTorch", [&] { read_legacy(bytes); });
 }
 
 void PyTorchCheckpoint::read_zip(const std::string& name, std::string_view bytes,
@@ -80,23 +73,19 @@ void PyTorchCheckpoint::read_zip(const std::string& name, std::string_view bytes
   if (archive_->contains(order) && archive_->read(order, kMostPickled) != "little")
     throw Error(name, ": its numbers are big endian, which is not supported");
   const std::string_view pickle = archive_->read(prefix + "data.pkl", kMostPickled);
-  try {
+  with_place(join_text(name, ": ", prefix, "data.pkl"), [&] {
     pickle_ = unpickle(pickle);
     if (pickle_.bytes != pickle.size())
       throw Error(pickle.size() - pickle_.bytes, " bytes follow the pickle");
-  } catch (const Error& error) {
-    throw Error(name, ": ", prefix, "data.pkl: ", error.what());
-  }
+  });
   std::vector<std::string_view> storages;
   for (const StorageFacts& storage : pickle_.storages)
     storages.push_back(archive_->read(prefix + "data/" + storage.key));
-  try {
+  with_place(name, [&] {
     for (std::size_t i = 0; i < storages.size(); ++i)
-      storage_bytes(pickle_.storages[i], storages[i]);
+      check_storage(pickle_.storages[i], storages[i]);
     attach_storages(pickle_, storages);
-  } catch (const Error& error) {
-    throw Error(name, ": ", error.what());
-  }
+  });
 }
 
 void PyTorchCheckpoint::read_legacy(std::string_view bytes) {
@@ -150,11 +139,9 @@ const PickleValue& CheckpointFile::get(std::string_view key, std::string_view wh
 
 std::map<std::string, StridedTensor> CheckpointFile::tensors(const PickleValue& state_dict) const {
   std::map<std::string, StridedTensor> views;
-  try {
+  with_place(name_, [&] {
     for (const auto& [name, tensor] : tensors_of(state_dict)) views[name] = *tensor;
-  } catch (const Error& error) {
-    throw Error(name_, ": ", error.what());
-  }
+  });
   return views;
 }
 

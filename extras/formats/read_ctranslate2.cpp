@@ -54,11 +54,7 @@ StridedTensor take_variable(ByteReader& reader) {
 }  // namespace
 
 CTranslate2Model::CTranslate2Model(const std::string& name, std::string_view bytes) {
-  try {
-    parse(bytes);
-  } catch (const Error& error) {
-    throw Error(name, ": not a sound model of CTranslate2: ", error.what());
-  }
+  with_place(name + ": not a sound model of CTranslate2", [&] { parse(bytes); });
 }
 
 void CTranslate2Model::parse(std::string_view bytes) {
@@ -71,12 +67,10 @@ void CTranslate2Model::parse(std::string_view bytes) {
   reader.number<std::uint32_t>("the revision of the spec");
   const auto variables = reader.number<std::uint32_t>("the number of variables");
   for (std::uint32_t i = 0; i < variables; ++i) {
-    std::string name = take_text(reader, "the name of a variable");
-    try {
+    const std::string name = take_text(reader, "the name of a variable");
+    with_place("variable " + name, [&] {
       if (!variables_.emplace(name, take_variable(reader)).second) throw Error("occurs twice");
-    } catch (const Error& error) {
-      throw Error("variable ", name, ": ", error.what());
-    }
+    });
   }
   const auto aliases = reader.number<std::uint32_t>("the number of aliases");
   for (std::uint32_t i = 0; i < aliases; ++i) {

@@ -175,7 +175,7 @@ void attach_storages(Pickle& pickle, const std::vector<std::string_view>& bytes)
     const StorageFacts& storage = pickle.storages[pending.storage];
     StridedTensor& tensor = *pending.tensor;
     const std::string_view all = bytes[pending.storage];
-    try {
+    with_place("a tensor does not fit its storage " + storage.key, [&] {
       // A tensor without elements may have any offset.
       const auto begin = static_cast<unsigned __int128>(pending.offset) * size_of(tensor.type);
       const bool is_empty =
@@ -185,9 +185,7 @@ void attach_storages(Pickle& pickle, const std::vector<std::string_view>& bytes)
       tensor =
           strided_tensor(tensor.type, std::move(tensor.shape), std::move(tensor.strides),
                          is_empty ? all.substr(0, 0) : all.substr(static_cast<std::size_t>(begin)));
-    } catch (const Error& error) {
-      throw Error("a tensor does not fit its storage ", storage.key, ": ", error.what());
-    }
+    });
   }
 }
 

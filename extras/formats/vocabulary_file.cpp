@@ -139,14 +139,12 @@ std::vector<std::string> parse_text_vocabulary(std::string_view text) {
 std::vector<std::string> read_vocabulary(const std::filesystem::path& path) {
   const std::string ending = path.extension().string();
   const std::string text = read_file(path);
-  try {
+  return with_place(path.string(), [&] {
     if (ending == ".json") return parse_json_vocabulary(text);
     if (ending == ".yml" || ending == ".yaml") return parse_yaml_vocabulary(text);
     if (ending == ".txt") return parse_text_vocabulary(text);
-  } catch (const Error& error) {
-    throw Error(path.string(), ": ", error.what());
-  }
-  throw Error(path.string(), ": a vocabulary's name must end with .json, .yml or .txt");
+    throw Error("a vocabulary's name must end with .json, .yml or .txt");
+  });
 }
 
 namespace {

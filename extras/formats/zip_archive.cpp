@@ -66,7 +66,7 @@ struct ZipArchive::File {
 
 ZipArchive::ZipArchive(std::string name, std::string_view bytes, std::size_t limit)
     : name_(std::move(name)), limit_(limit) {
-  try {
+  with_place(name_, [&] {
     file_ = std::make_unique<File>(bytes);
     const auto count = static_cast<std::uint64_t>(zip_get_num_entries(file_->archive, 0));
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -77,9 +77,7 @@ ZipArchive::ZipArchive(std::string name, std::string_view bytes, std::size_t lim
       names_.emplace_back(facts.name);
       entries_[names_.back()] = {i, facts.size, facts.comp_method == ZIP_CM_STORE};
     }
-  } catch (const Error& error) {
-    throw Error(name_, ": ", error.what());
-  }
+  });
 }
 
 ZipArchive::~ZipArchive() = default;
@@ -88,14 +86,12 @@ std::string_view ZipArchive::read(std::string_view name, std::size_t most) {
   const auto found = entries_.find(name);
   if (found == entries_.end()) throw Error(name_, ": has no entry ", name);
   Entry& entry = found->second;
-  try {
+  return with_place(join_text(name_, ": ", name), [&] {
     if (entry.size > most)
       throw Error("has ", entry.size, " bytes, and at most ", most, " are read");
     if (!entry.bytes) read_entry(entry);
     return *entry.bytes;
-  } catch (const Error& error) {
-    throw Error(name_, ": ", name, ": ", error.what());
-  }
+  });
 }
 
 void ZipArchive::read_entry(Entry& entry) {

@@ -5,6 +5,8 @@
 #include <locale>
 #include <new>
 
+#include "tests/names.h"
+
 namespace dragoman {
 namespace {
 
@@ -18,6 +20,12 @@ TEST(JoinText, WithoutMemoryNoPartIsLeftOut) {
   EXPECT_THROW(join_text("line ", 7), std::bad_alloc);
   std::locale::global(before);
   EXPECT_EQ(join_text("line ", 7), "line 7");
+}
+
+TEST(WithPlace, ErrorsGetTheirPlaceAndResultsPass) {
+  EXPECT_EQ(with_place("a.npz", [] { return 3; }), 3);
+  EXPECT_EQ(message_of<Error>([] { with_place("a.npz", [] { throw Error("is empty"); }); }),
+            "a.npz: is empty");
 }
 
 }  // namespace
