@@ -337,7 +337,7 @@ ForeignModel read_fairseq(const CheckpointFile& file) {
   settle_vocabularies(model, options.file());
   model.search = fairseq_search(options);
   read_fairseq_weights(model, file);
-  // Checked again: learned positions added their number, and the dictionaries their sizes.
+  // Checked again: learned positions added their number.
   check_config(model.config, options, kFairseqConfig);
   start_with(model, kEndId);
   return model;

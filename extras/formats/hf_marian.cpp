@@ -312,8 +312,6 @@ ModelConfig read_config(const ForeignOptions& options, const Vocabularies& vocab
                                          Activation::Swish};
   config.activation = kActivations[options.choice("activation_function", "gelu",
                                                   {"relu", "gelu", "swish", "silu"})];
-  config.source_vocabulary = std::ssize(vocabularies.source);
-  config.target_vocabulary = std::ssize(vocabularies.target);
   config.tying = tying_of(options);
   options.require("share_encoder_decoder_embeddings",
                   config.tying != Tying::ThreeWay || vocabularies.joint,
@@ -401,14 +399,12 @@ ForeignModel read_hf_marian(const fs::path& folder) {
   model.config = read_config(options, vocabularies);
   check_config(model.config, options, kHfMarianConfig);
   model.embedding_scale = std::sqrt(static_cast<double>(model.config.d_model));
-  model.config.unk_id = piece_id(vocabularies.target, "<unk>", folder.string());
-  model.config.eos_id = piece_id(vocabularies.target, "</s>", folder.string());
-  model.config.bos_id = model.config.eos_id;
-  options.require("eos_token_id", options.integer("eos_token_id", 0) == model.config.eos_id,
-                  "is not the id of </s> in the vocabulary");
   const fs::path source = folder / "source.spm", target = folder / "target.spm";
   model.source = {vocabularies.source, read_file(source), source.string()};
   model.target = {vocabularies.target, read_file(target), target.string()};
+  set_sizes_and_ids(model, folder.string());
+  options.require("eos_token_id", options.integer("eos_token_id", 0) == model.config.eos_id,
+                  "is not the id of </s> in the vocabulary");
   model.search = read_search(folder, vocabularies, model.config);
   read_weights(model, weights_of(folder), vocabularies.padding);
   return model;

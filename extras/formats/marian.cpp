@@ -369,22 +369,17 @@ ForeignModel read_marian(const fs::path& path) {
   model.kind = "Marian";
   model.columns = ColumnOrder::Halves;
   model.config = read_config(options, tying);
-  model.config.source_vocabulary = model.config.target_vocabulary = 1;
   check_config(model.config, options, kMarianConfig);
   model.embedding_scale = std::sqrt(static_cast<double>(model.config.d_model));
   if (options.text("transformer-ffn-activation", "swish") == "gelu" && !has_exact_gelu(options))
     model.swish_factor = kGeluFactor;
   model.source = read_vocabulary_of(files.source_vocabulary, "source.spm");
   model.target = read_vocabulary_of(files.target_vocabulary, "target.spm");
-  model.config.source_vocabulary = static_cast<std::int64_t>(model.source.pieces.size());
-  model.config.target_vocabulary = static_cast<std::int64_t>(model.target.pieces.size());
   if (model.config.tying == Tying::ThreeWay && model.source.pieces != model.target.pieces)
     throw Error(options.file(),
                 ": the embeddings are one matrix, but decoder.yml names two different "
                 "vocabularies");
-  model.config.unk_id = piece_id(model.target.pieces, "<unk>", model.target.file);
-  model.config.eos_id = model.config.bos_id =
-      piece_id(model.target.pieces, "</s>", model.target.file);
+  set_sizes_and_ids(model, model.target.file);
   model.search = files.search;
   read_weights(model, npz, name, tying);
   return model;

@@ -452,11 +452,7 @@ ForeignModel read_ctranslate2(const fs::path& folder) {
   model.kind = "CTranslate2";
   model.source = read_side(folder, Side::Source);
   model.target = read_side(folder, Side::Target);
-  ModelConfig& config = model.config;
-  config.source_vocabulary = static_cast<std::int64_t>(model.source.pieces.size());
-  config.target_vocabulary = static_cast<std::int64_t>(model.target.pieces.size());
-  config.unk_id = piece_id(model.target.pieces, "<unk>", folder.string());
-  config.eos_id = config.bos_id = piece_id(model.target.pieces, "</s>", folder.string());
+  set_sizes_and_ids(model, folder.string());
   VariablesReader variables(path.string(), file);
   const bool starts_from_zero = variables.scalar("decoder/start_from_zero_embedding", 0) != 0;
   const std::string start = read_config(folder, model, starts_from_zero);

@@ -202,14 +202,18 @@ std::int64_t piece_id(const std::vector<std::string>& pieces, std::string_view p
   return found - pieces.begin();
 }
 
-void settle_vocabularies(ForeignModel& model, const std::string& file) {
+void set_sizes_and_ids(ForeignModel& model, const std::string& file) {
   ModelConfig& config = model.config;
   config.source_vocabulary = static_cast<std::int64_t>(model.source.pieces.size());
   config.target_vocabulary = static_cast<std::int64_t>(model.target.pieces.size());
   config.unk_id = piece_id(model.target.pieces, "<unk>", file);
   config.eos_id = config.bos_id = piece_id(model.target.pieces, "</s>", file);
+}
+
+void settle_vocabularies(ForeignModel& model, const std::string& file) {
+  set_sizes_and_ids(model, file);
   piece_id(model.source.pieces, "<unk>", file);
-  if (config.tying == Tying::ThreeWay && model.source.pieces != model.target.pieces)
+  if (model.config.tying == Tying::ThreeWay && model.source.pieces != model.target.pieces)
     throw Error(file, ": the embeddings are one matrix, but there are two different vocabularies");
 }
 

@@ -43,8 +43,12 @@ ForeignVocabulary vocabulary_beside(const std::filesystem::path& folder, Side si
 std::int64_t piece_id(const std::vector<std::string>& pieces, std::string_view piece,
                       const std::string& file);
 
-/// Sets the vocabulary sizes and the ids of <unk> and </s>. Throws Error if both sides share one
-/// embedding but not one vocabulary.
+/// Sets the vocabulary sizes and the ids of <unk> and </s>. Throws Error with `file` if the target
+/// lacks one of them.
+void set_sizes_and_ids(ForeignModel& model, const std::string& file);
+
+/// The same. Also throws Error if the source has no <unk>, or if both sides share one embedding but
+/// not one vocabulary.
 void settle_vocabularies(ForeignModel& model, const std::string& file);
 
 /// Makes the decoder begin with this piece: model.start becomes its row of the target's embedding.
