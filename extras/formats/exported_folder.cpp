@@ -52,11 +52,11 @@ DecodeConfig exported_search(const DecodeDefaults& defaults) {
   return settings;
 }
 
-std::vector<std::string> unheld_settings(const DecodeDefaults& defaults,
-                                         const FormatSearch& format) {
+std::vector<std::string> unheld_settings(const DecodeDefaults& defaults, const FormatSearch& format,
+                                         Unheld unheld) {
   DecodeConfig asked = exported_search(defaults), usual;
   const std::vector<Field> fields = fields_of(asked), usual_fields = fields_of(usual);
-  std::vector<std::string> unheld;
+  std::vector<std::string> settings;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const std::string name(fields[i].info.name), text = fields[i].text();
     if (!defaults.contains(name)) continue;
@@ -65,16 +65,12 @@ std::vector<std::string> unheld_settings(const DecodeDefaults& defaults,
         is_stop ? contains(format.stops, asked.stop) : contains(format.flags, name);
     if (is_held) continue;
     if (is_stop || text != usual_fields[i].text())
-      unheld.push_back(join_text("--", name, " ", text));
+      settings.push_back(join_text("--", name, " ", text));
   }
-  return unheld;
-}
-
-void check_unheld(const std::vector<std::string>& settings, const FormatSearch& format,
-                  Unheld unheld) {
-  if (settings.empty() || unheld == Unheld::LeftOut) return;
-  throw Error("the model's search settings: ", format.system, " has no ", joined(settings, ", "),
-              "; --drop-search exports the model without such settings");
+  if (!settings.empty() && unheld == Unheld::Refused)
+    throw Error("the model's search settings: ", format.system, " has no ", joined(settings, ", "),
+                "; --drop-search exports the model without such settings");
+  return settings;
 }
 
 }  // namespace dragoman

@@ -47,13 +47,9 @@ enum class Unheld { Refused, LeftOut };
 DecodeConfig exported_search(const DecodeDefaults& defaults);
 
 /// The settings that the model file asks for and the format cannot hold, as "--FLAG VALUE". A
-/// setting with our default value asks for nothing, except "stop". Throws as exported_search()
-/// does.
-std::vector<std::string> unheld_settings(const DecodeDefaults& defaults,
-                                         const FormatSearch& format);
-
-/// Throws Error that names the settings, if there are any and they are refused.
-void check_unheld(const std::vector<std::string>& settings, const FormatSearch& format,
-                  Unheld unheld);
+/// setting with our default value asks for nothing, except "stop". Throws Error that names them if
+/// there are any and they are refused, and as exported_search() does.
+std::vector<std::string> unheld_settings(const DecodeDefaults& defaults, const FormatSearch& format,
+                                         Unheld unheld);
 
 }  // namespace dragoman

@@ -254,7 +254,8 @@ void write_ctranslate2(const ModelFileReader& model, const fs::path& folder, Exp
 }
 
 std::vector<std::string> settings_for_callers(const DecodeDefaults& defaults) {
-  return unheld_settings(defaults, {.system = "CTranslate2", .flags = {}, .stops = {Stop::Full}});
+  return unheld_settings(defaults, {.system = "CTranslate2", .flags = {}, .stops = {Stop::Full}},
+                         Unheld::LeftOut);
 }
 
 }  // namespace dragoman

@@ -48,14 +48,14 @@ const FormatSearch kHfMarianSearch = {
 
 /// The settings that GenerationConfig lacks. A ratio of lengths may be left out if it allows the
 /// longest translation for every source.
-std::vector<std::string> unheld_by_hf(const ModelFileReader& model) {
+std::vector<std::string> unheld_by_hf(const ModelFileReader& model, Unheld unheld) {
   FormatSearch search = kHfMarianSearch;
   const DecodeConfig settings = exported_search(model.decode_defaults());
   constexpr double kLargestRatio = 1000;
   const auto longest = static_cast<double>(settings.max_length);
   if (longest > 0 && settings.max_length_ratio >= std::min(longest, kLargestRatio))
     search.flags.emplace_back("max-length-ratio");
-  return unheld_settings(model.decode_defaults(), search);
+  return unheld_settings(model.decode_defaults(), search, unheld);
 }
 
 /// Sequences of one id each: padding, and the pieces that are never produced.
@@ -161,8 +161,7 @@ void write_safetensors_weights(const ModelFileReader& model, const fs::path& pat
 std::vector<std::string> write_hf_marian(const ModelFileReader& model, const fs::path& folder,
                                          Unheld unheld) {
   const ModelConfig& config = model.config();
-  std::vector<std::string> left_out = unheld_by_hf(model);
-  check_unheld(left_out, kHfMarianSearch, unheld);
+  std::vector<std::string> left_out = unheld_by_hf(model, unheld);
   const Tokenizer source(std::string(model.tokenizer_source()), "the source tokenizer");
   const Tokenizer target(std::string(model.tokenizer_target()), "the target tokenizer");
   const bool separate = config.tying != Tying::ThreeWay;

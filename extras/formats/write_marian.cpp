@@ -102,8 +102,8 @@ void write_npz_weights(const ModelFileReader& model, const fs::path& path) {
 std::vector<std::string> write_marian(const ModelFileReader& model, const fs::path& folder,
                                       Unheld unheld) {
   check_is_marian(model.config());
-  std::vector<std::string> left_out = unheld_settings(model.decode_defaults(), kMarianSearch);
-  check_unheld(left_out, kMarianSearch, unheld);
+  std::vector<std::string> left_out =
+      unheld_settings(model.decode_defaults(), kMarianSearch, unheld);
   const bool two = model.has_two_tokenizers();
   const std::string source = two ? "source.spm" : "vocab.spm", target = two ? "target.spm" : source;
   NewFolder made(folder);
