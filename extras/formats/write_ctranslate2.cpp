@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 enum class Type : std::uint8_t { F32 = 0, I8 = 1, I16 = 2, F16 = 4 };
 
 struct Variable {
-  std::vector<std::uint32_t> shape;
+  std::vector<std::int64_t> shape;
   Type type;
   std::string bytes;
 };
@@ -50,13 +50,12 @@ class VariablesWriter {
   }
   void floats(const std::string& name, std::vector<std::int64_t> shape,
               const std::vector<float>& values) {
-    std::vector<std::uint32_t> dimensions(shape.begin(), shape.end());
     if (type_ == ExportType::Float16) {
       std::vector<std::uint16_t> halves(values.size());
       std::transform(values.begin(), values.end(), halves.begin(), half_of);
-      variables_[name] = {std::move(dimensions), Type::F16, bytes_of(halves)};
+      variables_[name] = {std::move(shape), Type::F16, bytes_of(halves)};
     } else {
-      variables_[name] = {std::move(dimensions), Type::F32, bytes_of(values)};
+      variables_[name] = {std::move(shape), Type::F32, bytes_of(values)};
     }
   }
   /// `name` without its "/weight".
@@ -65,12 +64,8 @@ class VariablesWriter {
     if (type_ != ExportType::Int8) return floats(name + "/weight", {rows, columns}, values);
     QuantizedRows quantized = quantize_rows(values, columns);
     for (float& scale : quantized.scales) scale = scale > 0 ? 1 / scale : 1;
-    variables_[name + "/weight"] = {
-        {static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(columns)},
-        Type::I8,
-        bytes_of(quantized.whole)};
-    variables_[name + "/weight_scale"] = {
-        {static_cast<std::uint32_t>(rows)}, Type::F32, bytes_of(quantized.scales)};
+    variables_[name + "/weight"] = {{rows, columns}, Type::I8, bytes_of(quantized.whole)};
+    variables_[name + "/weight_scale"] = {{rows}, Type::F32, bytes_of(quantized.scales)};
   }
   void alias(const std::string& name, const std::string& of) { aliases_[name] = of; }
 
@@ -88,7 +83,7 @@ class VariablesWriter {
     for (const auto& [name, variable] : variables_) {
       text(name);
       number(static_cast<std::uint8_t>(variable.shape.size()));
-      for (const std::uint32_t dimension : variable.shape) number(dimension);
+      for (const std::int64_t size : variable.shape) number(static_cast<std::uint32_t>(size));
       number(static_cast<std::uint8_t>(variable.type));
       if (variable.bytes.size() > std::numeric_limits<std::uint32_t>::max())
         throw Error(name, ": has 4 GiB or more, and CTranslate2's format holds less; --type int8 ",
