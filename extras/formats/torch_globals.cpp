@@ -44,17 +44,12 @@ std::string_view torch_name(const PickleValue& value) {
   return global->name.substr(global->name.rfind('.') + 1);
 }
 
-std::optional<ForeignDtype> storage_type(const PickleValue& value) {
+/// `kind`: whether the value names a storage or a dtype.
+std::optional<ForeignDtype> torch_type(const PickleValue& value,
+                                       std::string_view TorchType::*kind) {
   const std::string_view name = torch_name(value);
   for (const TorchType& known : kTorchTypes)
-    if (!name.empty() && known.storage == name) return known.type;
-  return std::nullopt;
-}
-
-std::optional<ForeignDtype> element_type(const PickleValue& value) {
-  const std::string_view name = torch_name(value);
-  for (const TorchType& known : kTorchTypes)
-    if (!name.empty() && known.dtype == name) return known.type;
+    if (!name.empty() && known.*kind == name) return known.type;
   return std::nullopt;
 }
 
@@ -92,8 +87,8 @@ std::optional<PickleValue> rebuild_tensor(Pickle& pickle, const Arguments& argum
     throw Error("a tensor has only ", arguments.size(), " arguments");
   const auto* storage = arguments[0]->as<PickleStorage>();
   if (storage == nullptr) return std::nullopt;
-  const auto type =
-      dtype == 0 ? pickle.storages[storage->index].type : element_type(*arguments[dtype]);
+  const auto type = dtype == 0 ? pickle.storages[storage->index].type
+                               : torch_type(*arguments[dtype], &TorchType::dtype);
   if (!type) return std::nullopt;
   if (pickle.tensors.size() >= kMaxTensors) throw Error("more than ", kMaxTensors, " tensors");
   auto tensor = std::make_shared<StridedTensor>();
@@ -149,7 +144,7 @@ PickleValue persistent_value(Pickle& pickle, const PickleValue& id) {
   const std::vector<const PickleValue*>& parts = id.items();
   const std::string* kind = parts.empty() ? nullptr : parts[0]->text();
   if (kind == nullptr || *kind != "storage" || parts.size() < 5) return object_of(nullptr);
-  const auto type = storage_type(*parts[1]);
+  const auto type = torch_type(*parts[1], &TorchType::storage);
   if (!type) return object_of(nullptr);
   const std::string* key = parts[2]->text();
   if (key == nullptr) throw Error("the key of a storage is not a text");
