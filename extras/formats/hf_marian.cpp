@@ -44,16 +44,14 @@ std::string unused_piece(std::int64_t number) { return join_text(kUnused, number
 bool is_unused_piece(std::string_view piece) { return piece.starts_with(kUnused); }
 
 std::vector<HfTensor> hf_tensors(const ModelConfig& config, const HfPadding& padding) {
-  const auto refuse = [](bool is_other, const char* flag, const char* what, const char* needed) {
+  const auto refuse = [](bool is_other, const std::string& flag, const char* what,
+                         const char* needed) {
     if (is_other)
       throw Error("MarianMTModel has no ", what, " (--", flag, "); a model for it is trained with ",
                   needed);
   };
-  constexpr const char* kAfter = "--norm after";
-  refuse(config.norm == NormPosition::Before, "norm before", "normalisation before the sub-layers",
-         kAfter);
-  refuse(config.norm == NormPosition::BeforeQueries, "norm before-queries",
-         "normalisation before the sub-layers", kAfter);
+  refuse(is_before(config.norm), join_text("norm ", name_of(config.norm)),
+         "normalisation before the sub-layers", "--norm after");
   refuse(config.positions == Positions::Learned, "positions learned", "learned positions",
          "--positions sinusoidal");
   refuse(config.positions == Positions::Marian, "positions marian",
