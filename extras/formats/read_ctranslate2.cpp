@@ -394,21 +394,24 @@ class CTranslate2Reader {
   ModelConfig& config_;
 };
 
-std::vector<std::string> vocabulary_of(const fs::path& folder, Side side) {
+/// The vocabulary of a side or of both; empty if there is none.
+fs::path vocabulary_of(const fs::path& folder, Side side) {
   for (const std::string_view name : {name_of(side), std::string_view("shared")})
-    for (const char* ending : {".json", ".txt"}) {
-      const fs::path path = folder / join_text(name, "_vocabulary", ending);
-      if (fs::exists(path)) return read_vocabulary(path);
-    }
-  throw Error(folder.string(), ": has neither ", name_of(side),
-              "_vocabulary nor shared_vocabulary (.json or .txt)");
+    for (const char* ending : {".json", ".txt"})
+      if (fs::path path = folder / join_text(name, "_vocabulary", ending); fs::exists(path))
+        return path;
+  return {};
 }
 
 /// Packages of Argos Translate have the SentencePiece model next to the folder.
 ForeignVocabulary read_side(const fs::path& folder, Side side) {
   const fs::path path =
       sentencepiece_of(folder, side, "", folder.parent_path() / "sentencepiece.model");
-  std::vector<std::string> pieces = vocabulary_of(folder, side);
+  const fs::path vocabulary = vocabulary_of(folder, side);
+  if (vocabulary.empty())
+    throw Error(folder.string(), ": has neither ", name_of(side),
+                "_vocabulary nor shared_vocabulary (.json or .txt)");
+  std::vector<std::string> pieces = read_vocabulary(vocabulary);
   for (std::string& piece : pieces) piece = without_tag_space(piece);
   return {std::move(pieces), read_file(path), path.string()};
 }
@@ -435,10 +438,7 @@ std::string read_config(const fs::path& folder, ForeignModel& model, bool starts
 
 bool is_ctranslate2(const fs::path& folder) {
   return fs::is_directory(folder) && fs::exists(folder / "model.bin") &&
-         (fs::exists(folder / "shared_vocabulary.json") ||
-          fs::exists(folder / "shared_vocabulary.txt") ||
-          fs::exists(folder / "source_vocabulary.json") ||
-          fs::exists(folder / "source_vocabulary.txt"));
+         !vocabulary_of(folder, Side::Source).empty();
 }
 
 ForeignModel read_ctranslate2(const fs::path& folder) {
