@@ -260,13 +260,6 @@ ForeignOptions pickled_options(const std::string& file, const PickleValue& value
 
 namespace {
 
-std::string shape_text(const std::vector<std::int64_t>& shape) {
-  std::string text = "[";
-  for (const std::int64_t size : shape)
-    text += (text.size() > 1 ? ", " : "") + std::to_string(size);
-  return text + "]";
-}
-
 bool has_fractions(ForeignDtype type) {
   return type == ForeignDtype::F16 || type == ForeignDtype::BF16 || type == ForeignDtype::F32 ||
          type == ForeignDtype::F64;

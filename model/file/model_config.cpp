@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/formatted_text.h"
 
 namespace dragoman {
 
@@ -256,6 +257,11 @@ ModelConfig model_config_from_json(std::string_view text) {
 
 std::int64_t ParameterShape::elements() const {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  const auto text = [](std::int64_t size) { return std::to_string(size); };
+  return "[" + joined(shape, ", ", text) + "]";
 }
 
 std::vector<ParameterShape> parameter_shapes(const ModelConfig& config) {

@@ -146,6 +146,8 @@ struct ParameterShape {
   std::int64_t elements() const;
 };
 
+std::string shape_text(const std::vector<std::int64_t>& shape);  ///< "[512, 64]"
+
 /// Names and shapes of all parameters, in the order of the module tree. The model file, the module
 /// tree and the CPU engine all keep to them. Weights of linear layers are [out, in].
 std::vector<ParameterShape> parameter_shapes(const ModelConfig& config);

@@ -7,7 +7,6 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/formatted_text.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -111,11 +110,6 @@ std::string header_checksum(const Metadata& metadata, std::span<const TensorData
   for (const TensorData& tensor : tensors)
     summary["tensors"][tensor.name] = {static_cast<int>(tensor.dtype), tensor.shape};
   return hex16(xxh3(dump(summary)));
-}
-
-std::string shape_text(const std::vector<std::int64_t>& shape) {
-  const auto text = [](std::int64_t dimension) { return std::to_string(dimension); };
-  return "[" + joined(shape, ", ", text) + "]";
 }
 
 bool is_float(Dtype dtype) {
