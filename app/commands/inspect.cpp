@@ -94,13 +94,11 @@ std::vector<std::string> broken_weights(const ModelFileReader& model, int thread
 
 /// If it is not JSON, its text.
 Json progress_json(const ModelFileReader& model) {
-  try {
+  return with_place(model.path().string() + ": the progress record", [&] {
     Json progress = Json::parse(model.progress(), check_json_depth<Json>,
                                 /*allow_exceptions=*/false);
     return progress.is_discarded() ? Json(model.progress()) : progress;
-  } catch (const Error& error) {
-    throw Error(model.path().string(), ": the progress record: ", error.what());
-  }
+  });
 }
 
 /// All facts, for the JSON and for the text.

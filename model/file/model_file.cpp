@@ -301,27 +301,21 @@ bool all_are_finite(const TensorData& tensor) {
 // Writing and reading
 
 std::size_t write_model_file(const std::filesystem::path& path, const ModelContents& contents) {
-  std::vector<TensorData> tensors;
-  try {
-    tensors = all_tensors(contents);
-  } catch (const Error& error) {
-    throw Error(path.string(), ": cannot write: ", error.what());
-  }
+  const std::vector<TensorData> tensors =
+      with_place(path.string() + ": cannot write", [&] { return all_tensors(contents); });
   return write_safetensors(path, tensors, make_metadata(contents, tensors));
 }
 
 ModelFileReader::ModelFileReader(const std::filesystem::path& path, Verify verify) : file_(path) {
   check_header();
-  try {
+  with_place(path.string(), [&] {
     config_ = model_config_from_json(metadata().at(kConfig));
     provenance_ = provenance_from_json(metadata().at(kProvenance));
     if (metadata().contains(kDecodeDefaults))
       decode_defaults_ = texts_of(metadata().at(kDecodeDefaults), "decode_defaults");
     checksums_ = texts_of(metadata().at(kChecksums), "checksums");
     check_tensors();
-  } catch (const Error& error) {
-    throw Error(path.string(), ": ", error.what());
-  }
+  });
   this->verify(*file_.find(kTokenizerSource));
   if (has_two_tokenizers()) this->verify(*file_.find(kTokenizerTarget));
   if (verify == Verify::All) verify_all();

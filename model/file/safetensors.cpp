@@ -247,12 +247,8 @@ std::size_t write_safetensors(const std::filesystem::path& path,
                                 : std::min(kAlignment, tensor->bytes() & -tensor->bytes());
   };
   std::ranges::stable_sort(sorted, std::greater{}, alignment);
-  std::string header;
-  try {
-    header = make_header(sorted, metadata);
-  } catch (const Error& error) {
-    throw Error(path.string(), ": ", error.what());
-  }
+  const std::string header =
+      with_place(path.string(), [&] { return make_header(sorted, metadata); });
   const std::uint64_t length = header.size();
   AtomicFile file(path);
   file.write(&length, sizeof length);

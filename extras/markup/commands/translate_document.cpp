@@ -222,16 +222,14 @@ MarkupOptions MarkupFiles::options() const {
 
 MarkupDocument read_document(int input, const std::string& name, const MarkupFiles& files) {
   std::string bytes = plain_text(read_all(input, name), name);
-  try {
+  return with_place(name, [&] {
     FileText file = file_text(files.markup, std::move(bytes));
     if (const std::size_t bad = find_invalid_utf8(file.text); bad != std::string::npos)
       throw Error("is not UTF-8 at byte ", bad + 1, way_to_utf8(files.markup, file.text));
     MarkupOptions options = files.options();
     options.charset = std::move(file.charset);
     return parse_document(files.markup, std::move(file.text), options);
-  } catch (const Error& error) {
-    throw Error(name, ": ", error.what());
-  }
+  });
 }
 
 void translate_document(const MarkupDocument& document, TranslationService& service,
