@@ -52,8 +52,8 @@ DecodeConfig exported_search(const DecodeDefaults& defaults) {
   return settings;
 }
 
-std::vector<std::string> unheld_settings(const DecodeDefaults& defaults, const FormatSearch& format,
-                                         Unheld unheld) {
+std::vector<std::string> unsupported_settings(const DecodeDefaults& defaults,
+                                              const FormatSearch& format, Unsupported unsupported) {
   DecodeConfig asked = exported_search(defaults), usual;
   const std::vector<Field> fields = fields_of(asked), usual_fields = fields_of(usual);
   std::vector<std::string> settings;
@@ -67,7 +67,7 @@ std::vector<std::string> unheld_settings(const DecodeDefaults& defaults, const F
     if (is_stop || text != usual_fields[i].text())
       settings.push_back(join_text("--", name, " ", text));
   }
-  if (!settings.empty() && unheld == Unheld::Refused)
+  if (!settings.empty() && unsupported == Unsupported::Refused)
     throw Error("the model's search settings: ", format.system, " has no ", joined(settings, ", "),
                 "; --drop-search exports the model without such settings");
   return settings;

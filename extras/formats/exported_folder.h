@@ -1,5 +1,5 @@
 // Folders that are written for other systems: how one is made, and which of our search settings its
-// format can hold.
+// format supports.
 #pragma once
 
 #include <filesystem>
@@ -32,24 +32,24 @@ class NewFolder {
   std::optional<ScratchFolder> part_;  ///< removes nothing after it has its name
 };
 
-/// The search settings that a format can hold.
+/// The search settings that a format supports.
 struct FormatSearch {
   const char* system;                   ///< for messages
   std::vector<std::string_view> flags;  ///< ours, without "stop"
   std::vector<Stop> stops;
 };
 
-/// What happens to settings that a format cannot hold.
-enum class Unheld { Refused, LeftOut };
+/// What happens to the settings that a format does not support.
+enum class Unsupported { Refused, LeftOut };
 
 /// The search that a model file asks for. Throws Error that names a setting whose text in the model
 /// file is not one of its values.
 DecodeConfig exported_search(const DecodeDefaults& defaults);
 
-/// The settings that the model file asks for and the format cannot hold, as "--FLAG VALUE". A
-/// setting with our default value asks for nothing, except "stop". Throws Error that names them if
-/// there are any and they are refused, and as exported_search() does.
-std::vector<std::string> unheld_settings(const DecodeDefaults& defaults, const FormatSearch& format,
-                                         Unheld unheld);
+/// The settings that the model file asks for and the format does not support, as "--FLAG VALUE".
+/// A setting with our default value asks for nothing, except "stop". Throws Error that names them
+/// if there are any and they are refused, and as exported_search() does.
+std::vector<std::string> unsupported_settings(const DecodeDefaults& defaults,
+                                              const FormatSearch& format, Unsupported unsupported);
 
 }  // namespace dragoman

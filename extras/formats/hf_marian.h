@@ -29,7 +29,7 @@ ForeignModel read_hf_marian(const std::filesystem::path& folder);
 /// settings that transformers lacks, if these are refused. Returns the settings that were left out.
 std::vector<std::string> write_hf_marian(const ModelFileReader& model,
                                          const std::filesystem::path& folder,
-                                         Unheld unheld = Unheld::Refused);
+                                         Unsupported unsupported = Unsupported::Refused);
 
 /// The number of pieces after ours in their vocabularies: <pad>, and before it unused pieces if the
 /// other side has more. MarianMTModel has one padding id, the last one of both sides.

@@ -29,7 +29,7 @@ ForeignModel read_marian(const std::filesystem::path& path);
 /// treated as in write_hf_marian().
 std::vector<std::string> write_marian(const ModelFileReader& model,
                                       const std::filesystem::path& folder,
-                                      Unheld unheld = Unheld::Refused);
+                                      Unsupported unsupported = Unsupported::Refused);
 
 /// The embedding matrices that are one matrix in Marian: all three (tied-embeddings-all), source
 /// and target but not the output (tied-embeddings-src), target and output (tied-embeddings), or

@@ -249,8 +249,9 @@ void write_ctranslate2(const ModelFileReader& model, const fs::path& folder, Exp
 }
 
 std::vector<std::string> settings_for_callers(const DecodeDefaults& defaults) {
-  return unheld_settings(defaults, {.system = "CTranslate2", .flags = {}, .stops = {Stop::Full}},
-                         Unheld::LeftOut);
+  return unsupported_settings(defaults,
+                              {.system = "CTranslate2", .flags = {}, .stops = {Stop::Full}},
+                              Unsupported::LeftOut);
 }
 
 }  // namespace dragoman

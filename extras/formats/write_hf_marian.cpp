@@ -48,14 +48,14 @@ const FormatSearch kHfMarianSearch = {
 
 /// The settings that GenerationConfig lacks. A ratio of lengths may be left out if it allows the
 /// longest translation for every source.
-std::vector<std::string> unheld_by_hf(const ModelFileReader& model, Unheld unheld) {
+std::vector<std::string> unsupported_by_hf(const ModelFileReader& model, Unsupported unsupported) {
   FormatSearch search = kHfMarianSearch;
   const DecodeConfig settings = exported_search(model.decode_defaults());
   constexpr double kLargestRatio = 1000;
   const auto longest = static_cast<double>(settings.max_length);
   if (longest > 0 && settings.max_length_ratio >= std::min(longest, kLargestRatio))
     search.flags.emplace_back("max-length-ratio");
-  return unheld_settings(model.decode_defaults(), search, unheld);
+  return unsupported_settings(model.decode_defaults(), search, unsupported);
 }
 
 /// Sequences of one id each: padding, and the pieces that are never produced.
@@ -159,9 +159,9 @@ void write_safetensors_weights(const ModelFileReader& model, const fs::path& pat
 }  // namespace
 
 std::vector<std::string> write_hf_marian(const ModelFileReader& model, const fs::path& folder,
-                                         Unheld unheld) {
+                                         Unsupported unsupported) {
   const ModelConfig& config = model.config();
-  std::vector<std::string> left_out = unheld_by_hf(model, unheld);
+  std::vector<std::string> left_out = unsupported_by_hf(model, unsupported);
   const Tokenizer source(std::string(model.tokenizer_source()), "the source tokenizer");
   const Tokenizer target(std::string(model.tokenizer_target()), "the target tokenizer");
   const bool separate = config.tying != Tying::ThreeWay;

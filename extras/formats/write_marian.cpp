@@ -100,10 +100,10 @@ void write_npz_weights(const ModelFileReader& model, const fs::path& path) {
 }  // namespace
 
 std::vector<std::string> write_marian(const ModelFileReader& model, const fs::path& folder,
-                                      Unheld unheld) {
+                                      Unsupported unsupported) {
   check_is_marian(model.config());
   std::vector<std::string> left_out =
-      unheld_settings(model.decode_defaults(), kMarianSearch, unheld);
+      unsupported_settings(model.decode_defaults(), kMarianSearch, unsupported);
   const bool two = model.has_two_tokenizers();
   const std::string source = two ? "source.spm" : "vocab.spm", target = two ? "target.spm" : source;
   NewFolder made(folder);

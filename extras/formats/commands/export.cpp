@@ -57,12 +57,12 @@ bool has_whole_weights(const ModelFileReader& model) {
 }
 
 struct Written {
-  const char* files;                ///< for the message
-  std::vector<std::string> unheld;  ///< search settings that the folder does not have
+  const char* files;                     ///< for the message
+  std::vector<std::string> unsupported;  ///< search settings that the folder does not have
 };
 
 Written write(const ModelFileReader& model, const ExportConfig& config) {
-  const Unheld unheld = config.drop_search ? Unheld::LeftOut : Unheld::Refused;
+  const Unsupported unsupported = config.drop_search ? Unsupported::LeftOut : Unsupported::Refused;
   switch (config.format) {
     case ExportFormat::Ctranslate2:
       write_ctranslate2(model, config.output, config.type);
@@ -70,15 +70,16 @@ Written write(const ModelFileReader& model, const ExportConfig& config) {
               settings_for_callers(model.decode_defaults())};
     case ExportFormat::HfMarian:
       return {"model.safetensors, config.json, vocab.json, source.spm and target.spm",
-              write_hf_marian(model, config.output, unheld)};
+              write_hf_marian(model, config.output, unsupported)};
     case ExportFormat::Marian:
-      return {"model.npz, decoder.yml and vocabulary", write_marian(model, config.output, unheld)};
+      return {"model.npz, decoder.yml and vocabulary",
+              write_marian(model, config.output, unsupported)};
   }
   throw Error("an unknown format");
 }
 
-void warn_of_unheld(const std::string& folder, const std::vector<std::string>& settings,
-                    ExportFormat format) {
+void warn_of_unsupported(const std::string& folder, const std::vector<std::string>& settings,
+                         ExportFormat format) {
   if (settings.empty()) return;
   const bool is_for_callers = format == ExportFormat::Ctranslate2;
   log_warning(join_text(folder,
@@ -119,7 +120,7 @@ int run(const ExportConfig& config) {
     throw Error(config.output, ": the check failed, and the folder was removed: ", problem.what());
   }
   log_info(config.output + ": " + written.files);
-  warn_of_unheld(config.output, written.unheld, config.format);
+  warn_of_unsupported(config.output, written.unsupported, config.format);
   return 0;
 }
 

@@ -22,8 +22,8 @@ TEST(ExportedSearch, AModelFileWithAWrongSettingIsRefused) {
 
 TEST(ExportedSearch, ASettingWithItsDefaultValueAsksForNothingUnlessItIsStop) {
   const FormatSearch none{.system = "X", .flags = {}, .stops = {}};
-  EXPECT_THAT(unheld_settings({{"beam-size", "5"}, {"stop", "full"}, {"n-best", "2"}}, none,
-                              Unheld::LeftOut),
+  EXPECT_THAT(unsupported_settings({{"beam-size", "5"}, {"stop", "full"}, {"n-best", "2"}}, none,
+                                   Unsupported::LeftOut),
               testing::ElementsAre("--n-best 2", "--stop full"));
 }
 

@@ -31,12 +31,12 @@ class HfMarian : public testing::Test {
   HfMarian() { export_with({{"stop", "hf"}}); }
 
   std::vector<std::string> export_with(const DecodeDefaults& defaults,
-                                       Unheld unheld = Unheld::Refused) {
+                                       Unsupported unsupported = Unsupported::Refused) {
     ours_.decode_defaults = defaults;
     const fs::path file = folder_.path() / "model.safetensors";
     write_imported(ours_, file, "");
     fs::remove_all(exported());
-    return write_hf_marian(ModelFileReader(file), exported(), unheld);
+    return write_hf_marian(ModelFileReader(file), exported(), unsupported);
   }
 
   fs::path exported() const { return folder_.path() / "export"; }
@@ -238,7 +238,7 @@ TEST_F(HfMarian, AnExportNamesTheSearchThatItCannotHold) {
     EXPECT_THAT([&] { export_with(given); },
                 ThrowsMessage<Error>(AllOf(HasSubstr("MarianMTModel has no "), HasSubstr(name))));
     EXPECT_FALSE(fs::exists(exported()));
-    EXPECT_THAT(export_with(defaults, Unheld::LeftOut), ElementsAre(name));
+    EXPECT_THAT(export_with(defaults, Unsupported::LeftOut), ElementsAre(name));
     EXPECT_TRUE(fs::exists(exported()));
   }
   const DecodeDefaults held = {

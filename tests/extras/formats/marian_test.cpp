@@ -136,7 +136,7 @@ TEST_F(Marian, AnExportNamesTheSearchThatItCannotHold) {
     EXPECT_THAT([&] { write_marian(ModelFileReader(file), folder); },
                 ThrowsMessage<Error>(AllOf(HasSubstr("Marian has no"), HasSubstr(setting))));
     EXPECT_FALSE(fs::exists(folder));
-    EXPECT_THAT(write_marian(ModelFileReader(file), folder, Unheld::LeftOut),
+    EXPECT_THAT(write_marian(ModelFileReader(file), folder, Unsupported::LeftOut),
                 testing::ElementsAre(setting));
     fs::remove_all(folder);
   }
