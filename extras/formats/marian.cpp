@@ -285,11 +285,9 @@ Activation activation_of(const ForeignOptions& options) {
 ForeignVocabulary read_vocabulary_of(const fs::path& path, const char* beside) {
   if (path.extension() == ".spm") {
     const Tokenizer tokenizer = Tokenizer::from_file(path.string());
-    ForeignVocabulary vocabulary{.pieces = {}, .sentencepiece = {}, .file = path.string()};
-    for (TokenId id = 0; id < tokenizer.size(); ++id)
-      vocabulary.pieces.push_back(tokenizer.piece(id));
-    vocabulary.sentencepiece = tokenizer.model_bytes();
-    return vocabulary;
+    std::vector<std::string> pieces;
+    for (TokenId id = 0; id < tokenizer.size(); ++id) pieces.push_back(tokenizer.piece(id));
+    return {std::move(pieces), tokenizer.model_bytes(), path.string()};
   }
   const fs::path model = path.parent_path() / beside;
   if (!fs::exists(model))
