@@ -1,6 +1,7 @@
 #include "base/formatted_text.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -85,21 +86,21 @@ std::string shell_word(const std::string& word) {
   return quoted + "'";
 }
 
-std::string escaped(std::string_view text) {
-  std::string html;
-  for (const char c : replace_invalid_utf8(text)) {
-    if (c == '&')
-      html += "&amp;";
-    else if (c == '<')
-      html += "&lt;";
-    else if (c == '>')
-      html += "&gt;";
-    else if (c == '"')
-      html += "&quot;";
+std::string with_references(std::string_view text, std::string_view signs) {
+  constexpr std::string_view kSigns = "&<>\"'{";
+  constexpr std::array kReferences = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;", "&#123;"};
+  std::string written;
+  for (const char c : text) {
+    if (signs.find(c) == signs.npos)
+      written += c;
     else
-      html += c;
+      written += kReferences.at(kSigns.find(c));
   }
-  return html;
+  return written;
+}
+
+std::string escaped(std::string_view text) {
+  return with_references(replace_invalid_utf8(text), "&<>\"");
 }
 
 std::string filled(std::string_view text,

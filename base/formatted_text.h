@@ -60,6 +60,10 @@ std::string one_line(std::string text);
 /// A word of a command for a POSIX shell, in quotes if the shell would otherwise change it.
 std::string shell_word(const std::string& word);
 
+/// The text with a reference ("&amp;") in the place of each of these signs, which are among &<>"'{.
+/// Any bytes will do.
+std::string with_references(std::string_view text, std::string_view signs);
+
 /// Escapes text for HTML and for attributes in double quotes. Invalid UTF-8 becomes U+FFFD.
 std::string escaped(std::string_view text);
 

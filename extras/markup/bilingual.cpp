@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/formatted_text.h"
 #include "base/utf8.h"
 #include "extras/markup/icu_messages.h"
 #include "extras/markup/xml_formats.h"
@@ -211,8 +212,7 @@ class UnitFinder {
     auto section = std::ranges::lower_bound(sections_, place, {}, &ByteRange::begin);
     for (; section != sections_.end() && section->end <= element.content.end; ++section) {
       copy += ByteRange{place, section->begin}.of(xml_);
-      for (const char c : within_section(*section).of(xml_))
-        copy += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+      copy += with_references(within_section(*section).of(xml_), "&<>");
       place = section->end;
     }
     copy += ByteRange{place, element.content.end}.of(xml_);

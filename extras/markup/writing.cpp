@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/formatted_text.h"
 #include "base/utf8.h"
 #include "extras/markup/markdown_syntax.h"
 #include "extras/markup/markup_tokens.h"
@@ -19,70 +20,42 @@ bool blank_at(std::string_view text, std::size_t offset) {
   return offset >= text.size() || text[offset] == ' ' || text[offset] == '\n';
 }
 
-/// The "{" at an offset as a reference, if it would begin a mark of a template; else empty.
-std::string_view mark_reference(std::string_view text, std::size_t offset, char after) {
-  return text[offset] == '{' && begins_mark(text, offset, after) ? "&#123;" : "";
+/// The byte at an offset as a reference if it is one of `signs`, or a "{" that would begin a mark
+/// of a template.
+std::string written_byte(std::string_view text, std::size_t offset, std::string_view signs,
+                         char after) {
+  const bool is_mark = text[offset] == '{' && begins_mark(text, offset, after);
+  return with_references(text.substr(offset, 1), is_mark ? "{" : signs);
+}
+
+std::string written_bytes(std::string_view text, std::string_view signs, char after) {
+  std::string written;
+  for (std::size_t i = 0; i < text.size(); ++i) written += written_byte(text, i, signs, after);
+  return written;
 }
 
 std::string html_text(std::string_view text, const BareSigns& bare, char after) {
   std::string written;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (const std::string_view reference = mark_reference(text, i, after); !reference.empty())
-      written += reference;
-    else if (c == '&' && !(bare.ampersand && blank_at(text, i + 1)))
-      written += "&amp;";
-    else if (c == '<')
-      written += "&lt;";
-    else if (c == '>' && (!bare.greater || written.ends_with("]]")))  // a CDATA section's end
-      written += "&gt;";
-    else if (text.substr(i).starts_with(kNoBreakSpace))
+    const bool ends_section = written.ends_with("]]");  // of CDATA
+    const bool is_bare = (text[i] == '&' && bare.ampersand && blank_at(text, i + 1)) ||
+                         (text[i] == '>' && bare.greater && !ends_section);
+    if (text.substr(i).starts_with(kNoBreakSpace))
       written += "&nbsp;", ++i;
     else
-      written += c;
-  }
-  return written;
-}
-
-/// `quotes`: those that the attribute may stand in.
-std::string quoted_text(std::string_view text, std::string_view quotes, char after = 0) {
-  std::string written;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (const std::string_view reference = mark_reference(text, i, after); !reference.empty())
-      written += reference;
-    else if (quotes.find(c) != std::string_view::npos)
-      written += c == '"' ? "&quot;" : "&#39;";
-    else if (c == '&')
-      written += "&amp;";
-    else if (c == '<')
-      written += "&lt;";
-    else
-      written += c;
+      written += written_byte(text, i, is_bare ? "" : "&<>", after);
   }
   return written;
 }
 
 std::string html_attribute(std::string_view text, std::string_view source) {
   const std::string quote = source.starts_with('\'') ? "'" : "\"";
-  return quote + quoted_text(text, quote) + quote;
+  return quote + written_bytes(text, "&<" + quote, 0) + quote;
 }
 
 std::string xml_text(std::string_view text, char after) {
-  std::string written;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (const std::string_view reference = mark_reference(text, i, after); !reference.empty())
-      written += reference;
-    else if (c == '&')
-      written += "&amp;";
-    else if (c == '<')
-      written += "&lt;";
-    else if (c == '>')
-      written += "&gt;";
-    else if (static_cast<unsigned char>(c) >= ' ')  // XML has no other control characters
-      written += c;
-  }
+  std::string written = written_bytes(text, "&<>", after);
+  std::erase_if(written, [](unsigned char c) { return c < ' '; });  // not in XML
   return written;
 }
 
@@ -317,7 +290,7 @@ std::string written_text(std::string_view text, Writing writing, const WritingPl
     case Writing::HtmlAttribute:
       return html_attribute(text, place.source);
     case Writing::HtmlQuoted:
-      return quoted_text(text, "\"'", place.after);
+      return written_bytes(text, "&<\"'", place.after);
     case Writing::XmlText:
       return xml_text(text, place.after);
     case Writing::PoString:

@@ -72,6 +72,13 @@ TEST(ShellWord, AWordIsQuotedIfAShellWouldChangeIt) {
   EXPECT_EQ(shell_word("für"), "'für'");
 }
 
+TEST(HtmlText, AReferenceTakesThePlaceOfEachSign) {
+  EXPECT_EQ(with_references("\xFF<b & \"c\" > 'd' {", "&<>\"'{"),
+            "\xFF&lt;b &amp; &quot;c&quot; &gt; &#39;d&#39; &#123;");
+  EXPECT_EQ(with_references("<&>", "&"), "<&amp;>");
+  EXPECT_EQ(escaped("\xFF<'\">&{"), "\uFFFD&lt;'&quot;&gt;&amp;{");
+}
+
 TEST(HtmlText, ValuesTakeThePlacesOfTheirNames) {
   EXPECT_EQ(filled("<p>{{a}}</p>{{b}}{{a}}", {{"a", "x"}, {"b", "{{a}}"}}), "<p>x</p>{{a}}x");
   EXPECT_EQ(filled("none", {}), "none");
