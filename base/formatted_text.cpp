@@ -68,6 +68,20 @@ std::string lines_text(std::span<const std::int64_t> numbers, std::int64_t all) 
   return static_cast<std::int64_t>(numbers.size()) < all ? text + ", ..." : text;
 }
 
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
+    text.replace(at, from.size(), to);
+}
+
+std::vector<std::string_view> split_at(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t end = 0; end != text.npos; text.remove_prefix(end + 1)) {
+    end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+  }
+  return parts;
+}
+
 std::string one_line(std::string text) {
   std::ranges::replace_if(
       text, [](char c) { return c == '\n' || c == '\r' || c == '\0'; }, ' ');

@@ -51,6 +51,12 @@ std::string lines_text(std::span<const std::int64_t> numbers, std::int64_t all);
 /// The most numbers that a message lists.
 inline constexpr std::size_t kListedLines = 5;
 
+/// Puts one text in the place of each other one, from the left.
+void replace_all(std::string& text, std::string_view from, std::string_view to);
+
+/// The parts of a text between separators: one more than there are separators. They point into it.
+std::vector<std::string_view> split_at(std::string_view text, char separator);
+
 /// The text with a space for each line end and NUL. A line of text has no line ends, and no
 /// translation has a NUL.
 std::string one_line(std::string text);

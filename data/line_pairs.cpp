@@ -20,16 +20,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::vector<std::string_view> columns_of(std::string_view line) {
-  std::vector<std::string_view> columns;
-  while (true) {
-    const std::size_t tab = line.find('\t');
-    columns.push_back(line.substr(0, tab));
-    if (tab == line.npos) return columns;
-    line.remove_prefix(tab + 1);
-  }
-}
-
 /// The number of a column, from 1; nothing if the text is a name.
 std::optional<std::size_t> column_number(const std::string& text) {
   if (text.empty() || text.size() > 4 || text.find_first_not_of("0123456789") != text.npos)
@@ -43,7 +33,7 @@ class TsvPairs : public LinePairs {
 
  private:
   void take(std::string_view line, std::int64_t number) override {
-    const std::vector<std::string_view> columns = columns_of(line);
+    const std::vector<std::string_view> columns = split_at(line, '\t');
     if (number == 1 && find_places(columns)) return;
     if (columns.size() <= std::max(places_[0], places_[1]))
       return leave_out(number, counted(std::ssize(columns), "column"));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/formatted_text.h"
 #include "base/language_codes.h"
 #include "base/mutex.h"
 #include "base/utf8.h"

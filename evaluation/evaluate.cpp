@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <utility>
 
 #include "base/error.h"
 #include "base/formatted_text.h"
 #include "base/utf8.h"
-#include "evaluation/separate.h"
 
 namespace dragoman {
 
@@ -160,11 +158,9 @@ nlohmann::ordered_json json_of(const NamedScore& score, int width) {
     object["confidence"] = "μ = " + interval_text(score, width);
   }
   if (!score.details.empty()) object["verbose_score"] = score.details;
-  std::istringstream parts(score.signature);
-  for (std::string part; std::getline(parts, part, '|');) {
-    const std::size_t colon = part.find(':');
-    if (colon != std::string::npos) object[part.substr(0, colon)] = part.substr(colon + 1);
-  }
+  for (const std::string_view part : split_at(score.signature, '|'))
+    if (const std::size_t colon = part.find(':'); colon != part.npos)
+      object[std::string(part.substr(0, colon))] = part.substr(colon + 1);
   return object;
 }
 

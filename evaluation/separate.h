@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/formatted_text.h"
+
 namespace dragoman {
 
 /// The first and the last code point.
@@ -54,11 +56,6 @@ Text separate_each(const Text& text, Is is) {
     if (apart) result.push_back(' ');
   }
   return result;
-}
-
-inline void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
-    text.replace(at, from.size(), to);
 }
 
 /// Replaces &quot; &amp; &lt; &gt; by their characters.

@@ -55,12 +55,9 @@ std::string list_of(std::string_view value) {
   if (value.starts_with('[')) value.remove_prefix(1);
   if (value.ends_with(']')) value.remove_suffix(1);
   std::string list;
-  while (!value.empty()) {
-    const std::size_t comma = std::min(value.find(','), value.size());
-    if (const auto text = strip(value.substr(0, comma)); !text.empty())
+  for (const std::string_view part : split_at(value, ','))
+    if (const auto text = strip(part); !text.empty())
       list += (list.empty() ? "" : ", ") + in_quotes(text);
-    value.remove_prefix(std::min(comma + 1, value.size()));
-  }
   return "[" + list + "]";
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/formatted_text.h"
 
 namespace dragoman {
 
@@ -15,13 +16,9 @@ std::string with_hyphens(std::string_view name) {
 
 std::vector<std::string> aliases_of(const Field& field) {
   std::vector<std::string> aliases;
-  std::string_view rest = field.info.aliases;
-  while (!rest.empty()) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    std::string_view alias = rest.substr(0, comma);
+  for (std::string_view alias : split_at(field.info.aliases, ',')) {
     while (alias.starts_with(' ')) alias.remove_prefix(1);
     if (!alias.empty()) aliases.push_back(with_hyphens(alias));
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
   return aliases;
 }

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/error.h"
+#include "base/formatted_text.h"
 #include "base/utf8.h"
 #include "extras/markup/markup_tokens.h"
 
@@ -224,16 +225,13 @@ const RE2& placeholders() {
 }  // namespace
 
 FormatSyntaxes format_syntaxes(std::string_view flags) {
-  constexpr std::string_view kBegin = "#,", kEnd = "-format";
+  constexpr std::string_view kEnd = "-format";
   FormatSyntaxes named;
-  if (flags.starts_with(kBegin)) flags.remove_prefix(kBegin.size());
-  while (!flags.empty()) {
-    const std::size_t end = std::min(flags.find(','), flags.size());
-    const std::string_view flag = strip(flags.substr(0, end));
+  for (const std::string_view part : split_at(flags, ',')) {
+    const std::string_view flag = strip(part);
     for (const FormatSyntax& syntax : all_syntaxes())
       if (flag.ends_with(kEnd) && flag.substr(0, flag.size() - kEnd.size()) == syntax.language)
         named.push_back(&syntax);
-    flags.remove_prefix(std::min(end + 1, flags.size()));
   }
   return named;
 }

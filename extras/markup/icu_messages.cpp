@@ -7,6 +7,7 @@
 #include <iterator>
 #include <optional>
 
+#include "base/formatted_text.h"
 #include "extras/markup/template_marks.h"
 
 namespace dragoman {
@@ -17,12 +18,6 @@ constexpr std::string_view kIcuBlanks = " \t\r\n";
 constexpr int kDeepest = 10;  // choice within a branch of another one
 
 constexpr std::string_view kTwoApostrophes = "''";
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t place = 0; (place = text.find(from, place)) != std::string::npos;
-       place += to.size())
-    text.replace(place, from.size(), to);
-}
 
 /// The text with another sign of the same length in the place of two apostrophes, so that each
 /// apostrophe that is left may begin or end a quote. All offsets stay.

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/formatted_text.h"
 #include "base/utf8.h"
 #include "extras/markup/format_directives.h"
 #include "extras/markup/icu_messages.h"
@@ -111,10 +112,7 @@ CheckedStretch check_of_plain_text(std::string_view xml, const ByteRange& text, 
   const auto is_plain = [is_cdata](std::string_view written) {
     if (!is_cdata) return !is_html(decoded_xml(written, {0, written.size()}).text);
     std::string translation(written);  // within one section or several
-    constexpr std::string_view kBetween = "]]><![CDATA[";
-    std::size_t end = 0;
-    while ((end = translation.find(kBetween, end)) != std::string::npos)
-      translation.erase(end, kBetween.size());
+    replace_all(translation, "]]><![CDATA[", "");
     return !is_html(translation);
   };
   return {.source = text, .untranslated = std::string(text.of(xml)), .is_sound = is_plain};

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/formatted_text.h"
 #include "base/language_codes.h"
 #include "base/utf8.h"
 
@@ -52,12 +53,8 @@ void parse_splitting(const RequestFields& fields, TranslateParameters& parameter
 MarkupOptions::Names parse_names(const RequestFields& fields, const char* name) {
   MarkupOptions::Names names;
   for (const std::string& text : fields.texts(name))
-    for (std::size_t begin = 0; begin <= text.size();) {
-      const std::size_t end = std::min(text.find(',', begin), text.size());
-      const std::string_view found = strip(std::string_view(text).substr(begin, end - begin));
-      if (!found.empty()) names.emplace(found);
-      begin = end + 1;
-    }
+    for (const std::string_view part : split_at(text, ','))
+      if (const std::string_view found = strip(part); !found.empty()) names.emplace(found);
   return names;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/formatted_text.h"
 #include "base/language_codes.h"
 #include "base/utf8.h"
 #include "extras/server/deepl.h"
@@ -65,15 +66,10 @@ std::vector<std::string> next_csv_line(std::string_view& text, std::size_t line)
 }
 
 std::vector<std::string> next_tsv_line(std::string_view& text) {
-  std::string_view line = text.substr(0, text.find('\n'));
+  const std::string_view line = text.substr(0, text.find('\n'));
   text.remove_prefix(std::min(text.size(), line.size() + 1));
-  std::vector<std::string> fields;
-  while (true) {
-    const std::string_view field = line.substr(0, line.find('\t'));
-    fields.emplace_back(field);
-    if (field.size() == line.size()) return fields;
-    line.remove_prefix(field.size() + 1);
-  }
+  const std::vector<std::string_view> fields = split_at(line, '\t');
+  return {fields.begin(), fields.end()};
 }
 
 void check_term(std::size_t line, std::string_view term) {
@@ -107,11 +103,10 @@ GlossaryEntries parse_entries(std::string_view text, std::string_view format) {
 }
 
 /// A field of a line of CSV: in quotes if it needs them.
-std::string csv_field(const std::string& text) {
+std::string csv_field(std::string text) {
   if (text.find_first_of(",\"") == text.npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted.append(c == '"' ? "\"" : "").append(1, c);
-  return quoted + "\"";
+  replace_all(text, "\"", "\"\"");
+  return join_text('"', text, '"');
 }
 
 /// Whether a client wants entries as CSV, not as TSV. Throws HttpError (415) if it takes neither.

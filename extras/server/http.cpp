@@ -269,10 +269,8 @@ void check_utf8(std::string_view text, std::string_view where) {
 
 /// `encodings`: the value of Content-Encoding (RFC 9110, section 8.4).
 void check_encoding(std::string_view encodings) {
-  while (!encodings.empty()) {
-    const std::size_t end = std::min(encodings.find(','), encodings.size());
-    const std::string encoding = ascii_lower(without_blanks(encodings.substr(0, end)));
-    encodings.remove_prefix(std::min(end + 1, encodings.size()));
+  for (const std::string_view part : split_at(encodings, ',')) {
+    const std::string encoding = ascii_lower(without_blanks(part));
     if (!encoding.empty() && encoding != "identity")
       throw HttpError(415, join_text("Invalid request: the body has the Content-Encoding '",
                                      encoding, "'; this server takes gzip, or none"));

@@ -4,6 +4,9 @@
 
 #include <limits>
 #include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace dragoman {
 namespace {
@@ -12,6 +15,22 @@ TEST(Joined, AnyItemsAreJoinedAsTexts) {
   EXPECT_EQ(joined(std::vector<std::string>{}, ", "), "");
   EXPECT_EQ(joined(std::vector<std::string_view>{"a", "", "b"}, ", "), "a, , b");
   EXPECT_EQ(joined(std::vector<int>{1, 2}, "-", [](int n) { return std::to_string(n); }), "1-2");
+}
+
+TEST(SplitAt, ATextIsCutAtEachSeparator) {
+  using Parts = std::vector<std::string_view>;
+  EXPECT_EQ(split_at("a,,b c,", ','), (Parts{"a", "", "b c", ""}));
+  EXPECT_EQ(split_at("a", ','), (Parts{"a"}));
+  EXPECT_EQ(split_at("", ','), (Parts{""}));
+}
+
+TEST(ReplaceAll, EachTextFromTheLeftIsReplaced) {
+  const auto replaced = [](std::string text, std::string_view from, std::string_view to) {
+    replace_all(text, from, to);
+    return text;
+  };
+  EXPECT_EQ(replaced("aaa b aa", "aa", "aaa"), "aaaa b aaa");
+  EXPECT_EQ(replaced("]<]>", "]", ""), "<>");
 }
 
 TEST(Amounts, ThousandsAreSeparated) {
