@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/lines.h"
 #include "base/quoted_text.h"
 #include "base/utf8.h"
 #include "data/pair_format.h"
@@ -158,10 +159,8 @@ class PoPairs : public LinePairs {
 }  // namespace
 
 bool begins_as_po(std::string_view first) {
-  while (!first.empty()) {
-    const std::size_t end = std::min(first.find('\n'), first.size());
-    const std::string_view line = strip(first.substr(0, end));
-    first.remove_prefix(std::min(end + 1, first.size()));
+  for (LineCursor lines(first); !lines.at_end();) {
+    const std::string_view line = strip(lines.next());
     if (line.empty() || line.starts_with('#')) continue;
     const std::string_view keyword = strip(line.substr(0, line.find('"')));
     return keyword.size() < line.size() && (keyword == "msgid" || keyword == "msgctxt");

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/lines.h"
 #include "base/quoted_text.h"
 #include "base/utf8.h"
 #include "extras/markup/format_directives.h"
@@ -191,11 +192,10 @@ bool is_header(const PoFile& po, const PoPart& part) {
 
 /// The value of a field of a header; empty if there is none.
 std::string_view header_field(std::string_view header, std::string_view name) {
-  while (!header.empty()) {
-    const std::string_view line = header.substr(0, header.find('\n'));
+  for (LineCursor lines(header); !lines.at_end();) {
+    const std::string_view line = lines.next();
     if (line.starts_with(name) && line.substr(name.size()).starts_with(':'))
       return strip(line.substr(name.size() + 1));
-    header.remove_prefix(std::min(line.size() + 1, header.size()));
   }
   return {};
 }

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/lines.h"
 #include "base/utf8.h"
 #include "data/languages.h"
 #include "extras/server/translated_files.h"
@@ -79,12 +80,10 @@ void check_languages(const TranslateParameters& parameters, const ServedModels& 
 /// "source=target" or "source<TAB>target", one term per line; a byte order mark may stand in front.
 std::shared_ptr<const Demands> parse_terms(const RequestFields& fields) {
   std::vector<std::pair<std::string, std::string>> terms;
-  const std::string text = fields.text("terms");
-  std::string_view rest = text;
-  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
-  while (!rest.empty()) {
-    const std::string_view line = strip(rest.substr(0, rest.find('\n')));
-    rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
+  std::string text = fields.text("terms");
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  for (LineCursor lines(text); !lines.at_end();) {
+    const std::string_view line = strip(lines.next());
     if (line.empty()) continue;
     const std::size_t at = line.find(line.find('\t') != line.npos ? '\t' : '=');
     const std::string_view source = strip(line.substr(0, at));
