@@ -26,6 +26,15 @@ std::string parse_language(const RequestFields& fields, const char* name,
   return found;
 }
 
+/// The value of a parameter, which is one of these or empty.
+std::string one_of(const RequestFields& fields, const char* name,
+                   std::initializer_list<std::string_view> values) {
+  std::string value = fields.text(name);
+  if (!value.empty() && std::ranges::find(values, value) == values.end())
+    throw HttpError(400, join_text("Value for '", name, "' not supported."));
+  return value;
+}
+
 void parse_splitting(const RequestFields& fields, TranslateParameters& parameters) {
   // Clients send 0 and 1 as texts, numbers or truth values.
   const std::string split = ascii_lower(fields.scalar("split_sentences"));
@@ -59,27 +68,14 @@ MarkupOptions::Names parse_names(const RequestFields& fields, const char* name) 
 }
 
 void parse_tag_handling(const RequestFields& fields, TranslateParameters& parameters) {
-  const std::string handling = fields.text("tag_handling");
-  if (handling == "xml")
-    parameters.markup = MarkupFormat::Xml;
-  else if (handling == "html")
-    parameters.markup = MarkupFormat::Html;
-  else if (!handling.empty())
-    throw HttpError(400, "Value for 'tag_handling' not supported.");
+  const std::string handling = one_of(fields, "tag_handling", {"xml", "html"});
+  if (handling == "xml") parameters.markup = MarkupFormat::Xml;
+  if (handling == "html") parameters.markup = MarkupFormat::Html;
   parameters.markup_options = {
       .ignore_tags = parse_names(fields, "ignore_tags"),
       .splitting_tags = parse_names(fields, "splitting_tags"),
       .non_splitting_tags = parse_names(fields, "non_splitting_tags"),
       .outline_detection = fields.flag("outline_detection").value_or(true)};
-}
-
-/// The value of a parameter, which is one of these or empty.
-std::string one_of(const RequestFields& fields, const char* name,
-                   std::initializer_list<std::string_view> values) {
-  std::string value = fields.text(name);
-  if (!value.empty() && std::ranges::find(values, value) == values.end())
-    throw HttpError(400, join_text("Value for '", name, "' not supported."));
-  return value;
 }
 
 void check_other_parameters(const RequestFields& fields) {
@@ -223,10 +219,7 @@ class DeepL : public DeepLInterface {
   }
 
   HttpResponse languages(const RequestFields& fields) const {
-    const std::string type = fields.text("type");
-    if (!type.empty() && type != "source" && type != "target")
-      throw HttpError(400, "Value for 'type' not supported.");
-    const bool is_target = type == "target";
+    const bool is_target = one_of(fields, "type", {"source", "target"}) == "target";
     Json list = Json::array();
     const auto add = [&list, is_target](const std::string& code, const std::string& name) {
       Json language = {{"language", code}, {"name", name}};
