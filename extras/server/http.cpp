@@ -45,11 +45,6 @@ std::string decoded(
   return result;
 }
 
-bool is_number(std::string_view text) {
-  return !text.empty() &&
-         std::ranges::all_of(text, [](char digit) { return digit >= '0' && digit <= '9'; });
-}
-
 /// Whether it is not allowed in a line of a head.
 bool is_control(char c) {
   const auto byte = static_cast<unsigned char>(c);  // a char may be signed or not
@@ -63,7 +58,8 @@ std::optional<HttpError> fault_of_framing(const RequestHead& head, const HttpReq
   const auto length = request.headers.find("content-length");
   const auto coding = request.headers.find("transfer-encoding");
   const bool has_length = length != request.headers.end();
-  if (has_length && !is_number(length->second))
+  if (has_length && (length->second.empty() ||
+                     length->second.find_first_not_of("0123456789") != std::string::npos))
     return HttpError(400, "the Content-Length is not a number, or there are several");
   if (coding == request.headers.end()) return std::nullopt;
   if (has_length || head.is_http_1_0)

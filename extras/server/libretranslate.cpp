@@ -205,13 +205,6 @@ FileToTranslate read_file(const FileKind& kind, UploadedFile uploaded) {
   }
 }
 
-/// The endings of the files that can be translated, with their dots.
-std::vector<std::string> file_endings() {
-  std::vector<std::string> all;
-  for (const FileKind& kind : file_kinds()) all.emplace_back(kind.ending);
-  return all;
-}
-
 /// "letter_de.txt"
 std::string translated_name(const std::string& name, const std::string& target) {
   const std::size_t dot = std::min(name.rfind('.'), name.size());
@@ -352,6 +345,8 @@ class LibreTranslate : public Interface {
     constexpr int kFrontendTimeout = 500;
     const std::string target = server_.models.first_target();
     const bool has_keys = server_.config.api_keys != nullptr;
+    Json endings = Json::array();
+    for (const FileKind& kind : file_kinds()) endings.push_back(kind.ending);
     return json_response(200,
                          Json{{"charLimit", limits().characters},
                               {"bodyLimit", limits().body_bytes},
@@ -360,7 +355,7 @@ class LibreTranslate : public Interface {
                               {"keyRequired", has_keys},
                               {"suggestions", server_.config.suggestions != nullptr},
                               {"filesTranslation", true},
-                              {"supportedFilesFormat", file_endings()},
+                              {"supportedFilesFormat", std::move(endings)},
                               {"language",
                                {{"source", {{"code", "auto"}, {"name", "Auto Detect"}}},
                                 {"target", {{"code", target}, {"name", language_name(target)}}}}}});

@@ -24,16 +24,6 @@ std::size_t head_size(std::string_view received, std::size_t from) {
   return 0;
 }
 
-namespace {
-
-/// "example.org" of "http://example.org/a"; empty if the target is a path. It counts instead of the
-/// header (RFC 9112, section 3.2.2).
-std::string host_of_target(const std::string& target) {
-  return target.starts_with('/') ? "" : host_of_url(target);
-}
-
-}  // namespace
-
 RequestParser::RequestParser() {
   eager(true);
   header_limit(UINT32_MAX);  // fault_of() has the limits of a head, the server that of a body
@@ -55,7 +45,8 @@ std::optional<HttpError> RequestParser::read_head(std::string_view bytes) {
     return HttpError(505, "the version is neither HTTP/1.0 nor HTTP/1.1");
   if (fault) return HttpError(400, join_text("the head is not HTTP: ", fault.message()));
   auto unsound = fault_of(head_, request);
-  const std::string host = host_of_target(head_.target);
+  // The host of "http://example.org/a" counts instead of the header (RFC 9112, section 3.2.2).
+  const std::string host = head_.target.starts_with('/') ? "" : host_of_url(head_.target);
   if (!unsound && !host.empty()) request.headers["host"] = host;
   return unsound;
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -261,14 +262,8 @@ int run_serve(const ServeConfig& config, const Invocation& call,
   // Before anyone can know that it serves: a signal that comes right after must not kill it.
   const std::stop_token stop = listen_for_stop();
   TranslationServer server(files.served(), settings, log_request);
-  HttpServer http(
-      config.http(),
-      [&server](HttpRequest request, std::stop_token gone, HttpReply reply) {
-        server.handle(std::move(request), std::move(gone), std::move(reply));
-      },
-      [&server](HttpRequest head, const HttpError& why) {
-        return server.refuse(std::move(head), why);
-      });
+  HttpServer http(config.http(), std::bind_front(&TranslationServer::handle, &server),
+                  std::bind_front(&TranslationServer::refuse, &server));
   const bool is_v6 = config.flags.host.find(':') != std::string::npos;
   log_info(join_text("serving at http://", is_v6 ? "[" : "", config.flags.host, is_v6 ? "]" : "",
                      ':', http.port(), ", ready after ", milliseconds_since(begin)));
