@@ -23,12 +23,6 @@ using Kind = MarkupToken::Kind;
 using EventKind = MarkdownEvent::Kind;
 using Role = MaskedMarkdown::Label::Role;
 
-constexpr std::string_view kLineBreaks = "\r\n";
-
-bool has_lines(std::string_view text) {
-  return text.find_first_of(kLineBreaks) != std::string_view::npos;
-}
-
 std::string decoded_entity(std::string_view entity) {
   std::string text;
   for (const MarkupToken& token : html_tokens(std::string(entity), {})) text += token.text;
@@ -195,7 +189,7 @@ class BlockReader {
   /// A line end, with the blanks before it and the marks of the next line after it.
   bool read_break(Kind kind) {
     std::size_t end = std::min(masked_.find_first_not_of(" \t\\", place_), masked_.size());
-    if (end == masked_.size() || kLineBreaks.find(masked_[end]) == std::string_view::npos)
+    if (end == masked_.size() || kLineEnds.find(masked_[end]) == std::string_view::npos)
       return false;
     end += masked_.compare(end, 2, "\r\n") == 0 ? 2 : 1;
     if (next_ == events_.size()) return false;
@@ -400,7 +394,7 @@ class BlockReader {
   /// The text of the link will change, so the label stands beside it.
   bool add_label(const ByteRange& label, std::size_t end) {
     const std::string_view text = label.of(original_);
-    if (has_lines(text)) return false;
+    if (text.find_first_of(kLineEnds) != std::string_view::npos) return false;
     if (!has_letter_or_digit(text)) return true;
     const bool has_empty_label = end > label.end + 1;  // [text][]
     read_.insertions.push_back(

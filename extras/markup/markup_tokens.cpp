@@ -338,8 +338,6 @@ std::vector<MarkupToken> split_at_line_ends(std::string_view document,
 
 namespace {
 
-bool is_name(char c) { return is_ascii_letter(c) || is_ascii_digit(c) || c == '_'; }
-
 // Each of the next four functions stops at a character that might begin another tag or sequence of
 // its kind, so no byte is looked at for two beginnings of a kind.
 
@@ -380,7 +378,7 @@ MarkupToken tag_token(std::string_view tag) {
   const bool ends = tag.starts_with("</");
   const std::size_t begin = ends ? 2 : 1;
   const std::size_t end =
-      std::find_if_not(tag.begin() + static_cast<std::ptrdiff_t>(begin), tag.end(), is_name) -
+      std::find_if_not(tag.begin() + static_cast<std::ptrdiff_t>(begin), tag.end(), is_of_name) -
       tag.begin();
   std::string name = ascii_lower(tag.substr(begin, end - begin));
   const bool is_single = tag.ends_with("/>") || name == "br" || name == "img" || name == "hr";

@@ -81,6 +81,7 @@ inline constexpr std::string_view kAsciiDigits = "0123456789";
 
 inline bool is_ascii_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 inline bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
+inline bool is_of_name(char c) { return is_ascii_letter(c) || is_ascii_digit(c) || c == '_'; }
 
 /// The end of the run of letters that begins at a place; the place itself if there is no letter.
 inline std::size_t end_of_ascii_letters(std::string_view text, std::size_t place) {

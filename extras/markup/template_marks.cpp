@@ -32,9 +32,8 @@ constexpr std::array<MarkSigns, 8> kSigns = {{{"{{!--", "--}}"},
 /// The first word of a mark after its opening sign.
 std::string_view word_of(std::string_view inside) {
   inside.remove_prefix(std::min(inside.find_first_not_of(" \t\r\n-+~#^/"), inside.size()));
-  const auto is_word = [](char c) { return is_ascii_letter(c) || is_ascii_digit(c) || c == '_'; };
   return inside.substr(
-      0, static_cast<std::size_t>(std::ranges::find_if_not(inside, is_word) - inside.begin()));
+      0, static_cast<std::size_t>(std::ranges::find_if_not(inside, is_of_name) - inside.begin()));
 }
 
 /// A token without its place.
