@@ -73,12 +73,6 @@ struct LineIndex {
   std::size_t text, line;
 };
 
-std::size_t bytes_of(const Submission& submission) {
-  std::size_t bytes = 0;
-  for (const LineInput& line : submission.lines) bytes += line.text.size();
-  return bytes;
-}
-
 /// Lines on their way to a model's service.
 struct LinesToSubmit {
   std::shared_ptr<const ServedModel> model;  ///< first: answers that nobody takes need it
@@ -120,24 +114,20 @@ TextLayout layout_of(const TextToTranslate& text, LineBreaks breaks) {
   return layout;
 }
 
-HttpError http_error_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const HttpError& known) {
-    return known;
-  } catch (const ServiceBusy&) {
-    return {503, "too many sentences wait already; try again later", 1};
-  } catch (const UsageError& unfit) {
-    return {400, join_text("Invalid request: ", unfit.what())};
-  } catch (const std::exception& other) {
-    return {500, join_text("Cannot translate text: ", other.what())};
-  }
-}
-
-/// The same; `otherwise` if there is no memory for it.
+/// `otherwise` if there is no memory for the error.
 HttpError http_error_of(const std::exception_ptr& error, const HttpError& otherwise) noexcept {
   try {
-    return http_error_of(error);
+    try {
+      std::rethrow_exception(error);
+    } catch (const HttpError& known) {
+      return known;
+    } catch (const ServiceBusy&) {
+      return {503, "too many sentences wait already; try again later", 1};
+    } catch (const UsageError& unfit) {
+      return {400, join_text("Invalid request: ", unfit.what())};
+    } catch (const std::exception& other) {
+      return {500, join_text("Cannot translate text: ", other.what())};
+    }
   } catch (const std::bad_alloc&) {
     return otherwise;
   }
@@ -263,6 +253,7 @@ class PendingTranslations::PendingTranslation {
                           .on_progress = [news = news_] { news->tell(); }};
     wanted.reports_attention = true;
     std::shared_ptr<const PreparedRequest> of_aligned_lines, of_tagged_lines;
+    std::size_t bytes = 0;
     for (std::size_t l = 0; l < lines.lines.size(); ++l) {
       LineInput line{.text = std::move(lines.lines[l])};
       const LineIndex& at = lines.indices[l];
@@ -279,14 +270,14 @@ class PendingTranslations::PendingTranslation {
         if (!request) request = model.request(wanted);
         line.request = request;
       }
+      bytes += line.text.size();
       submission.lines.push_back(std::move(line));
     }
     lines.answered = 0;
-    const bool is_long = bytes_of(submission) > kLittleText;
     const auto added = std::make_shared<LinesToSubmit>(
         LinesToSubmit{.model = lines.route[lines.model], .lines = std::move(submission)});
     lines.submitted = added->answers.get_future();
-    if (!is_long) return added->submit();
+    if (bytes <= kLittleText) return added->submit();
     long_texts_.post([added, stop = stop_.get_token(), news = news_](const auto& stopping) {
       if (!stop.stop_requested() && !stopping.stop_requested()) added->submit();
       news->tell();
