@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/lines.h"
+#include "base/utf8.h"
+
 namespace dragoman {
 
 namespace {
@@ -40,6 +43,15 @@ std::optional<std::string> take_quoted(std::string_view& rest) {
     text += c;
   }
   return std::nullopt;
+}
+
+std::string_view po_header_field(std::string_view header, std::string_view name) {
+  for (LineCursor lines(header); !lines.at_end();) {
+    const std::string_view line = lines.next();
+    if (line.starts_with(name) && line.substr(name.size()).starts_with(':'))
+      return strip(line.substr(name.size() + 1));
+  }
+  return {};
 }
 
 }  // namespace dragoman

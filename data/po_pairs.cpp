@@ -27,16 +27,6 @@ struct Message {
   std::string fault = {};
 };
 
-/// The value of a field in the header of a catalogue; "" if it has none.
-std::string header_field(const std::string& header, std::string_view name) {
-  const std::string mark = join_text("\n", name, ":");
-  const std::string lines = "\n" + header;
-  const std::size_t found = lines.find(mark);
-  if (found == lines.npos) return "";
-  const std::size_t begin = found + mark.size();
-  return std::string(strip(lines.substr(begin, lines.find('\n', begin) - begin)));
-}
-
 class PoPairs : public LinePairs {
  public:
   using LinePairs::LinePairs;
@@ -129,14 +119,14 @@ class PoPairs : public LinePairs {
   void take_header(const Message& message) {
     if (message.translations.empty()) return;
     const std::string& header = message.translations.front();
-    const std::string type = ascii_lower(header_field(header, "Content-Type"));
+    const std::string type = ascii_lower(po_header_field(header, "Content-Type"));
     const std::size_t charset = type.find("charset=");
     const std::string encoding = charset == type.npos ? "" : type.substr(charset + 8);
     if (!encoding.empty() && encoding != "utf-8" && encoding != "us-ascii" && encoding != "charset")
       throw Error(name, ": is in ", encoding, ", not UTF-8; convert it first (msgconv -t UTF-8)");
-    std::string source = header_field(header, "X-Source-Language");
+    std::string source(po_header_field(header, "X-Source-Language"));
     if (source == "C") source.clear();  // the locale of programs that are not translated
-    const std::string target = header_field(header, "Language");
+    const std::string target(po_header_field(header, "Language"));
     if (target.empty()) return;
     const auto fits = [&](const std::string& from, const std::string& to) {
       return (from.empty() || is_language(from, options.source_lang)) &&

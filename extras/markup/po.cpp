@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/lines.h"
 #include "base/quoted_text.h"
 #include "base/utf8.h"
 #include "extras/markup/format_directives.h"
@@ -190,16 +189,6 @@ bool is_header(const PoFile& po, const PoPart& part) {
   return part.keyword == "msgstr" && message.text.empty() && !message.has_context;
 }
 
-/// The value of a field of a header; empty if there is none.
-std::string_view header_field(std::string_view header, std::string_view name) {
-  for (LineCursor lines(header); !lines.at_end();) {
-    const std::string_view line = lines.next();
-    if (line.starts_with(name) && line.substr(name.size()).starts_with(':'))
-      return strip(line.substr(name.size() + 1));
-  }
-  return {};
-}
-
 struct PluralRule {
   std::string_view languages;  ///< with a blank around each
   std::size_t forms;
@@ -265,8 +254,8 @@ std::size_t adapt_plural_forms(PoFile& po) {
   const auto header =
       std::ranges::find_if(po.parts, [&](const PoPart& part) { return is_header(po, part); });
   if (header == po.parts.end()) return 0;
-  std::size_t forms = forms_of(header_field(header->text, "Plural-Forms"));
-  const PluralRule* rule = plural_rule_of(header_field(header->text, "Language"));
+  std::size_t forms = forms_of(po_header_field(header->text, "Plural-Forms"));
+  const PluralRule* rule = plural_rule_of(po_header_field(header->text, "Language"));
   const bool has_plurals = std::ranges::any_of(po.messages, &PoMessage::has_plural);
   if (forms == 0 && rule && has_plurals && header->text.ends_with('\n')) {
     declare_rule(*header, *rule);

@@ -21,5 +21,12 @@ TEST(QuotedText, AStringWithoutItsSecondQuoteStays) {
   }
 }
 
+TEST(PoHeader, AFieldIsFoundByItsWholeName) {
+  const std::string header = "Language-Team: x\nLanguage:  de \nX: a:b\r\nEmpty:";
+  EXPECT_EQ(po_header_field(header, "Language"), "de");
+  EXPECT_EQ(po_header_field(header, "X"), "a:b");
+  for (const char* name : {"Empty", "Lang", "Team"}) EXPECT_EQ(po_header_field(header, name), "");
+}
+
 }  // namespace
 }  // namespace dragoman
