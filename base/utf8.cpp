@@ -200,11 +200,13 @@ std::vector<ByteRange> words_between_spaces(std::string_view text) {
   return words;
 }
 
-std::string_view strip(std::string_view text) {
+std::string_view strip(std::string_view text) { return strip_right(strip_left(text)); }
+
+std::string_view strip_left(std::string_view text) {
   std::size_t begin = 0;
   for (std::size_t next = 0; begin < text.size(); begin = next)
     if (!is_space(next_code_point(text, next))) break;
-  return strip_right(text.substr(begin));
+  return text.substr(begin);
 }
 
 std::string_view strip_right(std::string_view text) {

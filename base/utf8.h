@@ -70,7 +70,8 @@ std::vector<ByteRange> words_between_spaces(std::string_view text);
 
 /// The text without the white space (is_space) at both ends: Python's str.strip().
 std::string_view strip(std::string_view text);
-/// Without that at its end: Python's str.rstrip().
+/// Without that at its beginning, at its end: Python's str.lstrip() and str.rstrip().
+std::string_view strip_left(std::string_view text);
 std::string_view strip_right(std::string_view text);
 
 /// Whether the character is part of a word. A character of a script without spaces between words is

@@ -74,13 +74,13 @@ void append_text(std::string& text, std::string_view more) {
 enum class References { None, Read };
 
 std::size_t lead_of(std::string_view text, References references = References::None) {
-  std::string_view rest = strip(text);
+  std::string_view rest = strip_left(text);
   while (references == References::Read) {
     const std::size_t length = space_reference_length(rest);
     if (length == 0) break;
-    rest = strip(rest.substr(length));
+    rest = strip_left(rest.substr(length));
   }
-  return rest.empty() ? text.size() : static_cast<std::size_t>(rest.data() - text.data());
+  return text.size() - rest.size();
 }
 
 std::size_t trail_of(std::string_view text, References references = References::None) {

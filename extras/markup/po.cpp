@@ -76,13 +76,6 @@ struct PoFile {
   std::vector<PoMessage> messages;  ///< at least one
 };
 
-/// The text without the white space at its beginning.
-std::string_view strip_begin(std::string_view text) {
-  const std::string_view stripped = strip(text);
-  return text.substr(stripped.empty() ? text.size()
-                                      : static_cast<std::size_t>(stripped.data() - text.data()));
-}
-
 class PoReader {
  public:
   explicit PoReader(std::string_view po) : po_(po) {}
@@ -106,9 +99,9 @@ class PoReader {
  private:
   void add_line(std::string_view bytes) {
     ++line_;
-    std::string_view line = strip_begin(bytes);
+    std::string_view line = strip_left(bytes);
     if (line_ == 1 && line.starts_with(kByteOrderMark))
-      line = strip_begin(line.substr(kByteOrderMark.size()));
+      line = strip_left(line.substr(kByteOrderMark.size()));
     if (line.empty() || line.starts_with('#')) {
       if (line.starts_with("#,"))
         std::ranges::copy(format_syntaxes(strip(line)), std::back_inserter(formats_));
@@ -124,7 +117,7 @@ class PoReader {
         const auto text = take_quoted(line);
         if (!text) fail("a string without its second quote");
         read_.parts.back().text += *text;
-        line = strip_begin(line);
+        line = strip_left(line);
       }
       const std::size_t length = bytes.size() - line.size();
       read_.parts.back().bytes += bytes.substr(0, length);

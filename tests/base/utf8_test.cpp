@@ -36,6 +36,7 @@ TEST(CharacterStart, TheStartIsTheFirstByteOfTheCharacter) {
 TEST(Strip, SpaceIsStrippedFromBothEnds) {
   EXPECT_EQ(strip(" \t\u00A0\u3000a \u00E9\u2028\u0085 "), "a \u00E9");
   EXPECT_EQ(strip("\u3000"), "");
+  EXPECT_EQ(strip_left("\u3000\ta b\u00A0"), "a b\u00A0");
   EXPECT_EQ(strip_right("\ta b\u00A0\r\n "), "\ta b");
   EXPECT_EQ(strip(" \n "), "");
   EXPECT_EQ(strip(""), "");
