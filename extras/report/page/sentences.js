@@ -195,7 +195,7 @@ const sentenceElement = line => {
     element(
       'h3',
       { id: `line-${line + 1}` },
-      `line ${count(line + 1)}`,
+      `line ${line + 1}`,
       ...(gain
         ? [
             element(

@@ -17,4 +17,7 @@ expect('with the flags of the search', commandNow().endsWith("'die Katze 3 sitzt
 data.search = null;
 expect('or with the translation', commandNow().endsWith(`--target ${shellQuoted(data.translations[0][2])} -o line-3.html`), true);
 expect('a quote in a text is quoted', shellQuoted("a'b"), "'a'\\''b'");
+const ofLines = [data.source, ...data.references, ...data.translations, ...metric().sentences];
+for (const values of ofLines) values[1233] = values[0];
+expect('no separator stands in the number of a line', sentenceElement(1233).querySelector('h3').textContent, 'line 1234');
 finish();
