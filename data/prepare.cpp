@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Two stages that count no pairs.
-constexpr std::string_view kReading = "reading", kTrainingTokenizer = "training the tokenizer";
+constexpr DataStage kReading = {"reading", "bytes"};
+constexpr DataStage kTrainingTokenizer = {"training the tokenizer", ""};
 
 std::int64_t total_bytes(const DataConfig& data) {
   std::int64_t total = 0;
@@ -58,14 +58,15 @@ struct PreparationWork : Preparation {
                     .stop = asked.stop,
                     .threads = asked.threads == 0 ? available_cores() : asked.threads} {}
 
-  void observe(std::string_view stage, std::int64_t done, std::int64_t total) const {
+  void observe(const DataStage& stage, std::int64_t done, std::int64_t total) const {
     if (observer) observer(stage, done, total);
   }
+  /// For a stage that counts pairs.
   WorkContext context(std::string_view stage) const {
     return {.threads = threads,
             .stop = stop,
             .report = [this, stage](std::int64_t done, std::int64_t total) {
-              observe(stage, done, total);
+              observe({stage, "pairs"}, done, total);
             }};
   }
 };
@@ -505,11 +506,6 @@ std::vector<double> PreparedData::times_shown(double updates, double updates_per
     updates = std::max(0.0, updates - epochs * updates_per_epoch * shown / of_first);
   }
   return times;
-}
-
-std::string_view unit_of_stage(std::string_view stage) {
-  if (stage == kReading) return "bytes";
-  return stage == kTrainingTokenizer ? "" : "pairs";
 }
 
 PreparedData prepare_data(const Preparation& preparation) {

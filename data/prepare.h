@@ -28,15 +28,18 @@
 
 namespace dragoman {
 
+/// A stage of the preparation.
+struct DataStage {
+  std::string_view name;
+  std::string_view unit;  ///< what it counts: "bytes" or "pairs"; "" for a single step
+};
+
 /// Called now and then from the calling thread. Stages: "reading" (bytes), "checking the
 /// alignments" (pairs), "training the tokenizer" (done 0 of 1, then 1 of 1), "encoding" (pairs),
 /// "looking at the pairs" (pairs), "aligning the pieces" (pairs, several times), "encoding the
 /// validation set" (pairs). A total of 0 is not known. May be empty.
 using DataObserver =
-    std::function<void(std::string_view stage, std::int64_t done, std::int64_t total)>;
-
-/// What a stage counts: "bytes" or "pairs"; "" for a stage of a single step.
-std::string_view unit_of_stage(std::string_view stage);
+    std::function<void(const DataStage& stage, std::int64_t done, std::int64_t total)>;
 
 /// The pairs of one of several validation texts: [first, end) of the lines of the set.
 struct ValidPart {

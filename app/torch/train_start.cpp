@@ -170,12 +170,12 @@ std::optional<double> seconds_with(Preset preset, const Start& start) {
 /// A progress bar for each stage of preparing the data.
 DataObserver shown_stages() {
   return [progress = std::shared_ptr<Progress>(), shown = std::string()](
-             std::string_view stage, std::int64_t done, std::int64_t total) mutable {
-    if (stage != shown) {
+             const DataStage& stage, std::int64_t done, std::int64_t total) mutable {
+    if (stage.name != shown) {
       // A stage of a single step has no fraction to show.
-      progress = std::make_shared<Progress>(std::string(stage), std::string(unit_of_stage(stage)),
+      progress = std::make_shared<Progress>(std::string(stage.name), std::string(stage.unit),
                                             total > 1 ? total : 0);
-      shown = stage;
+      shown = stage.name;
     }
     progress->update(done);
   };

@@ -137,19 +137,21 @@ TEST_F(PrepareTest, TheCharactersOfThePairsAreRecorded) {
 TEST_F(PrepareTest, EachStageNamesTheUnitThatItCounts) {
   set_text(sample_text(500));
   std::map<std::string, std::int64_t> totals;
+  std::map<std::string, std::string> units;
   Preparation asked = preparation();
-  asked.observer = [&](std::string_view stage, auto, std::int64_t total) {
-    totals[std::string(stage)] = total;
+  asked.observer = [&](const DataStage& stage, auto, std::int64_t total) {
+    totals[std::string(stage.name)] = total;
+    units[std::string(stage.name)] = stage.unit;
   };
   prepare_data(asked);
   const auto bytes = std::filesystem::file_size(data.train_source[0]) +
                      std::filesystem::file_size(data.train_target[0]);
   EXPECT_EQ(totals["reading"], static_cast<std::int64_t>(bytes));
-  EXPECT_EQ(unit_of_stage("reading"), "bytes");
+  EXPECT_EQ(units["reading"], "bytes");
   EXPECT_EQ(totals["training the tokenizer"], 1);
-  EXPECT_EQ(unit_of_stage("training the tokenizer"), "");
+  EXPECT_EQ(units["training the tokenizer"], "");
   EXPECT_EQ(totals["encoding"], 500);
-  EXPECT_EQ(unit_of_stage("encoding"), "pairs");
+  EXPECT_EQ(units["encoding"], "pairs");
 }
 
 TEST_F(PrepareTest, ASecondStartFindsItsWorkDone) {
@@ -158,7 +160,7 @@ TEST_F(PrepareTest, ASecondStartFindsItsWorkDone) {
   const PreparedData first = prepare();
   std::vector<std::string> stages;
   Preparation again = preparation();
-  again.observer = [&](std::string_view stage, auto, auto) { stages.emplace_back(stage); };
+  again.observer = [&](const DataStage& stage, auto, auto) { stages.emplace_back(stage.name); };
   const PreparedData second = prepare_data(again);
   EXPECT_EQ(second.cache, CacheUse::Reused);
   EXPECT_THAT(stages, Contains("reading"));
@@ -546,8 +548,8 @@ TEST_F(PrepareTest, AStoppedPreparationLeavesNothingBehind) {
   std::stop_source stop;
   Preparation stopped = preparation(1);
   stopped.stop = stop.get_token();
-  stopped.observer = [&](std::string_view stage, auto, auto) {
-    if (stage == "encoding") stop.request_stop();
+  stopped.observer = [&](const DataStage& stage, auto, auto) {
+    if (stage.name == "encoding") stop.request_stop();
   };
   EXPECT_THROW(prepare_data(stopped), PreparationStopped);
   cache_file("tokenizer-source-");
