@@ -208,11 +208,15 @@ std::string name_of_flag(const std::string& word) {
   return with_hyphens(word.substr(std::min(word.find_first_not_of('-'), word.size())));
 }
 
-/// Found by name, alias or letter; null if the command has no such flag.
+/// Found by name, alias or letter, a switch also by no-NAME; null if the command has no such flag.
 const Field* flag_called(const Command& command, const std::vector<Field>& fields,
                          const std::string& name) {
   const auto letter = command.short_flags.find(name);
-  return find_field(fields, letter == command.short_flags.end() ? name : letter->second);
+  const Field* field =
+      find_field(fields, letter == command.short_flags.end() ? name : letter->second);
+  if (field != nullptr || !name.starts_with("no-")) return field;
+  field = find_field(fields, name.substr(3));
+  return field != nullptr && field->kind == Field::Kind::Flag ? field : nullptr;
 }
 
 /// The lines of command_help() for a flag, after the names of the commands that have it so; empty

@@ -98,6 +98,10 @@ TEST(Program, AFlagBeforeTheCommandIsAnsweredWithTheCommandsThatHaveIt) {
   expect_one_error(run({"-b", "4"}), 2, "dragoman: error: -b ... flag of translate");
   expect_one_error(run({"--quiet", "inspect", "run/"}), 2,
                    "dragoman: error: --quiet ... every command ... --quiet");
+  expect_one_error(run({"--no-quiet", "train"}), 2,
+                   "dragoman: error: --no-quiet ... every command ... --no-quiet");
+  expect_one_error(run({"--no-list-presets"}), 2, "dragoman train --no-list-presets");
+  expect_one_error(run({"--no-preset", "base"}), 2, "unknown flag --no-preset");
 }
 
 TEST(Program, AMisspelledValueIsAnsweredWithTheNearestOne) {
@@ -210,6 +214,7 @@ TEST(Program, TheNameOfAFlagAfterHelpAsksForThatFlagAlone) {
   EXPECT_EQ(run({"translate", "--help", "-b"}).output, one.output);
   const std::string plan = run({"train", "--help", "plan"}).output;
   EXPECT_EQ(run({"help", "train", "--plan"}).output, plan);
+  EXPECT_EQ(run({"help", "train", "--no-plan"}).output, plan);
   EXPECT_EQ(run({"help", "train", "plan", "--lr"}).output,
             plan + run({"train", "--help", "lr"}).output);
   EXPECT_THAT(run({"train", "--help", "--preset", "big"}).output, StartsWith("dragoman train: "));
