@@ -37,13 +37,14 @@ std::int64_t total_bytes(const DataConfig& data) {
   return total;
 }
 
-/// With the plain texts in the cache folder.
-PlainData plain_texts(const Preparation& preparation) {
+/// Puts the plain texts into the cache folder. Returns them, and the number of bytes read for them.
+std::pair<PlainData, std::int64_t> plain_texts(const Preparation& preparation) {
   std::int64_t read = 0;
-  return plain_data(preparation.data, preparation.cache_folder, [&](std::int64_t more) {
+  PlainData plain = plain_data(preparation.data, preparation.cache_folder, [&](std::int64_t more) {
     if (preparation.stop.stop_requested()) throw PreparationStopped();
     if (preparation.observer) preparation.observer(kReading, read += more, 0);
   });
+  return {std::move(plain), read};
 }
 
 /// A preparation with plain texts alone, and the number of its threads.
@@ -71,12 +72,15 @@ struct PreparationWork : Preparation {
   }
 };
 
-/// Reports bytes of the stage "reading". `work` must outlive it.
-TextReading reading_of(const PreparationWork& work) {
+/// Reports bytes of the stage "reading", over all files: `before` have been read. `work` must
+/// outlive it.
+TextReading reading_of(const PreparationWork& work, std::int64_t before) {
+  // Each file has a copy of the function, so the copies share the number.
+  const auto read = std::make_shared<std::int64_t>(before);
   return {.threads = work.threads,
           .stop = work.stop,
-          .report = [&work, total = total_bytes(work.data), read = std::int64_t{0}](
-                        std::int64_t more) mutable { work.observe(kReading, read += more, total); },
+          .report = [&work, read, total = before + total_bytes(work.data)](
+                        std::int64_t more) { work.observe(kReading, *read += more, total); },
           .index_folder = work.cache_folder};
 }
 
@@ -509,11 +513,11 @@ std::vector<double> PreparedData::times_shown(double updates, double updates_per
 }
 
 PreparedData prepare_data(const Preparation& preparation) {
-  PlainData plain = plain_texts(preparation);
+  auto [plain, bytes_read] = plain_texts(preparation);
   const PreparationWork work(preparation, plain.data);
   work.tokenizer.check();
   tokenizer_config(work, TextSide::Source).check();
-  const TextReading reading = reading_of(work);
+  const TextReading reading = reading_of(work, bytes_read);
   const DataConfig& data = work.data;
   const auto shared_text = std::make_shared<const ParallelText>(
       data.train_source, data.train_target, data.invalid, reading);
@@ -570,10 +574,10 @@ PreparedData prepare_data(const Preparation& preparation) {
 }
 
 TextSize measure_text(const Preparation& preparation) {
-  const PlainData plain = plain_texts(preparation);
+  const auto [plain, bytes_read] = plain_texts(preparation);
   const PreparationWork work(preparation, plain.data);
   const ParallelText text(work.data.train_source, work.data.train_target, work.data.invalid,
-                          reading_of(work));
+                          reading_of(work, bytes_read));
   store_indexes(work, files_of({&text}));
   TextSize size{.pairs = text.pairs()};
   text.for_each_pair(

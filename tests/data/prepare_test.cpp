@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -152,6 +154,25 @@ TEST_F(PrepareTest, EachStageNamesTheUnitThatItCounts) {
   EXPECT_EQ(units["training the tokenizer"], "");
   EXPECT_EQ(totals["encoding"], 500);
   EXPECT_EQ(units["encoding"], "pairs");
+}
+
+TEST_F(PrepareTest, TheBytesThatAreReadAreCountedOverAllFiles) {
+  give_tokenizer();
+  set_text(sample_text(500));
+  data.train = {write("first.tsv", "one\teins\n"),
+                write("second.tsv", "two horses\tzwei Pferde\n")};
+  std::vector<std::int64_t> read;
+  std::int64_t all = 0;
+  Preparation asked = preparation();
+  asked.observer = [&](const DataStage& stage, std::int64_t done, std::int64_t total) {
+    if (stage.name != "reading") return;
+    read.push_back(done);
+    all = total;
+  };
+  prepare_data(asked);
+  EXPECT_THAT(read, testing::SizeIs(8)) << "two files with both sides, and six with one";
+  EXPECT_EQ(std::ranges::adjacent_find(read, std::greater_equal{}), read.end());
+  EXPECT_EQ(read.back(), all);
 }
 
 TEST_F(PrepareTest, ASecondStartFindsItsWorkDone) {
