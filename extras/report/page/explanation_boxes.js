@@ -39,8 +39,8 @@ const embeddingBox = (side, name) => {
   const tying = kTyingTold[config.tying] || 'The three matrices are separate.';
   return {
     name,
-    detail: `${count(config[`${side}-vocabulary`])} × ${width} · ${inShort(parameters)}`,
-    told: `Section 3.4: each token is a row of a matrix, ${width} numbers, times √d_{model} = ${+Math.sqrt(width).toFixed(2)}. ${tying}`,
+    detail: `${count(config[`${side}-vocabulary`])} × ${count(width)} · ${inShort(parameters)}`,
+    told: `Section 3.4: each token is a row of a matrix, ${count(width)} numbers, times √d_{model} = ${+Math.sqrt(width).toFixed(2)}. ${tying}`,
     jump: 'input',
     kind: 'embedding',
   };
@@ -98,7 +98,7 @@ const feedForwardBox = stack => {
   return {
     name: 'feed forward',
     detail: `${count(inner)} wide · ${inShort(perLayer(`${stack} feed-forward`, stack))}`,
-    told: `Section 3.3, equation 2: FFN(x) = max(0, xW_{1} + b_{1})W_{2} + b_{2}, from ${width} numbers to ${count(inner)} and back, for each position by itself. In this model the function is ${kActivations[activation]}. “dragoman explain --figure feed-forward” draws its vectors for a token.`,
+    told: `Section 3.3, equation 2: FFN(x) = max(0, xW_{1} + b_{1})W_{2} + b_{2}, from ${count(width)} numbers to ${count(inner)} and back, for each position by itself. In this model the function is ${kActivations[activation]}. “dragoman explain --figure feed-forward” draws its vectors for a token.`,
     jump: 'model',
     sublayer: true,
     kind: 'feed-forward',
@@ -130,7 +130,7 @@ const outputBoxes = () => {
   return [
     {
       name: 'linear',
-      detail: `${model.config['d-model']} → ${pieces}${output ? ` · ${inShort(output)}` : ', shared'}`,
+      detail: `${count(model.config['d-model'])} → ${pieces}${output ? ` · ${inShort(output)}` : ', shared'}`,
       told: `Section 3.4: a number (logit) for each of the ${pieces} pieces.`,
       jump: 'output',
       kind: 'output',

@@ -83,8 +83,8 @@ const showPositions = () => {
   const exponent = model.config.positions === 'marian' ? 'i/(d/2-1)' : '2i/d';
   const longest = count(Math.round((2 * Math.PI) / frequencyOf(width - 1)));
   const note = isLearned()
-    ? `In this model the vectors of the positions are learned (section 3.5, last paragraph). A row is a position, a column one of the ${width} dimensions.`
-    : `A row is a position, a column one of the ${width} dimensions: PE(pos, 2i) = sin(pos / 10000^{${exponent}}), PE(pos, 2i+1) = cos(…). ` +
+    ? `In this model the vectors of the positions are learned (section 3.5, last paragraph). A row is a position, a column one of the ${count(width)} dimensions.`
+    : `A row is a position, a column one of the ${count(width)} dimensions: PE(pos, 2i) = sin(pos / 10000^{${exponent}}), PE(pos, 2i+1) = cos(…). ` +
       `On the left the waves are short, on the right ${longest} positions long.`;
   byId('positions-note').replaceChildren(...formula(note));
   byId('near-note').textContent =

@@ -10,7 +10,7 @@ const kSteps = [
     name: 'q, k, v',
     text: ({ query, size, sizes }) =>
       `The vector of ${quoted(query)} times W^{Q} gives its query q; each word’s vector times W^{K} and W^{V} gives its key k and its value v. ` +
-      `This head has ${size} of the ${sizes} numbers of each (section 3.2.2). Blue is above 0, orange below. ` +
+      `This head has ${size} of the ${count(sizes)} numbers of each (section 3.2.2). Blue is above 0, orange below. ` +
       'In the next steps a value counts as much as its weight.',
   },
   {
@@ -40,7 +40,7 @@ const kSteps = [
   {
     name: 'heads × W^{O}',
     text: ({ heads, sizes }) =>
-      `The results of all ${heads} heads, side by side, are ${sizes} numbers again. Times W^{O} they are the output of the layer’s attention (section 3.2.2, MultiHead).`,
+      `The results of all ${heads} heads, side by side, are ${count(sizes)} numbers again. Times W^{O} they are the output of the layer’s attention (section 3.2.2, MultiHead).`,
   },
 ];
 
