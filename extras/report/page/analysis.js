@@ -152,8 +152,8 @@ const ratioChart = () =>
   counted(
     {
       id: 'ratio',
-      title: 'Length of the translation (characters)',
-      axis: "% of the reference's length (90: from 90 to 109)",
+      title: 'Sentences by length of the translation',
+      axis: "% of the reference's characters (90: from 90 to 109)",
       tableHead: ['% of the reference'],
     },
     kRatios.map((low, i) =>
