@@ -36,7 +36,7 @@ const lengthChart = () => ({
   axis: `words of the ${data.lengths.of}`,
   groups: data.lengths.groups.map(({ name, lines: found }) => ({
     name,
-    detail: `${count(found)} lines`,
+    detail: amount(found, 'line'),
   })),
   tableHead: [`words of the ${data.lengths.of}`, 'lines'],
   tableCounts: data.lengths.groups.map(group => group.lines),
@@ -53,7 +53,7 @@ const frequencyChart = () => ({
   id: 'frequency',
   title: 'Words found, by frequency (F1, %)',
   axis: 'times that the word stands in the reference',
-  groups: data.frequencies.map(({ name, words }) => ({ name, detail: `${count(words)} words` })),
+  groups: data.frequencies.map(({ name, words }) => ({ name, detail: amount(words, 'word') })),
   tableHead: ['times', 'words'],
   tableCounts: data.frequencies.map(group => group.words),
   perSystem: data.systems.map((_, s) => data.frequencies.map(group => group.f1[s])),

@@ -33,6 +33,8 @@ const keepInAddress = (choices, defaults) => {
 
 const fixed = (value, places) => value.toFixed(places);
 const count = value => value.toLocaleString('en');
+// "1 line", "1,000 lines"
+const amount = (value, unit) => `${count(value)} ${unit}${value === 1 ? '' : 's'}`;
 const signed = (value, places) =>
   (value > 0 ? '+' : value < 0 ? '−' : '±') + fixed(Math.abs(value), places);
 

@@ -174,9 +174,9 @@ const firstChoice = () => {
 
 const start = () => {
   byId('facts').textContent = [
-    `${count(lineCount)} lines`,
-    `${data.systems.length} ${isPair ? 'systems' : 'system'}`,
-    data.references.length > 1 ? `${data.references.length} references` : '1 reference',
+    amount(lineCount, 'line'),
+    amount(data.systems.length, 'system'),
+    amount(data.references.length, 'reference'),
   ].join(', ');
   for (const side of ['a', 'b'])
     fillSelect(
