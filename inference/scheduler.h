@@ -1,15 +1,12 @@
 // A sentence on its way through the search, and the schedulers that keep an engine's rows full.
 //
 // A worker gives sentences to a SentenceScheduler, as there is room for them, and gets them back
-// translated. Scheduler searches on the host, for any HostEngine. HalvingScheduler drives another
-// one, on a device whose memory may run out.
+// translated. Scheduler searches on the host, for any HostEngine.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -134,42 +131,5 @@ class Scheduler : public SentenceScheduler {
 
 /// The scheduler of an engine: its own, or a Scheduler with about `rows` rows in a step.
 std::shared_ptr<SentenceScheduler> scheduler_of(Engine& engine, std::int64_t rows);
-
-/// If its device's memory runs out, it halves the rows, and the sentences that were under way begin
-/// again. Their translations do not depend on the rows.
-class HalvingScheduler : public SentenceScheduler {
- public:
-  /// Makes a scheduler of `rows` rows on the device, whose memory it frees first. The last
-  /// scheduler is gone by then, and may have ended with an exception.
-  using Make = std::function<std::shared_ptr<SentenceScheduler>(std::int64_t rows)>;
-  /// Learns how many rows are left, on the thread that translates.
-  using OnFewerRows = std::function<void(std::int64_t rows)>;
-
-  /// It begins with `rows` rows.
-  HalvingScheduler(Make make, std::int64_t rows, OnFewerRows on_fewer_rows);
-
-  std::int64_t capacity(const DecodeConfig& config) const override;
-  bool idle() const override { return again_.empty() && scheduler_->idle(); }
-  std::int64_t rows_in_use() const override { return scheduler_->rows_in_use(); }
-  /// None while sentences wait to begin again.
-  std::int64_t count_admissible(const std::deque<SourceSentence>& waiting) const override;
-  void admit(std::span<SourceSentence> sentences) override;
-  void drop_cancelled() override;
-  /// Throws if there is not enough memory for a single row.
-  std::vector<SourceSentence> step() override;
-  void fail_all(const std::exception_ptr& error) override;
-
- private:
-  /// Does the work. If memory runs out, halves the rows and returns false.
-  bool try_to(const std::function<void()>& work);
-  void admit_again();
-
-  const Make make_;
-  const OnFewerRows on_fewer_rows_;
-  std::atomic<std::int64_t> rows_;  // any thread asks for the capacity
-  std::shared_ptr<SentenceScheduler> scheduler_;
-  std::vector<SourceSentence> under_way_;  // in the order in which they came
-  std::deque<SourceSentence> again_;       // those to be admitted again
-};
 
 }  // namespace dragoman

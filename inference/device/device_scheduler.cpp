@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
+#include <iterator>
 #include <utility>
+
+#include "base/machine.h"
 
 namespace dragoman {
 
@@ -156,6 +160,80 @@ std::vector<SourceSentence> DeviceScheduler::take_ended() {
   release(groups);
   return finished;
 }
+
+// ---- fewer rows when memory runs out -----------------------------------------------------------
+
+HalvingScheduler::HalvingScheduler(Make make, std::int64_t rows, OnFewerRows on_fewer_rows)
+    : make_(std::move(make)),
+      on_fewer_rows_(std::move(on_fewer_rows)),
+      rows_(rows),
+      scheduler_(make_(rows)) {}
+
+std::int64_t HalvingScheduler::capacity(const DecodeConfig& config) const {
+  return std::max<std::int64_t>(1, rows_ / SentenceSearch::width(config));
+}
+
+std::int64_t HalvingScheduler::count_admissible(const std::deque<SourceSentence>& waiting) const {
+  return again_.empty() ? scheduler_->count_admissible(waiting) : 0;
+}
+
+bool HalvingScheduler::try_to(const std::function<void()>& work) {
+  try {
+    work();
+    return true;
+  } catch (const std::exception& problem) {
+    if (!is_out_of_memory(problem) || rows_ == 1) throw;
+  }
+  scheduler_.reset();
+  rows_ = rows_ / 2;
+  scheduler_ = make_(rows_);
+  again_.insert(again_.begin(), std::make_move_iterator(under_way_.begin()),
+                std::make_move_iterator(under_way_.end()));
+  under_way_.clear();
+  if (on_fewer_rows_) on_fewer_rows_(rows_);
+  return false;
+}
+
+void HalvingScheduler::admit(std::span<SourceSentence> sentences) {
+  under_way_.insert(under_way_.end(), sentences.begin(), sentences.end());
+  try_to([&] { scheduler_->admit(sentences); });
+}
+
+void HalvingScheduler::admit_again() {
+  const std::int64_t count = scheduler_->count_admissible(again_);
+  std::vector<SourceSentence> taken(std::make_move_iterator(again_.begin()),
+                                    std::make_move_iterator(again_.begin() + count));
+  again_.erase(again_.begin(), again_.begin() + count);
+  admit(taken);
+}
+
+void HalvingScheduler::drop_cancelled() {
+  try_to([&] { scheduler_->drop_cancelled(); });
+  std::erase_if(under_way_, std::mem_fn(&SourceSentence::is_cancelled));
+  std::erase_if(again_, std::mem_fn(&SourceSentence::is_cancelled));
+}
+
+std::vector<SourceSentence> HalvingScheduler::step() {
+  if (!again_.empty()) admit_again();
+  std::vector<SourceSentence> finished;
+  if (!try_to([&] { finished = scheduler_->step(); })) return {};
+  for (const SourceSentence& sentence : finished)
+    std::erase_if(under_way_, [&sentence](const SourceSentence& other) {
+      return other.receiver == sentence.receiver && other.line == sentence.line &&
+             other.part == sentence.part;
+    });
+  return finished;
+}
+
+void HalvingScheduler::fail_all(const std::exception_ptr& error) {
+  if (scheduler_) scheduler_->fail_all(error);
+  for (const SourceSentence& sentence : under_way_) sentence.receiver->fail(error);
+  for (const SourceSentence& sentence : again_) sentence.receiver->fail(error);
+  under_way_.clear();
+  again_.clear();
+}
+
+// ---- the engine --------------------------------------------------------------------------------
 
 std::shared_ptr<SentenceScheduler> DeviceEngine::own_scheduler(std::int64_t rows) {
   constexpr std::int64_t kStepsPerPoll = 8;

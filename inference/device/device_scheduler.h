@@ -3,13 +3,17 @@
 // groups; no shape changes while sentences are under way. A step costs the same whether its groups
 // are full or not, so a search has as many groups as sentences wait when it begins, rounded up to a
 // power of two. If more come than groups are free, the search ends before a larger one begins.
+// If the device's memory runs out, the search begins again in fewer rows.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -80,6 +84,43 @@ class DeviceScheduler : public SentenceScheduler {
   std::optional<RecordedSteps> recorded_;  // of the search, with StepLaunch::Graph
   std::vector<Active> active_;             // in the order in which they came
   std::vector<std::int64_t> free_groups_;
+};
+
+/// If its device's memory runs out, it halves the rows, and the sentences that were under way begin
+/// again. Their translations do not depend on the rows.
+class HalvingScheduler : public SentenceScheduler {
+ public:
+  /// Makes a scheduler of `rows` rows on the device, whose memory it frees first. The last
+  /// scheduler is gone by then, and may have ended with an exception.
+  using Make = std::function<std::shared_ptr<SentenceScheduler>(std::int64_t rows)>;
+  /// Learns how many rows are left, on the thread that translates.
+  using OnFewerRows = std::function<void(std::int64_t rows)>;
+
+  /// It begins with `rows` rows.
+  HalvingScheduler(Make make, std::int64_t rows, OnFewerRows on_fewer_rows);
+
+  std::int64_t capacity(const DecodeConfig& config) const override;
+  bool idle() const override { return again_.empty() && scheduler_->idle(); }
+  std::int64_t rows_in_use() const override { return scheduler_->rows_in_use(); }
+  /// None while sentences wait to begin again.
+  std::int64_t count_admissible(const std::deque<SourceSentence>& waiting) const override;
+  void admit(std::span<SourceSentence> sentences) override;
+  void drop_cancelled() override;
+  /// Throws if there is not enough memory for a single row.
+  std::vector<SourceSentence> step() override;
+  void fail_all(const std::exception_ptr& error) override;
+
+ private:
+  /// Does the work. If memory runs out, halves the rows and returns false.
+  bool try_to(const std::function<void()>& work);
+  void admit_again();
+
+  const Make make_;
+  const OnFewerRows on_fewer_rows_;
+  std::atomic<std::int64_t> rows_;  // any thread asks for the capacity
+  std::shared_ptr<SentenceScheduler> scheduler_;
+  std::vector<SourceSentence> under_way_;  // in the order in which they came
+  std::deque<SourceSentence> again_;       // those to be admitted again
 };
 
 /// The engine of a model on a device. If the device's memory runs out, it searches with fewer rows.
