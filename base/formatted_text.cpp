@@ -68,6 +68,10 @@ std::string lines_text(std::span<const std::int64_t> numbers, std::int64_t all) 
   return static_cast<std::int64_t>(numbers.size()) < all ? text + ", ..." : text;
 }
 
+bool is_among(std::string_view text, std::initializer_list<std::string_view> texts) {
+  return std::ranges::find(texts, text) != texts.end();
+}
+
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
     text.replace(at, from.size(), to);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,6 +51,8 @@ std::string joined(const Items& items, std::string_view separator, const Text& t
 std::string lines_text(std::span<const std::int64_t> numbers, std::int64_t all);
 /// The most numbers that a message lists.
 inline constexpr std::size_t kListedLines = 5;
+
+bool is_among(std::string_view text, std::initializer_list<std::string_view> texts);
 
 /// Puts one text in the place of each other one, from the left.
 void replace_all(std::string& text, std::string_view from, std::string_view to);

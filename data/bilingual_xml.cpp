@@ -31,10 +31,6 @@ std::string value_of(const Attributes& attributes, std::string_view name) {
   return found == attributes.end() ? "" : found->second;
 }
 
-bool is_among(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 /// What a file in one of the XML formats says, element by element. Inline codes (bold, links,
 /// placeholders) are left out; the text between a pair of them stays.
 class Units {

@@ -299,12 +299,10 @@ FilledDocument filled(std::string_view xml, const std::vector<Fill>& fills) {
 enum class Code { None, Begins, Ends, Single };
 
 Code code_of(std::string_view name) {
-  const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
-    return std::ranges::find(names, name) != names.end();
-  };
-  if (is_one_of({"bpt", "bx", "sc"})) return Code::Begins;
-  if (is_one_of({"ept", "ex", "ec"})) return Code::Ends;
-  return is_one_of({"ph", "x", "it", "ut", "cp", "sm", "em"}) ? Code::Single : Code::None;
+  if (is_among(name, {"bpt", "bx", "sc"})) return Code::Begins;
+  if (is_among(name, {"ept", "ex", "ec"})) return Code::Ends;
+  const bool is_single = is_among(name, {"ph", "x", "it", "ut", "cp", "sm", "em"});
+  return is_single ? Code::Single : Code::None;
 }
 
 /// The number that a pair of codes has in common.

@@ -4,7 +4,6 @@
 #include "extras/markup/markup_formats.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <iterator>
 #include <map>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/formatted_text.h"
 #include "base/utf8.h"
 #include "extras/markup/html_tree.h"
 #include "extras/markup/template_marks.h"
@@ -66,9 +66,8 @@ HtmlElement html_element(std::string_view name) {
 
 /// Whether an element of this name stands only in a table, as <td> does.
 bool is_part_of_table(std::string_view name) {
-  constexpr std::array<std::string_view, 9> kParts = {"caption", "col", "colgroup", "tbody", "td",
-                                                      "tfoot",   "th",  "thead",    "tr"};
-  return std::ranges::find(kParts, name) != kParts.end();
+  return is_among(name,
+                  {"caption", "col", "colgroup", "tbody", "td", "tfoot", "th", "thead", "tr"});
 }
 
 // ---- tokens -------------------------------------------------------------------------------------
@@ -288,7 +287,7 @@ class TokenFinder {
     if (options_.attributes.empty() || !options_.attributes.contains(name)) return false;
     const auto is_one_of = [&](const char* key, std::initializer_list<std::string_view> values) {
       const char* value = TokenFinder::attribute(element, key);
-      return value && std::ranges::find(values, ascii_lower(value)) != values.end();
+      return value && is_among(ascii_lower(value), values);
     };
     if (name == "value")
       return element_name == "input" && is_one_of("type", {"submit", "button", "reset"});

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/formatted_text.h"
 #include "extras/markup/markdown_syntax.h"
 #include "extras/markup/markup_tokens.h"
 #include "extras/markup/writing.h"
@@ -243,8 +244,7 @@ class BlockReader {
 
   /// <kbd>x</kbd>, as HTML has it. `tag_end` is the end of its first tag.
   bool read_kept_element(std::size_t tag_end, std::string_view name) {
-    static constexpr std::string_view kKept[] = {"code", "kbd", "samp", "tt", "var"};
-    if (std::ranges::find(kKept, name) == std::end(kKept)) return false;
+    if (!is_among(name, {"code", "kbd", "samp", "tt", "var"})) return false;
     const std::string end_tag = join_text("</", name, '>');
     for (std::size_t e = next_; e < events_.size(); ++e) {
       const MarkdownEvent& event = events_[e];

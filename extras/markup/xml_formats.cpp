@@ -1,7 +1,6 @@
 #include "extras/markup/xml_formats.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstddef>
 #include <utility>
@@ -21,10 +20,6 @@ namespace {
 using Kind = MarkupToken::Kind;
 
 constexpr std::string_view kCdataBegin = "<![CDATA[", kCdataEnd = "]]>";
-
-bool is_named(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::ranges::find(names, name) != names.end();
-}
 
 }  // namespace
 
@@ -46,7 +41,7 @@ XmlFormat xml_format(std::string_view xml, const std::vector<MarkupToken>& token
   if (name == "xliff" && version.starts_with("1.")) return XmlFormat::Xliff1;
   if (name == "xliff" && version.starts_with("2.")) return XmlFormat::Xliff2;
   const bool has_strings = std::any_of(root, tokens.end(), [&](const MarkupToken& token) {
-    return is_named(token.name, {"string", "string-array", "plurals"}) &&
+    return is_among(token.name, {"string", "string-array", "plurals"}) &&
            !xml_attribute(xml, token.source, "name").empty();
   });
   return name == "resources" && has_strings ? XmlFormat::Android : XmlFormat::Other;
@@ -126,7 +121,7 @@ void add_rss_texts(const std::vector<MarkupToken>& tokens, MarkupDocument& docum
   for (const MarkupToken& token : tokens) {
     if (token.kind == Kind::Opens) open.emplace_back(token.name);
     if (token.kind == Kind::Closes) open.pop_back();
-    if (open.empty() || !is_named(open.back(), {"title", "description", "content:encoded",
+    if (open.empty() || !is_among(open.back(), {"title", "description", "content:encoded",
                                                 "itunes:title", "itunes:subtitle", "itunes:summary",
                                                 "media:title", "media:description"}))
       continue;
@@ -180,7 +175,7 @@ class AndroidReader {
     open_.push_back({token.name, is_translatable});
     const bool is_string =
         (token.name == "string" && parent.name == "resources") ||
-        (token.name == "item" && is_named(parent.name, {"string-array", "plurals"}));
+        (token.name == "item" && is_among(parent.name, {"string-array", "plurals"}));
     if (string_ > 0 || !is_string || !is_translatable) return false;
     string_ = open_.size();
     return true;

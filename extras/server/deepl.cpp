@@ -1,7 +1,6 @@
 // DeepL's interface, version 2: texts, languages and usage.
 #include "extras/server/deepl.h"
 
-#include <algorithm>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -30,7 +29,7 @@ std::string parse_language(const RequestFields& fields, const char* name,
 std::string one_of(const RequestFields& fields, const char* name,
                    std::initializer_list<std::string_view> values) {
   std::string value = fields.text(name);
-  if (!value.empty() && std::ranges::find(values, value) == values.end())
+  if (!value.empty() && !is_among(value, values))
     throw HttpError(400, join_text("Value for '", name, "' not supported."));
   return value;
 }

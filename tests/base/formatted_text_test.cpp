@@ -17,6 +17,11 @@ TEST(Joined, AnyItemsAreJoinedAsTexts) {
   EXPECT_EQ(joined(std::vector<int>{1, 2}, "-", [](int n) { return std::to_string(n); }), "1-2");
 }
 
+TEST(IsAmong, ATextIsAmongTextsIfItEqualsOne) {
+  EXPECT_TRUE(is_among("b", {"a", "b"}));
+  EXPECT_FALSE(is_among("", {"a", "b"}));
+}
+
 TEST(SplitAt, ATextIsCutAtEachSeparator) {
   using Parts = std::vector<std::string_view>;
   EXPECT_EQ(split_at("a,,b c,", ','), (Parts{"a", "", "b c", ""}));
