@@ -26,12 +26,7 @@ std::string reversed_file(MarkupFormat format, const std::string& bytes) {
 }
 
 std::string error_of(MarkupFormat format, const std::string& bytes) {
-  try {
-    file_text(format, bytes);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
+  return message_of<Error>([&] { file_text(format, bytes); });
 }
 
 TEST(Charset, AFileIsWrittenInTheCharsetThatItDeclares) {

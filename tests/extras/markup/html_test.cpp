@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "tests/extras/markup/word_translators.h"
+#include "tests/names.h"
 #include "tests/repeated.h"
 
 namespace dragoman {
@@ -19,9 +20,7 @@ std::string reversed_html(const std::string& html, const MarkupOptions& options 
 }
 
 std::vector<std::string> texts_of(const std::string& html, const MarkupOptions& options = {}) {
-  std::vector<std::string> texts;
-  for (const Passage& passage : parse_html(html, options).passages) texts.push_back(passage.text);
-  return texts;
+  return texts_of(parse_html(html, options));
 }
 
 TEST(Html, InlineTagsMoveWithTheirWords) {
@@ -278,12 +277,7 @@ TEST(Html, NestingOfSomeHundredsSurvives) {
 }
 
 std::string fault_of(const std::string& html) {
-  try {
-    parse_html(html);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return message_of<Error>([&] { parse_html(html); });
 }
 
 /// Elements with this many attributes each, which differ in the last one.

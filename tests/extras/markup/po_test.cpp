@@ -25,12 +25,7 @@ std::string reversed_plurals(int forms, const std::string& po) {
 }
 
 std::string error_of(const std::string& po) {
-  try {
-    parse_po(po);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
+  return message_of<Error>([&] { parse_po(po); });
 }
 
 /// Messages in a document whose every passage has this translation.
@@ -533,7 +528,7 @@ TEST(Po, FaultsAreNamedWithTheirLine) {
   EXPECT_THAT(error_of("\"one\"\n"), testing::StartsWith("po: line 1: "));
   EXPECT_THAT(error_of("msgid \"one\" two \"three\"\n"), testing::HasSubstr("after a string"));
   EXPECT_THAT(error_of("msgid \"one\\\""), testing::HasSubstr("second quote"));
-  EXPECT_EQ(error_of(""), "none");
+  EXPECT_EQ(error_of(""), "");
 }
 
 }  // namespace

@@ -8,11 +8,7 @@
 namespace dragoman {
 namespace {
 
-std::vector<std::string> texts_of(const std::string& srt) {
-  std::vector<std::string> texts;
-  for (const Passage& passage : parse_srt(srt).passages) texts.push_back(passage.text);
-  return texts;
-}
+std::vector<std::string> texts_of(const std::string& srt) { return texts_of(parse_srt(srt)); }
 
 const std::string kFirst = "1\n00:00:01,000 --> 00:00:02,500\n";
 const std::string kSecond = "\n\n2\n00:00:02,600 --> 00:00:04,000\n";

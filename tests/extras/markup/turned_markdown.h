@@ -11,9 +11,7 @@
 namespace dragoman {
 
 inline std::vector<std::string> texts_of(const std::string& markdown) {
-  std::vector<std::string> texts;
-  for (const Passage& passage : parse_markdown(markdown).passages) texts.push_back(passage.text);
-  return texts;
+  return texts_of(parse_markdown(markdown));
 }
 
 inline std::string turned(const std::string& markdown) {

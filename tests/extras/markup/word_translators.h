@@ -81,6 +81,12 @@ inline AlignedText adversarial_translation(std::string_view text, RandomStream& 
   return translation;
 }
 
+inline std::vector<std::string> texts_of(const MarkupDocument& document) {
+  std::vector<std::string> texts;
+  for (const Passage& passage : document.passages) texts.push_back(passage.text);
+  return texts;
+}
+
 template <class Translate>
 std::string translated(const MarkupDocument& document, Translate&& translate) {
   std::vector<AlignedText> translations;

@@ -15,11 +15,7 @@ std::string reversed_xml(const std::string& xml, const MarkupOptions& options = 
   return translated(parse_xml(xml, options), reversed);
 }
 
-std::vector<std::string> texts_of(const std::string& xml) {
-  std::vector<std::string> texts;
-  for (const Passage& passage : parse_xml(xml).passages) texts.push_back(passage.text);
-  return texts;
-}
+std::vector<std::string> texts_of(const std::string& xml) { return texts_of(parse_xml(xml)); }
 
 // ---- RSS ----------------------------------------------------------------------------------------
 

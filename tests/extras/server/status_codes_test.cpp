@@ -2,6 +2,7 @@
 // the server, /openapi.json, has them all.
 #include <deque>
 #include <fstream>
+#include <functional>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -34,14 +35,9 @@ class Served {
  public:
   explicit Served(State state)
       : table_({"en-de"}, config(state), state == State::Busy ? 4 : 65'536),
-        http_(
-            {.port = 0, .body_limit = kBodyLimit},
-            [this](HttpRequest request, std::stop_token gone, HttpReply reply) {
-              table_.server->handle(std::move(request), std::move(gone), std::move(reply));
-            },
-            [this](HttpRequest head, const HttpError& why) {
-              return table_.server->refuse(std::move(head), why);
-            }) {
+        http_({.port = 0, .body_limit = kBodyLimit},
+              std::bind_front(&TranslationServer::handle, table_.server.get()),
+              std::bind_front(&TranslationServer::refuse, table_.server.get())) {
     if (state == State::Hurried) table_.post("/translate", kGood);
     if (state == State::Busy || state == State::Slow) table_.gate.open(false);
     if (state == State::Busy) fill_queue();

@@ -28,12 +28,7 @@ MarkupDocument read(const std::string& text, const MarkupFiles& files) {
 }
 
 std::string error_of(const std::string& text, MarkupFormat markup) {
-  try {
-    read(text, {.markup = markup});
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
+  return message_of<Error>([&] { read(text, {.markup = markup}); });
 }
 
 TEST(TranslateDocument, APageIsReadInTheCharsetThatItDeclares) {
@@ -150,7 +145,7 @@ TEST(TranslateDocument, AFaultOfTheMarkupIsNamedWithItsPlace) {
   EXPECT_THAT(error_of("<a>\n</b>", MarkupFormat::Xml), Names("page ... line 2, column 3"));
   EXPECT_THAT(error_of("one caf\xE9", MarkupFormat::Html), Names("page ... UTF-8 ... byte 8"));
   EXPECT_THAT(error_of("one\n", MarkupFormat::Srt), testing::StartsWith("page: srt: "));
-  EXPECT_EQ(error_of("", MarkupFormat::Html), "none");
+  EXPECT_EQ(error_of("", MarkupFormat::Html), "");
 }
 
 }  // namespace

@@ -16,12 +16,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 std::string fault(const ServeConfig& config) {
-  try {
-    config.check();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return message_of<UsageError>([&] { config.check(); });
 }
 
 ServeConfig with_models(std::vector<std::string> models) {
