@@ -90,7 +90,7 @@ const excess = () =>
   settings.charLimit < 0 ? 0 : lengthOf(text.value) + lengthOf(glossary.terms) - settings.charLimit;
 const excessText = characters =>
   `The text${glossary.terms ? ' and the glossary have' : ' has'} ${counted(characters)} too many; ` +
-  `the limit is ${settings.charLimit.toLocaleString('en')}.`;
+  `the limit is ${counted(settings.charLimit)}.`;
 
 const showAlternatives = alternatives => {
   byId('alternatives').hidden = alternatives.length === 0;
