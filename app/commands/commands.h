@@ -62,8 +62,8 @@ struct EvaluationPage {
 /// The command line, for people, that shows what is wrong with the text of a training.
 using TextExamination = std::function<std::string(const DataConfig& data)>;
 
-/// What more time would bring than a training of so many seconds, of which only its text was asked
-/// for; "" if nobody knows.
+/// A line for people on what a longer training on this text would gain; "" if nobody knows.
+/// `seconds`: those of the updates of the run that was asked for.
 using LongerTraining = std::function<std::string(const DataConfig& data, double seconds)>;
 
 struct Extra {

@@ -126,17 +126,20 @@ void run_trainer(TrainingRun run, const std::optional<FoundCheckpoint>& found, C
   log_end(reason, trainer.progress(), folder, config);
 }
 
-/// Says what more time than until this end would bring, if that is known and nothing else was asked
-/// for than a text.
-void log_longer_training(const TrainOptions& options, const std::optional<ExpectedEnd>& end) {
+/// Says what a longer training would gain, if that is known and only a text was asked for.
+/// `seconds`: those of the updates of this run, if they are known.
+void log_longer_training(const TrainOptions& options, const Start& start,
+                         const std::optional<double>& seconds) {
   RunSettings asked = options.asked();
   const std::vector<Field> of_data = fields_of(asked.data);
   const bool asks_for_more = std::ranges::any_of(asked.asked, [&of_data](const auto& given) {
     const auto is_it = [&given](const Field& field) { return field.info.name == given.first; };
-    return !is_of_the_host(given.first) && std::ranges::none_of(of_data, is_it);
+    return std::ranges::none_of(of_data, is_it);
   });
-  if (!end || end->seconds_left <= 0 || asks_for_more || !options.longer_training) return;
-  const std::string hint = options.longer_training(asked.data, end->seconds_left);
+  const Preset preset = start.settled.settings.train.preset;
+  const bool is_small = preset == Preset::Tiny || preset == Preset::Small;  // as those measured
+  if (!seconds || asks_for_more || !is_small || start.size > 1 || !options.longer_training) return;
+  const std::string hint = options.longer_training(asked.data, *seconds);
   if (!hint.empty()) log_info(hint);
 }
 
@@ -192,7 +195,7 @@ void train(const TrainOptions& options, Communicator& ranks) {
   log_run(run);
   if (ranks.size() > 1) log_info(join_text("training on ", ranks.size(), " ranks"));
   if (start.known.corpus)
-    log_longer_training(options, log_choices(start.trial(data), *start.known.corpus));
+    log_longer_training(options, start, log_choices(start.trial(data), *start.known.corpus));
   run_trainer(std::move(run), found, ranks, start.stop);
 }
 
@@ -343,7 +346,8 @@ void plan(const TrainOptions& options, const RankInfo& info) {
   }
   print_plan(plan, trial);
   print_stages(data, found);
-  if (!found) log_longer_training(options, plan.outlook.end);
+  if (!found && plan.outlook.end)
+    log_longer_training(options, start, plan.seconds_per_update * plan.outlook.end->updates_left);
 }
 
 }  // namespace

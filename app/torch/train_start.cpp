@@ -321,7 +321,7 @@ std::string shown_text(const PreparedData& data, double updates, double updates_
 
 }  // namespace
 
-std::optional<ExpectedEnd> log_choices(const TrialSettings& trial, const EpochFacts& corpus) {
+std::optional<double> log_choices(const TrialSettings& trial, const EpochFacts& corpus) {
   const TrainConfig& config = trial.config;
   const double seconds =
       corpus.seconds_per_update > 0 ? corpus.seconds_per_update : measured_update(trial);
@@ -355,7 +355,8 @@ std::optional<ExpectedEnd> log_choices(const TrialSettings& trial, const EpochFa
                        .fitting = parameters_of(fitting_model(trial.model, corpus.size))};
   for (const std::string& doubt : doubtful_choices(config, trial.model, size, corpus.size, pace))
     log_warning(doubt);
-  return end;
+  if (!end || seconds <= 0) return std::nullopt;
+  return seconds * end->updates_left;
 }
 
 // ---- several ranks ------------------------------------------------------------------------------

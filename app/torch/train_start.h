@@ -16,7 +16,6 @@
 #include "model/file/run_folder.h"
 #include "training/checkpoint.h"
 #include "training/ranks/communicator.h"
-#include "training/settings/stopping.h"
 #include "training/start/settled_run.h"
 #include "training/start/trial.h"
 #include "training/training_run.h"
@@ -74,8 +73,8 @@ struct Start {
 };
 
 /// Logs one line about the run, and a warning for each choice that cannot go well. Times an update
-/// if the facts of the corpus have no time. Returns the end of the run, if one is known.
-std::optional<ExpectedEnd> log_choices(const TrialSettings& trial, const EpochFacts& corpus);
+/// if the facts of the corpus have no time. Returns the seconds of all updates, if they are known.
+std::optional<double> log_choices(const TrialSettings& trial, const EpochFacts& corpus);
 
 // ---- several ranks ------------------------------------------------------------------------------
 

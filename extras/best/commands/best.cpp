@@ -254,9 +254,9 @@ constexpr double kTrained = 0.8;
 /// What the stages gained over the first model, in the runs that docs/best.md names.
 constexpr const char* kGain = "0.8 to 2.5 BLEU";
 
-/// Divides the hours. A teacher is trained as long as a run on the text would be, but for a
-/// quarter of the rest at most; the student gets what is left, up to four times the updates, as it
-/// has three texts to learn from. It is `small` if the time suffices for such a run.
+/// Divides the time for updates. A teacher is trained as long as a run on the text would be, but
+/// for a quarter of that time at most; the student gets what is left, up to four times the updates,
+/// as it has three texts to learn from. It is `small` if the time suffices for such a run.
 Plan plan_stages(const BestOptions& options, const PlainFiles& files, const fs::path& folder) {
   log_info("planning: some updates are tried, to see how long they take here");
   const double usable = kTrained * 3600 * options.hours;
@@ -594,11 +594,14 @@ std::string longer_training(const DataConfig& data, double seconds) {
     if (field.text() == defaults[i++].text()) continue;
     if (!is_of_text(field.info.name)) return "";
     command.append(" --").append(field.info.name);
-    for (const std::string& word : field.values()) command += " " + shell_word(word);
+    for (const std::string& word : field.values()) {
+      if (word.starts_with("/dev/")) return "";  // a pipe, which is read only once
+      command += " " + shell_word(word);
+    }
   }
-  const std::string hours = text_of(std::ceil(4 * seconds / kTrained / 360) / 10);
-  return join_text("in ", hours, " hours ", kGain, " more (five runs on small texts): ", command,
-                   " --hours ", hours, " -o best/");
+  const double hours = std::ceil(4 * seconds / kTrained / 360) / 10;
+  return join_text("with more time, a better model: ", command, " --hours ", text_of(hours),
+                   " -o best/ (", kGain, " more in five runs on small texts)");
 }
 
 Command best_command() {
