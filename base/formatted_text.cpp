@@ -79,11 +79,12 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 
 std::vector<std::string_view> split_at(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
-  for (std::size_t end = 0; end != text.npos; text.remove_prefix(end + 1)) {
-    end = text.find(separator);
+  while (true) {
+    const std::size_t end = text.find(separator);
     parts.push_back(text.substr(0, end));
+    if (end == text.npos) return parts;
+    text.remove_prefix(end + 1);
   }
-  return parts;
 }
 
 std::string one_line(std::string text) {

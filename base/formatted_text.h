@@ -54,7 +54,7 @@ inline constexpr std::size_t kListedLines = 5;
 
 bool is_among(std::string_view text, std::initializer_list<std::string_view> texts);
 
-/// Puts one text in the place of each other one, from the left.
+/// Replaces each `from`, which is not empty, by `to`, from the left.
 void replace_all(std::string& text, std::string_view from, std::string_view to);
 
 /// The parts of a text between separators: one more than there are separators. They point into it.

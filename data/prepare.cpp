@@ -556,9 +556,11 @@ PreparedData prepare_data(const Preparation& preparation) {
         std::make_shared<const FreshEncoder>(shared_text, prepared.tokenizers, data, work.seed);
   if (data.aligns_text()) {
     const WorkContext context = work.context("aligning the pieces");
+    TextReading aligned = reading;
+    aligned.report = [](std::int64_t) {};  // its files are not among those that were to be read
     alignment = std::make_shared<const AlignmentFiles>(
         shared_text, align_pieces(text, prepared.tokenizers, work.cache_folder, context),
-        LinkedUnits::Pieces, reading, context);
+        LinkedUnits::Pieces, aligned, context);
   }
   if (alignment)
     prepared.alignments =

@@ -350,11 +350,7 @@ void check_config(const ModelConfig& config, const std::string& file,
     config.check();
   } catch (const UsageError& error) {
     std::string message = error.what();
-    for (const auto& [flag, key] : keys) {
-      const std::string written = join_text("--", flag);
-      for (std::size_t at = 0; (at = message.find(written, at)) != message.npos; at += key.size())
-        message.replace(at, written.size(), key);
-    }
+    for (const auto& [flag, key] : keys) replace_all(message, join_text("--", flag), key);
     throw Error(file, ": ", message);
   }
 }
