@@ -24,8 +24,8 @@ using testing::IsEmpty;
 // ---- files --------------------------------------------------------------------------------------
 
 TEST(Checkpoint, AResumedModelContinuesBitIdentically) {
-  const std::filesystem::path path =
-      std::filesystem::path(testing::TempDir()) / "checkpoint_test.safetensors";
+  const ScratchFolder folder(testing::TempDir() + "checkpoint-");
+  const std::filesystem::path path = folder.path() / "checkpoint.safetensors";
   for (const Precision precision : {Precision::Fp32, Precision::Bf16}) {
     const auto update = [](TrainingModel& model, std::int64_t u) {
       const auto sums = accumulate(model, batch_of({u, u + 7}), {.label_smoothing = 0.1}, u);
@@ -52,7 +52,6 @@ TEST(Checkpoint, AResumedModelContinuesBitIdentically) {
     EXPECT_TRUE(torch::equal(straight.weights(), resumed.weights()));
     EXPECT_TRUE(torch::equal(straight.result_weights(), resumed.result_weights()));
   }
-  std::filesystem::remove(path);
 }
 
 TEST(Checkpoint, AFailureOfTheFileSystemIsReportedAndDoesNotEndTheRun) {
