@@ -87,7 +87,7 @@ module.exports = {
     let requests = 0;
     page.on('request', request => (requests += request.url().endsWith('/translate')));
     await text(page).fill('a\n'.repeat(200));
-    await says(page, 'text-error', 'The text has 250 characters too many; the limit is 150.');
+    await says(page, 'text-error', 'The text has 250 characters too many; the limit is 150 characters.');
     assert.equal(requests, 0);
     assert.equal(await page.locator('#count').textContent(), '400 of 150 characters');
     for (const top of [0, 2000]) {
