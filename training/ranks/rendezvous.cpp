@@ -103,7 +103,10 @@ TensorExchange::TensorExchange(c10d::Store& store, const RankInfo& info, const s
   const auto own = store.clone();
   const auto options = c10d::ProcessGroupGloo::Options::create(limit);
   options->devices = {c10d::ProcessGroupGloo::createDeviceForHostname(address)};
-  gloo_ = c10::make_intrusive<c10d::ProcessGroupGloo>(own, info.rank, info.size, options);
+  const auto gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(own, info.rank, info.size, options);
+  // Gloo's own limit would count time in which all ranks were suspended.
+  gloo->setTimeout(std::chrono::hours(24 * 365));
+  gloo_ = gloo;
 #ifdef DRAGOMAN_NCCL
   if (torch::cuda::is_available())
     nccl_ = c10::make_intrusive<c10d::ProcessGroupNCCL>(
@@ -111,7 +114,10 @@ TensorExchange::TensorExchange(c10d::Store& store, const RankInfo& info, const s
 #endif
 }
 
-TensorExchange::~TensorExchange() = default;
+TensorExchange::~TensorExchange() {
+  // Its thread may wait for a lost rank, and would be waited for.
+  if (is_abandoned_) static_cast<void>(gloo_.release());
+}
 
 void TensorExchange::run(TensorWork work, torch::Tensor& tensor, const std::stop_token& lost) {
   const torch::NoGradGuard no_grad;
@@ -121,9 +127,12 @@ void TensorExchange::run(TensorWork work, torch::Tensor& tensor, const std::stop
   std::vector<at::Tensor> tensors = {through_cpu ? tensor.cpu() : tensor};
   const auto running =
       work == TensorWork::Sum ? backend.allreduce(tensors) : backend.broadcast(tensors);
-  // NCCL's own wait would never notice that a rank is lost.
-  while (!on_cpu && !running->isCompleted()) {
-    if (lost.stop_requested()) throw Error("a rank is lost");
+  // The backends' own wait would never notice that a rank is lost.
+  while (!running->isCompleted()) {
+    if (lost.stop_requested()) {
+      is_abandoned_ = true;
+      throw Error("a rank is lost");
+    }
     std::this_thread::sleep_for(std::chrono::microseconds(30));
   }
   running->wait();

@@ -43,19 +43,20 @@ enum class TensorWork { Sum, CopyOfRank0 };
 /// Gloo on the CPU, NCCL on CUDA if LibTorch has it.
 class TensorExchange {
  public:
-  /// `address` is the one by which the others reach this rank. `limit` is that of a transfer.
+  /// `address` is the one by which the others reach this rank. `limit` is that of the connection.
   TensorExchange(c10d::Store& store, const RankInfo& info, const std::string& address,
                  Milliseconds limit);
   TensorExchange(const TensorExchange&) = delete;
   TensorExchange& operator=(const TensorExchange&) = delete;
   ~TensorExchange();
 
-  /// Works in place. All ranks call it at the same time. `lost` ends the wait for a device. Throws
-  /// std::exception on failure.
+  /// Works in place. All ranks call it at the same time. `lost` ends it. Throws std::exception on
+  /// failure.
   void run(TensorWork work, at::Tensor& tensor, const std::stop_token& lost);
 
  private:
   c10::intrusive_ptr<c10d::Backend> gloo_, nccl_;
+  bool is_abandoned_ = false;  // work that has not ended
 };
 
 /// The object is shared with its thread, because a thread that hangs in a call outlives its owner.
