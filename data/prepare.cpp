@@ -84,6 +84,12 @@ TextReading reading_of(const PreparationWork& work, std::int64_t before) {
           .index_folder = work.cache_folder};
 }
 
+/// For files that are not among those whose bytes were counted in advance.
+TextReading unreported(TextReading reading) {
+  reading.report = [](std::int64_t) {};
+  return reading;
+}
+
 /// The files of texts and of an alignment, which may be null.
 std::vector<const TextFile*> files_of(std::initializer_list<const ParallelText*> texts,
                                       const AlignmentFiles* alignment = nullptr) {
@@ -556,11 +562,9 @@ PreparedData prepare_data(const Preparation& preparation) {
         std::make_shared<const FreshEncoder>(shared_text, prepared.tokenizers, data, work.seed);
   if (data.aligns_text()) {
     const WorkContext context = work.context("aligning the pieces");
-    TextReading aligned = reading;
-    aligned.report = [](std::int64_t) {};  // its files are not among those that were to be read
     alignment = std::make_shared<const AlignmentFiles>(
         shared_text, align_pieces(text, prepared.tokenizers, work.cache_folder, context),
-        LinkedUnits::Pieces, aligned, context);
+        LinkedUnits::Pieces, unreported(reading), context);
   }
   if (alignment)
     prepared.alignments =
