@@ -114,10 +114,7 @@ TensorExchange::TensorExchange(c10d::Store& store, const RankInfo& info, const s
 #endif
 }
 
-TensorExchange::~TensorExchange() {
-  // Its thread may wait for a lost rank, and would be waited for.
-  if (is_abandoned_) static_cast<void>(gloo_.release());
-}
+TensorExchange::~TensorExchange() = default;
 
 void TensorExchange::run(TensorWork work, torch::Tensor& tensor, const std::stop_token& lost) {
   const torch::NoGradGuard no_grad;
@@ -130,7 +127,8 @@ void TensorExchange::run(TensorWork work, torch::Tensor& tensor, const std::stop
   // The backends' own wait would never notice that a rank is lost.
   while (!running->isCompleted()) {
     if (lost.stop_requested()) {
-      is_abandoned_ = true;
+      // Gloo's end would wait for its thread, which waits for the lost rank.
+      if (on_cpu) static_cast<void>(gloo_.release());
       throw Error("a rank is lost");
     }
     std::this_thread::sleep_for(std::chrono::microseconds(30));

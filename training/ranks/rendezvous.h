@@ -51,12 +51,11 @@ class TensorExchange {
   ~TensorExchange();
 
   /// Works in place. All ranks call it at the same time. `lost` ends it. Throws std::exception on
-  /// failure.
+  /// failure, and is not called again after that.
   void run(TensorWork work, at::Tensor& tensor, const std::stop_token& lost);
 
  private:
   c10::intrusive_ptr<c10d::Backend> gloo_, nccl_;
-  bool is_abandoned_ = false;  // work that has not ended
 };
 
 /// The object is shared with its thread, because a thread that hangs in a call outlives its owner.
