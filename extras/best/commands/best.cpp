@@ -67,10 +67,8 @@ struct BestOptions {
 
 /// Whether a flag of train names its text.
 bool is_of_text(std::string_view flag) {
-  constexpr std::array<std::string_view, 10> kNames = {
-      "train-src", "train-tgt", "train",       "valid-src",   "valid-tgt",
-      "valid",     "columns",   "source-lang", "target-lang", "invalid"};
-  return std::ranges::count(kNames, flag) > 0;
+  return is_among(flag, {"train-src", "train-tgt", "train", "valid-src", "valid-tgt", "valid",
+                         "columns", "source-lang", "target-lang", "invalid"});
 }
 
 std::vector<Field> text_fields(DataConfig& text) {
