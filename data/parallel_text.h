@@ -35,8 +35,9 @@ bool is_valid_line(std::string_view line);
 struct TextReading {
   int threads;
   std::stop_token stop = {};
-  std::function<void(std::int64_t bytes)> report;  ///< bytes read since the last call
-  std::filesystem::path index_folder = {};         ///< of stored indexes; need not exist
+  /// Gets the bytes that were read since the last call.
+  std::function<void(std::int64_t bytes)> report = [](std::int64_t) {};
+  std::filesystem::path index_folder = {};  ///< of stored indexes; need not exist
   std::chrono::system_clock::time_point now = std::chrono::system_clock::now();
 };
 

@@ -84,12 +84,6 @@ TextReading reading_of(const PreparationWork& work, std::int64_t before) {
           .index_folder = work.cache_folder};
 }
 
-/// For files that are not among those whose bytes were counted in advance.
-TextReading unreported(TextReading reading) {
-  reading.report = [](std::int64_t) {};
-  return reading;
-}
-
 /// The files of texts and of an alignment, which may be null.
 std::vector<const TextFile*> files_of(std::initializer_list<const ParallelText*> texts,
                                       const AlignmentFiles* alignment = nullptr) {
@@ -562,9 +556,12 @@ PreparedData prepare_data(const Preparation& preparation) {
         std::make_shared<const FreshEncoder>(shared_text, prepared.tokenizers, data, work.seed);
   if (data.aligns_text()) {
     const WorkContext context = work.context("aligning the pieces");
+    // Its bytes were not counted in advance, so they are not reported.
+    const TextReading reading_aligned{
+        .threads = work.threads, .stop = work.stop, .index_folder = work.cache_folder};
     alignment = std::make_shared<const AlignmentFiles>(
         shared_text, align_pieces(text, prepared.tokenizers, work.cache_folder, context),
-        LinkedUnits::Pieces, unreported(reading), context);
+        LinkedUnits::Pieces, reading_aligned, context);
   }
   if (alignment)
     prepared.alignments =

@@ -166,9 +166,8 @@ TEST_F(FreshEncoding, AnEncodingIsAFunctionOfSeedEpochRoundAndPair) {
     return prepared.encoder->encode(prepared.train, pair, turn)->source;
   };
   int epochs = 0, rounds = 0, pairs = 0, seeds = 0;
-  const auto text = std::make_shared<const ParallelText>(
-      data.train_source, data.train_target, data.invalid,
-      TextReading{.threads = 1, .report = [](std::int64_t) {}});
+  const auto text = std::make_shared<const ParallelText>(data.train_source, data.train_target,
+                                                         data.invalid, TextReading{.threads = 1});
   const FreshEncoder other_seed(text, prepared.tokenizers, data, 2);
   const FreshEncoder same_seed(text, prepared.tokenizers, data, 1);
   for (std::int64_t pair = 0; pair < 100; ++pair) {

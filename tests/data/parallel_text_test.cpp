@@ -32,7 +32,6 @@ class TextIndexTest : public FolderTest {
   /// A reading long after the file was written.
   TextReading later() const {
     return {.threads = 2,
-            .report = [](std::int64_t) {},
             .index_folder = folder,
             .now = std::chrono::system_clock::now() + std::chrono::hours(1)};
   }
@@ -100,12 +99,9 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 class ParallelTextTest : public FolderTest {
  protected:
-  static TextReading progress(int threads = 2) {
-    return {.threads = threads, .report = [](std::int64_t) {}};
-  }
   ParallelText open(std::string_view source, std::string_view target,
                     InvalidLines invalid = InvalidLines::Error) const {
-    return ParallelText({write("a.en", source)}, {write("a.de", target)}, invalid, progress());
+    return ParallelText({write("a.en", source)}, {write("a.de", target)}, invalid, {.threads = 2});
   }
   static Pairs all(const ParallelText& text) {
     Pairs pairs;
@@ -134,7 +130,7 @@ TEST_F(ParallelTextTest, CompressedFilesAreReadAsIfTheyWerePlain) {
                      plain = open("one\ntwo\n", "eins\nzwei\n");
   EXPECT_EQ(all(packed), all(plain));
   EXPECT_EQ(packed.hash(), plain.hash());
-  TextReading reading = progress();
+  TextReading reading = {.threads = 2};
   reading.index_folder = folder / "corpus";
   const std::string source = write("a.en", "one\ntwo\n"), target = write("a.de.gz", kGzipped);
   EXPECT_EQ(all(ParallelText({source}, {target}, InvalidLines::Error, reading)), all(plain));
@@ -145,9 +141,9 @@ TEST_F(ParallelTextTest, CompressedFilesAreReadAsIfTheyWerePlain) {
 TEST_F(ParallelTextTest, APipeIsRefusedAtOnce) {
   const std::string pipe = (folder / "pipe").string(), target = write("a.de", "eins\n");
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_THAT(
-      message_of<Error>([&] { ParallelText({pipe}, {target}, InvalidLines::Error, progress()); }),
-      Names(pipe + " ... regular file"));
+  EXPECT_THAT(message_of<Error>(
+                  [&] { ParallelText({pipe}, {target}, InvalidLines::Error, {.threads = 2}); }),
+              Names(pipe + " ... regular file"));
 }
 
 TEST_F(ParallelTextTest, FilesThatAreNotUtf8TextAreNamed) {
@@ -184,12 +180,13 @@ TEST_F(ParallelTextTest, EmptyAndMissingFilesAreNamed) {
   EXPECT_EQ(problem("", "x\n"), "a.en: is empty");
   EXPECT_EQ(problem("x\n", "\xEF\xBB\xBF"), "a.de: is empty");
   EXPECT_THAT(message_of<Error>([&] {
-                ParallelText({folder / "none"}, {folder / "none"}, InvalidLines::Error, progress());
+                ParallelText({folder / "none"}, {folder / "none"}, InvalidLines::Error,
+                             {.threads = 2});
               }),
               HasSubstr("none: cannot open"));
-  EXPECT_THAT(
-      message_of<Error>([&] { ParallelText({folder}, {folder}, InvalidLines::Error, progress()); }),
-      Names("regular file"));
+  EXPECT_THAT(message_of<Error>(
+                  [&] { ParallelText({folder}, {folder}, InvalidLines::Error, {.threads = 2}); }),
+              Names("regular file"));
 }
 
 TEST_F(ParallelTextTest, InvalidUtf8AndNulAreNamedWithTheirLine) {
@@ -210,7 +207,7 @@ TEST_F(ParallelTextTest, InvalidLinesCanBeLetThrough) {
 TEST_F(ParallelTextTest, FilesOfASideFollowOneAnother) {
   const ParallelText text({write("1.en", "a\nb"), write("2.en", "c\n")},
                           {write("1.de", "A\nB\n"), write("2.de", "C")}, InvalidLines::Error,
-                          progress());
+                          {.threads = 2});
   EXPECT_EQ(all(text), (Pairs{{"a", "A"}, {"b", "B"}, {"c", "C"}}));
   std::vector<std::int64_t> numbers;
   text.for_each_pair(1, 3, [&](std::int64_t pair, auto, auto) { numbers.push_back(pair); });
@@ -231,7 +228,7 @@ std::string long_text(std::vector<std::string>& lines) {
 
 TEST_F(ParallelTextTest, AnyLineOfALongFileIsFound) {
   std::vector<std::string> lines;
-  const TextFile file(write("long", long_text(lines)), progress());
+  const TextFile file(write("long", long_text(lines)), {.threads = 2});
   ASSERT_EQ(file.lines(), static_cast<std::int64_t>(lines.size()));
   for (std::size_t i = 0; i < lines.size(); i += 97)
     ASSERT_EQ(file.line(static_cast<std::int64_t>(i)), lines[i]);
@@ -241,7 +238,7 @@ TEST_F(ParallelTextTest, AnyLineOfALongFileIsFound) {
 TEST_F(ParallelTextTest, ALineThatStartsAtTheBeginningOfAStretchIsFound) {
   std::string text;
   while (text.size() < (std::size_t{5} << 20)) text += std::string(63, 'a') + "\n";
-  const TextFile file(write("even", text), progress());
+  const TextFile file(write("even", text), {.threads = 2});
   EXPECT_EQ(file.lines(), static_cast<std::int64_t>(text.size() / 64));
 }
 
@@ -252,7 +249,7 @@ TEST_F(ParallelTextTest, TheLineOfAProblemIsRightFarIntoAFile) {
   const auto line = std::count(text.begin(), text.begin() + at, '\n');
   text[at] = static_cast<char>(text[at] == '\n' ? 'x' : '\xFE');
   for (const int threads : {1, 3}) {
-    const TextFile file(write("long", text), progress(threads));
+    const TextFile file(write("long", text), {.threads = threads});
     ASSERT_TRUE(file.first_problem());
     EXPECT_EQ(file.first_problem()->line, line);
   }
@@ -260,7 +257,7 @@ TEST_F(ParallelTextTest, TheLineOfAProblemIsRightFarIntoAFile) {
 
 TEST_F(ParallelTextTest, ALineLongerThanAStretchIsOneLine) {
   const std::string line(std::size_t{11} << 20, 'y');
-  const TextFile file(write("long", "a\n" + line + "\nb\n"), progress());
+  const TextFile file(write("long", "a\n" + line + "\nb\n"), {.threads = 2});
   EXPECT_EQ(file.lines(), 3);
   EXPECT_TRUE(file.line(1) == line);
   EXPECT_EQ(file.line(2), "b");
@@ -269,18 +266,17 @@ TEST_F(ParallelTextTest, ALineLongerThanAStretchIsOneLine) {
 TEST_F(ParallelTextTest, TheHashDependsOnTheTextAlone) {
   std::vector<std::string> lines;
   std::string text = long_text(lines);
-  const std::uint64_t hash = TextFile(write("1", text), progress(1)).hash();
-  EXPECT_EQ(TextFile(write("2", text), progress(3)).hash(), hash);
+  const std::uint64_t hash = TextFile(write("1", text), {.threads = 1}).hash();
+  EXPECT_EQ(TextFile(write("2", text), {.threads = 3}).hash(), hash);
   text[text.size() / 2] ^= 1;
-  EXPECT_NE(TextFile(write("3", text), progress()).hash(), hash);
+  EXPECT_NE(TextFile(write("3", text), {.threads = 2}).hash(), hash);
   EXPECT_NE(open("a\nb\n", "c\n\n").hash(), open("a\n\n", "b\nc\n").hash());
 }
 
 TEST_F(ParallelTextTest, ReadingStopsWhenAsked) {
   std::stop_source stop;
   stop.request_stop();
-  TextReading stopped = progress();
-  stopped.stop = stop.get_token();
+  const TextReading stopped = {.threads = 2, .stop = stop.get_token()};
   EXPECT_THROW(TextFile(write("a", "text\n"), stopped), PreparationStopped);
 }
 

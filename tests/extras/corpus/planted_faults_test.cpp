@@ -256,8 +256,7 @@ ParallelText read(const std::vector<std::vector<std::string>>& files) {
     sources.push_back(sides[0]);
     targets.push_back(sides[1]);
   }
-  return {sources, targets, InvalidLines::Skip,
-          TextReading{.threads = 1, .report = [](std::int64_t) {}}};
+  return {sources, targets, InvalidLines::Skip, TextReading{.threads = 1}};
 }
 
 WorkContext on_threads(int threads) {
