@@ -62,9 +62,9 @@ struct EvaluationPage {
 /// The command line, for people, that shows what is wrong with the text of a training.
 using TextExamination = std::function<std::string(const DataConfig& data)>;
 
-/// A line for people on what a longer training on this text would gain; "" if nobody knows.
-/// `seconds`: those of the updates of the run that was asked for.
-using LongerTraining = std::function<std::string(const DataConfig& data, double seconds)>;
+/// A line for people on what a longer training would gain than the one that was asked for with
+/// these values; "" if nobody knows. `seconds`: those of its updates.
+using LongerTraining = std::function<std::string(const GivenValues& given, double seconds)>;
 
 struct Extra {
   std::vector<Command> commands = {};

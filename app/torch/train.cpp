@@ -5,7 +5,6 @@
 // the Trainer begins. --plan makes the same Start.
 #include <torch/version.h>
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <iostream>
@@ -126,20 +125,14 @@ void run_trainer(TrainingRun run, const std::optional<FoundCheckpoint>& found, C
   log_end(reason, trainer.progress(), folder, config);
 }
 
-/// Says what a longer training would gain, if that is known and only a text was asked for.
-/// `seconds`: those of the updates of this run, if they are known.
+/// Says what a longer training would gain, if that is known. `seconds`: those of the updates of
+/// this run, if they are known.
 void log_longer_training(const TrainOptions& options, const Start& start,
                          const std::optional<double>& seconds) {
-  RunSettings asked = options.asked();
-  const std::vector<Field> of_data = fields_of(asked.data);
-  const bool asks_for_more = std::ranges::any_of(asked.asked, [&of_data](const auto& given) {
-    const auto is_it = [&given](const Field& field) { return field.info.name == given.first; };
-    return std::ranges::none_of(of_data, is_it);
-  });
   const Preset preset = start.settled.settings.train.preset;
   const bool is_small = preset == Preset::Tiny || preset == Preset::Small;  // as those measured
-  if (!seconds || asks_for_more || !is_small || start.size > 1 || !options.longer_training) return;
-  const std::string hint = options.longer_training(asked.data, *seconds);
+  if (!seconds || !is_small || start.size > 1 || !options.longer_training) return;
+  const std::string hint = options.longer_training(options.invocation->given, *seconds);
   if (!hint.empty()) log_info(hint);
 }
 

@@ -584,15 +584,13 @@ int run(const BestOptions& options) {
 
 /// Names this command to whoever trains on a text and leaves the rest to the program. A first
 /// model, one of the other direction and a student of twice their length take four times as long.
-std::string longer_training(const DataConfig& data, double seconds) {
-  DataConfig given = data, none;
+std::string longer_training(const GivenValues& given, double seconds) {
   std::string command = "dragoman best";
-  const std::vector<Field> defaults = fields_of(none);
-  for (std::size_t i = 0; const Field& field : fields_of(given)) {
-    if (field.text() == defaults[i++].text()) continue;
-    if (!is_of_text(field.info.name)) return "";
-    command.append(" --").append(field.info.name);
-    for (const std::string& word : field.values()) {
+  for (const auto& [flag, values] : given) {
+    if (is_among(flag, {"output", "plan"}) || values == Words{"auto"}) continue;
+    if (!is_of_text(flag)) return "";
+    command.append(" --").append(flag);
+    for (const std::string& word : values) {
       if (word.starts_with("/dev/")) return "";  // a pipe, which is read only once
       command += " " + shell_word(word);
     }
