@@ -1,5 +1,5 @@
 // Data as bytes: hashes, bytes and numbers as text, numbers and protocol buffers as files store
-// them, and a bound for JSON that is not trusted.
+// them.
 #pragma once
 
 #include <bit>
@@ -12,8 +12,6 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-
-#include "base/error.h"
 
 namespace dragoman {
 
@@ -165,20 +163,5 @@ class WireWriter {
 
   std::string message_;
 };
-
-// ---- JSON ----
-
-inline constexpr int kMostJsonDepth = 64;
-
-/// For nlohmann's parse(): throws Error if lists and objects are nested more than 64 deep.
-/// nlohmann's parser keeps its own stack, but copying and writing a deep value recurse.
-template <class Json>
-bool check_json_depth(int depth, typename Json::parse_event_t event, const Json&) {
-  using Event = typename Json::parse_event_t;
-  const bool begins = event == Event::array_start || event == Event::object_start;
-  if (begins && depth >= kMostJsonDepth)
-    throw Error("JSON nested more than ", kMostJsonDepth, " deep");
-  return true;
-}
 
 }  // namespace dragoman

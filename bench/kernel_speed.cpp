@@ -10,12 +10,12 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/cpu.h"
+#include "base/json.h"
 #include "base/threads.h"
 #include "kernels/kernels.h"
 #include "model/file/model_config.h"
@@ -71,7 +71,7 @@ class Comparison {
                                       {"gain", plain_time / our_time},
                                       {"kernels", batch_kernels().name},
                                       {"processor", cpu_features().model}};
-    std::puts(line.dump().c_str());
+    std::puts(json_text(line).c_str());
     std::fflush(stdout);
   }
 

@@ -19,7 +19,6 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -30,6 +29,7 @@
 #include "base/cpu.h"
 #include "base/error.h"
 #include "base/fields.h"
+#include "base/json.h"
 #include "base/machine.h"
 #include "base/threads.h"
 #include "bench/device_times.h"
@@ -295,7 +295,7 @@ int main(int count, char** arguments) try {
       {"threads", options.threads},
       {"ranks", ranks.size()}};
   result.update(measure(options, ranks));
-  if (ranks.leads()) std::puts(result.dump().c_str());
+  if (ranks.leads()) std::puts(json_text(result).c_str());
 } catch (const std::exception& error) {
   std::fprintf(stderr, "train_speed: %s\n", error.what());
   return 1;

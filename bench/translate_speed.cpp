@@ -14,7 +14,6 @@
 #include <functional>
 #include <latch>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -27,6 +26,7 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/machine.h"
 #include "base/threads.h"
 #include "inference/cpu/cpu_engine.h"
@@ -290,7 +290,7 @@ int main(int count, char** arguments) try {
   decode.check();
   if (!options.on_cpu() && (options.by_part || options.type_name == "int8"))
     throw UsageError("--by-part and --compute-type int8 are for the CPU");
-  std::puts(run(options).dump().c_str());
+  std::puts(json_text(run(options)).c_str());
 } catch (const std::exception& error) {
   std::fprintf(stderr, "translate_speed: %s\n", error.what());
   return 1;

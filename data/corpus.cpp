@@ -5,11 +5,11 @@
 #include <bit>
 #include <cstring>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <ranges>
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/threads.h"
 
 namespace dragoman {
@@ -48,17 +48,16 @@ std::uint64_t checksum(const std::vector<std::uint64_t>& stretch_hashes) {
 }
 
 std::string json_of(const CorpusFacts& facts) {
-  return nlohmann::json{{"report", facts.report},
-                        {"held_out_source", facts.held_out_source},
-                        {"held_out_target", facts.held_out_target},
-                        {"held_out_lines", facts.held_out_lines},
-                        {"source_characters", facts.characters.source.ranges()},
-                        {"target_characters", facts.characters.target.ranges()}}
-      .dump();
+  return json_text(nlohmann::json{{"report", facts.report},
+                                  {"held_out_source", facts.held_out_source},
+                                  {"held_out_target", facts.held_out_target},
+                                  {"held_out_lines", facts.held_out_lines},
+                                  {"source_characters", facts.characters.source.ranges()},
+                                  {"target_characters", facts.characters.target.ranges()}});
 }
 
 CorpusFacts facts_of(std::string_view text) {
-  const auto json = nlohmann::json::parse(text, check_json_depth<nlohmann::json>);
+  const auto json = parse_json(text);
   const auto lines = [&](const char* name) {
     return json.at(name).get<std::vector<std::string>>();
   };

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "base/bytes.h"
 #include "base/error.h"
 #include "base/formatted_text.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "data/pair_format.h"
 
@@ -103,12 +102,7 @@ class JsonPairs : public LinePairs {
  private:
   void take(std::string_view line, std::int64_t number) override {
     if (line.find_first_not_of(" \t") == line.npos) return;
-    Json object;
-    try {
-      object = Json::parse(line, check_json_depth<Json>, false);
-    } catch (const Error& too_deep) {
-      return leave_out(number, too_deep.what());
-    }
+    Json object = parse_json_or_discard(line);
     if (!object.is_object()) return leave_out(number, "not a JSON object");
     if (const auto inner = object.find("translation"); inner != object.end() && inner->is_object())
       object = Json(*inner);

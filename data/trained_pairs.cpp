@@ -4,11 +4,11 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/random.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
@@ -286,7 +286,7 @@ SurveyedText survey_text(const ParallelText& text, const Corpus& corpus,
 }
 
 std::string to_bytes(const SurveyedText& surveyed) {
-  const std::string text = nlohmann::json(surveyed.survey).dump();
+  const std::string text = json_text(nlohmann::json(surveyed.survey));
   return with_checksum(little_endian(std::uint64_t{text.size()}) + text + surveyed.trained.bytes());
 }
 
@@ -297,8 +297,7 @@ SurveyedText surveyed_from_bytes(std::string_view bytes, const std::string& name
   std::memcpy(&json_size, rest.data(), number);
   rest.remove_prefix(number);
   if (number < sizeof json_size || json_size > rest.size()) throw Error(name, ": is damaged");
-  const auto json =
-      nlohmann::json::parse(rest.substr(0, json_size), check_json_depth<nlohmann::json>);
+  const auto json = parse_json(rest.substr(0, json_size));
   return {.survey = json.get<TextSurvey>(), .trained = HashFilter(rest.substr(json_size), name)};
 }
 

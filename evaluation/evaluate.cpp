@@ -1,11 +1,11 @@
 #include "evaluation/evaluate.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/error.h"
 #include "base/formatted_text.h"
+#include "base/json.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -164,15 +164,10 @@ nlohmann::ordered_json json_of(const NamedScore& score, int width) {
   return object;
 }
 
-/// JSON as text. Names of systems are names of files, which need not be UTF-8.
-std::string text_of(const nlohmann::ordered_json& json) {
-  return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
-
 std::string json_report(std::span<const NamedScore> scores, int width) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const NamedScore& score : scores) list.push_back(json_of(score, width));
-  return text_of(list) + "\n";
+  return json_text(list, 1) + "\n";
 }
 
 Table table_of(std::span<const NamedScore> scores, int width) {
@@ -322,7 +317,7 @@ std::string report(std::span<const NamedScore> scores, ReportFormat format, int 
 
 std::string report(const Comparison& comparison, ReportFormat format, int width) {
   const Table table = score_table(comparison, width);
-  if (format == ReportFormat::Json) return text_of(json_of(comparison, width)) + "\n";
+  if (format == ReportFormat::Json) return json_text(json_of(comparison, width), 1) + "\n";
   if (format == ReportFormat::Markdown)
     return markdown_table(table) + "\n" + signature_lines(comparison, "- ");
   if (format == ReportFormat::Latex) return latex_table(table) + signature_lines(comparison, "% ");

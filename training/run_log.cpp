@@ -8,10 +8,10 @@
 #include <concepts>
 #include <cstdio>
 #include <ctime>
-#include <nlohmann/json.hpp>
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "training/checkpoint.h"
 
@@ -335,7 +335,7 @@ void RunLog::append(const Json& line) {
   const auto check = [this](bool written, const std::filesystem::path& path) {
     if (!written) observer_.warned(path.string() + ": cannot write; training continues");
   };
-  check(lines_->append(line.dump() + "\n"), folder_.log());
+  check(lines_->append(json_text(line) + "\n"), folder_.log());
   check(!events_ || events_->append(line), folder_.tensorboard());
 }
 

@@ -2,16 +2,15 @@
 #include <array>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
 #include "app/commands/commands.h"
 #include "app/frame/flag_names.h"
 #include "app/frame/log.h"
-#include "base/bytes.h"
 #include "base/error.h"
 #include "base/formatted_text.h"
+#include "base/json.h"
 #include "base/threads.h"
 #include "base/unicode.h"
 #include "model/file/model_file.h"
@@ -94,11 +93,8 @@ std::vector<std::string> broken_weights(const ModelFileReader& model, int thread
 
 /// If it is not JSON, its text.
 Json progress_json(const ModelFileReader& model) {
-  return with_place(model.path().string() + ": the progress record", [&] {
-    Json progress = Json::parse(model.progress(), check_json_depth<Json>,
-                                /*allow_exceptions=*/false);
-    return progress.is_discarded() ? Json(model.progress()) : progress;
-  });
+  Json progress = parse_json_or_discard<Json>(model.progress());
+  return progress.is_discarded() ? Json(model.progress()) : progress;
 }
 
 /// All facts, for the JSON and for the text.
@@ -112,12 +108,12 @@ Json facts_of(const ModelFileReader& model) {
   for (const auto& [part, count] : parameters_by_part(model)) total += count;
   facts["parameters"]["total"] = total;
   for (const auto& [part, count] : parameters_by_part(model)) facts["parameters"][part] = count;
-  facts["architecture"] = Json::parse(to_json(model.config()));
+  facts["architecture"] = parse_json<Json>(to_json(model.config()));
   facts["tokenizer"]["source"] = tokenizer_json(model.tokenizer_source(), path);
   if (model.has_two_tokenizers())
     facts["tokenizer"]["target"] = tokenizer_json(model.tokenizer_target(), path);
   if (!model.decode_defaults().empty()) facts["search_defaults"] = model.decode_defaults();
-  facts["provenance"] = Json::parse(to_json(model.provenance()));
+  facts["provenance"] = parse_json<Json>(to_json(model.provenance()));
   if (model.is_checkpoint()) {
     facts["training_state"] = model.training_names();
     facts["progress"] = progress_json(model);
@@ -137,7 +133,7 @@ std::string two_decimals(const Json& number) { return fixed_text(number.get<doub
 
 std::string value_text(const Json& value) {
   if (value.is_number_integer()) return with_separators(value.get<std::int64_t>());
-  return printable(value.is_string() ? value.get<std::string>() : value.dump());
+  return printable(value.is_string() ? value.get<std::string>() : json_text(value));
 }
 
 void print_line(std::string_view indent, std::string name, const Json& value) {
@@ -177,7 +173,7 @@ void print_text(const Json& facts) {
   const Json& provenance = facts["provenance"];
   Json made = Json::object();
   made["command"] = provenance["command"];
-  made["seed"] = provenance["seed"].dump();  // a text: no separators of thousands
+  made["seed"] = json_text(provenance["seed"]);  // a text: no separators of thousands
   made["updates"] = provenance["updates"];
   for (const char* side : {"source", "target"})
     if (const std::string key = join_text(side, "_language"); provenance.contains(key))
@@ -220,7 +216,7 @@ int run(const InspectConfig& config) {
   if (!broken.empty()) facts["broken_weights"] = broken;
   if (config.check) facts["checked"] = true;
   if (config.format == InspectFormat::Json) {
-    std::cout << facts.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+    std::cout << json_text(facts, 2) << '\n';
   } else {
     print_text(facts);
     if (config.check) std::cout << "\nall checksums are right\n";

@@ -1,13 +1,13 @@
 #include "app/commands/json_requests.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/files.h"
 #include "base/formatted_text.h"
+#include "base/json.h"
 #include "base/lines.h"
 #include "base/utf8.h"
 #include "inference/model_settings.h"
@@ -140,7 +140,7 @@ class Scanner {
 };
 
 std::string unescaped(std::string_view string) {
-  const auto key = nlohmann::json::parse(string, nullptr, /*allow_exceptions=*/false);
+  const auto key = parse_json_or_discard(string);
   return key.is_string() ? key.get<std::string>() : std::string(string);
 }
 
@@ -232,7 +232,7 @@ std::optional<nlohmann::json> field(const std::vector<JsonMember>& request, cons
   const JsonMember* member = find_member(request, name);
   if (member == nullptr) return std::nullopt;
   try {
-    return nlohmann::json::parse(member->value);
+    return parse_json(member->value);
   } catch (const nlohmann::json::parse_error&) {
     throw Error('"', name, "\" is not Unicode: half of a surrogate pair in it stands alone");
   } catch (const nlohmann::json::exception&) {
@@ -274,7 +274,7 @@ Terms terms_field(const std::vector<JsonMember>& request) {
   std::vector<std::pair<std::string, std::string>> terms;
   // `found` has lost the first of two terms with the same source.
   for (const JsonMember& term : members_of(find_member(request, "terms")->value).members) {
-    const auto target = nlohmann::json::parse(term.value);
+    const auto target = parse_json(term.value);
     terms.emplace_back(term.key, target.is_string() ? target.get<std::string>() : "");
   }
   return Terms(terms);
@@ -326,7 +326,7 @@ std::string object_of(const std::vector<JsonMember>& members, const Json& fields
   std::string object = "{";
   for (const JsonMember& member : members)
     if (!is_replaced(member.key)) object.append(member.whole) += ',';
-  return object + fields.dump(-1, ' ', false, Json::error_handler_t::replace).substr(1);
+  return object + json_text(fields).substr(1);
 }
 
 }  // namespace

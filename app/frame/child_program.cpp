@@ -12,12 +12,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <stop_token>
 #include <system_error>
 
 #include "app/frame/signals.h"
 #include "base/error.h"
+#include "base/json.h"
 
 namespace dragoman {
 
@@ -42,7 +42,7 @@ std::string error_in(const std::string& messages) {
   for (std::string line; std::getline(file, line);)
     if (!line.empty()) last = line;
   if (last.starts_with(kText)) return last.substr(kText.size());
-  const auto json = nlohmann::json::parse(last, nullptr, false);  // --log-format json
+  const auto json = parse_json_or_discard(last);  // --log-format json
   return json.is_object() ? json.value("message", last) : last;
 }
 

@@ -8,9 +8,9 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
 
 #include "app/frame/terminal.h"
+#include "base/json.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -60,7 +60,7 @@ std::string json_line(const std::string& level, std::string_view text,
                       const nlohmann::ordered_json& facts) {
   nlohmann::ordered_json object = {{"time", utc_time()}, {"level", level}, {"message", text}};
   if (facts.is_object()) object.update(facts);
-  return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json_text(object);
 }
 
 /// The levels have spdlog's names: "info", "warning", "error".

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -23,6 +22,7 @@
 #include "base/cpu.h"
 #include "base/files.h"
 #include "base/formatted_text.h"
+#include "base/json.h"
 #include "base/machine.h"
 #include "training/trainer.h"
 
@@ -334,7 +334,7 @@ void plan(const TrainOptions& options, const RankInfo& info) {
   const TrialSettings trial = start.trial(data);
   const RunPlan plan = plan_run(trial);
   if (log_format() == LogFormat::Json) {
-    std::cout << plan_json(plan, trial).dump() << '\n';
+    std::cout << json_text(plan_json(plan, trial)) << '\n';
     return;
   }
   print_plan(plan, trial);

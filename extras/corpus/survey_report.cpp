@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <ranges>
 #include <utility>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/formatted_text.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "data/languages.h"
 #include "data/pair_files.h"
@@ -258,11 +258,11 @@ std::string json_of(const SurveyReport& report) {
                     {"length_ratio", report.usual.length_ratio},
                     {"faults", std::move(faults)},
                     {"stretches", std::move(stretches)}};
-  return all.dump(2) + "\n";
+  return json_text(all, 2) + "\n";
 }
 
 bool is_json_report(std::string_view text) {
-  const nlohmann::json found = nlohmann::json::parse(text, nullptr, false);
+  const nlohmann::json found = parse_json_or_discard(text);
   return found.is_object() && found.contains("clean_pairs") && found.contains("faults");
 }
 

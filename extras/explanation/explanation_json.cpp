@@ -5,11 +5,11 @@
 #include <atomic>
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/bytes.h"
 #include "base/formatted_text.h"
+#include "base/json.h"
 #include "base/lines.h"
 #include "base/threads.h"
 #include "base/utf8.h"
@@ -179,7 +179,7 @@ Json model_json(const ExplainedModel& model) {
     parameters.push_back({{"name", parameter.name}, {"shape", parameter.shape}});
   const AttentionHeads heads = heads_of(model.search);
   Json json = {{"name", model.name},
-               {"config", Json::parse(to_json(config))},
+               {"config", parse_json<Json>(to_json(config))},
                {"parameters", std::move(parameters)},
                {"begin", {{"piece", kBeginPiece}}},
                {"alignment",
@@ -311,10 +311,6 @@ std::string_view format_name(ExplanationForm form) {
   return form == ExplanationForm::Page ? "dragoman explanation page" : "dragoman explanation";
 }
 
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 }  // namespace
 
 std::string sentence_json(const ExplainedModel& model, const SentenceExplanation& sentence) {
@@ -343,15 +339,15 @@ std::string sentence_json(const ExplainedModel& model, const SentenceExplanation
                  {"target", embedding_json(activations.target, model)}}}};
   if (model.form != ExplanationForm::Page) add_way_through_stacks(activations, model, json);
   if (sentence.search) json["search"] = search_json(*sentence.search, model.search, target);
-  return text_of(json);
+  return json_text(json);
 }
 
 std::string explanation_json(const ExplainedModel& model,
                              const std::vector<std::string>& sentences) {
-  std::string text = text_of({{"format", format_name(model.form)},
-                              {"version", model.form == ExplanationForm::Numbers ? 3 : 2},
-                              {"dragoman", model.program_version},
-                              {"model", model_json(model)}});
+  std::string text = json_text(Json{{"format", format_name(model.form)},
+                                    {"version", model.form == ExplanationForm::Numbers ? 3 : 2},
+                                    {"dragoman", model.program_version},
+                                    {"model", model_json(model)}});
   text.back() = ',';  // replaces the brace
   text += "\"sentences\":[";
   for (std::size_t i = 0; i < sentences.size(); ++i) text += (i > 0 ? "," : "") + sentences[i];

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/formatted_text.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "extras/formats/json_yaml.h"
 #include "extras/formats/unpickler.h"
@@ -224,7 +224,7 @@ void read_numbers(ModelConfig& config, const ForeignOptions& options,
 ForeignOptions json_options(const std::string& file, const nlohmann::json& object) {
   ForeignOptions::Values values;
   const auto text_of = [](const nlohmann::json& value) {
-    return value.is_string() ? value.get<std::string>() : value.dump();
+    return value.is_string() ? value.get<std::string>() : json_text(value);
   };
   for (const auto& [name, value] : object.items()) {
     std::vector<std::string>& texts = values[name];

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "extras/formats/foreign_options.h"
 #include "extras/formats/json_yaml.h"
 #include "extras/formats/pytorch_checkpoint.h"
@@ -190,7 +190,7 @@ class GenerationConfigReader {
     options_.require(key, value.is_number_integer(), "has an id that is not a whole number");
     const auto id = value.get<std::int64_t>();  // 2^63 and more become negative
     options_.require(key, id >= 0 && id < pieces_.all,
-                     join_text("has the id ", value.dump(), ", which no piece has"));
+                     join_text("has the id ", json_text(value), ", which no piece has"));
     return id;
   }
   /// Our search never produces <unk> and padding, so they need no setting.

@@ -3,13 +3,12 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
 
-#include "base/bytes.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -23,7 +22,7 @@ nlohmann::json read_json_object(const std::filesystem::path& path) {
     throw Error(path.string(), ": has ", size >> 20, " MiB, too many for a JSON file");
   const std::string text = read_file(path);
   try {
-    nlohmann::json json = nlohmann::json::parse(text, check_json_depth<nlohmann::json>);
+    nlohmann::json json = parse_json(text);
     if (json.is_object()) return json;
   } catch (const nlohmann::json::exception&) {
     throw Error(path.string(), ": is not valid JSON");

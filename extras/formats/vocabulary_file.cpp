@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "extras/formats/json_yaml.h"
 #include "tokenizer/tokenizer.h"
@@ -28,19 +28,19 @@ class PieceCollector {
   /// `place`: where the piece is, for messages; may be empty.
   void add(const std::string& piece, std::uint64_t id, const std::string& place) {
     if (!ids_.emplace(piece, id).second)
-      throw Error(place, "the piece ", nlohmann::json(piece).dump(), " occurs twice");
+      throw Error(place, "the piece ", json_string(piece), " occurs twice");
     const auto [at, is_new] = pieces_.emplace(id, piece);
     if (!is_new)
-      throw Error(place, "the pieces ", nlohmann::json(at->second).dump(), " and ",
-                  nlohmann::json(piece).dump(), " have the same id ", id);
+      throw Error(place, "the pieces ", json_string(at->second), " and ", json_string(piece),
+                  " have the same id ", id);
   }
 
   std::vector<std::string> in_order() {
     std::vector<std::string> pieces;
     for (auto& [id, piece] : pieces_) {
       if (id != pieces.size())
-        throw Error("no piece has the id ", pieces.size(), "; the next one is ",
-                    nlohmann::json(piece).dump(), " with ", id);
+        throw Error("no piece has the id ", pieces.size(), "; the next one is ", json_string(piece),
+                    " with ", id);
       pieces.push_back(std::move(piece));
     }
     if (pieces.empty()) throw Error("the vocabulary is empty");
@@ -70,9 +70,6 @@ std::string_view kind_of(const nlohmann::json& value) {
 
 std::vector<std::string> parse_json_vocabulary(std::string_view text) {
   check_utf8(text);
-  // nlohmann::json takes a NUL as the end of the text.
-  if (const auto offset = text.find('\0'); offset != text.npos)
-    throw Error("byte ", offset, ": not JSON");
   using Json = nlohmann::json;
   PieceCollector vocabulary;
   bool is_list = false;
@@ -82,7 +79,7 @@ std::vector<std::string> parse_json_vocabulary(std::string_view text) {
   const auto take = [&](int depth, Json::parse_event_t event, const Json& value) {
     using Event = Json::parse_event_t;
     const auto fail = [&piece](std::string_view what) {
-      throw Error(what, piece ? " at the piece " + Json(*piece).dump() : "",
+      throw Error(what, piece ? " at the piece " + json_string(*piece) : "",
                   ", but a vocabulary has only pieces and their ids");
     };
     const bool begins = event == Event::object_start || event == Event::array_start;
@@ -99,7 +96,7 @@ std::vector<std::string> parse_json_vocabulary(std::string_view text) {
     return false;
   };
   try {
-    [[maybe_unused]] const Json kept_nothing = Json::parse(text, take);
+    [[maybe_unused]] const Json kept_nothing = parse_json(text, take);
   } catch (const Json::parse_error& error) {
     throw Error("byte ", error.byte, ": not JSON");
   } catch (const Json::out_of_range&) {
@@ -115,8 +112,7 @@ std::vector<std::string> parse_yaml_vocabulary(std::string_view text) {
     const std::string& number = entry.is_list ? entry.name : entry.values.at(0);
     const std::optional<std::uint64_t> id = number_from<std::uint64_t>(number);
     if (entry.is_list || !id)
-      throw Error(place, "the piece ", nlohmann::json(entry.name).dump(),
-                  " has no whole number as its id");
+      throw Error(place, "the piece ", json_string(entry.name), " has no whole number as its id");
     vocabulary.add(entry.name, *id, place);
   }
   return vocabulary.in_order();

@@ -1,10 +1,10 @@
+#include "base/json.h"
 #include "extras/formats/ctranslate2.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -206,7 +206,7 @@ class Exporter {
 void write_vocabulary(const fs::path& path, const Tokenizer& tokenizer) {
   nlohmann::json pieces = nlohmann::json::array();
   for (TokenId id = 0; id < tokenizer.size(); ++id) pieces.push_back(tokenizer.piece(id));
-  write_file(path, pieces.dump(0) + "\n");
+  write_file(path, json_text(pieces, 0) + "\n");
 }
 
 /// CTranslate2 ignores "source_eos". It is for our own reader: it distinguishes a model whose
@@ -222,7 +222,7 @@ void write_config(const fs::path& path, const Tokenizer& target, const ModelConf
                            {"layer_norm_epsilon", model.norm_epsilon},
                            {"multi_query_attention", false}};
   if (!model.source_eos) config["source_eos"] = false;
-  write_file(path, config.dump(2) + "\n");
+  write_file(path, json_text(config, 2) + "\n");
 }
 
 }  // namespace

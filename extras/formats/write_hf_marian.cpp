@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "extras/formats/exported_folder.h"
 #include "extras/formats/foreign_model.h"
 #include "extras/formats/hf_marian.h"
@@ -31,7 +31,7 @@ void write_vocabulary(const fs::path& path, const Tokenizer& tokenizer, std::int
     throw Error("the tokenizer has a piece <pad>, which MarianMTModel needs for itself");
   for (std::int64_t i = 0; i + 1 < padding; ++i) pieces[unused_piece(i)] = tokenizer.size() + i;
   pieces["<pad>"] = tokenizer.size() + padding - 1;
-  write_file(path, pieces.dump(1) + "\n");
+  write_file(path, json_text(pieces, 1) + "\n");
 }
 
 /// The id of <pad> on both sides.
@@ -169,15 +169,16 @@ std::vector<std::string> write_hf_marian(const ModelFileReader& model, const fs:
   NewFolder made(folder);
   const fs::path& part = made.path();
   write_safetensors_weights(model, part / "model.safetensors");
-  write_file(part / "config.json", model_config(config).dump(2) + "\n");
-  write_file(part / "generation_config.json", generation_config(model, target).dump(2) + "\n");
+  write_file(part / "config.json", json_text(model_config(config), 2) + "\n");
+  write_file(part / "generation_config.json",
+             json_text(generation_config(model, target), 2) + "\n");
   const Json tokenizer = {{"tokenizer_class", "MarianTokenizer"},
                           {"separate_vocabs", separate},
                           {"eos_token", target.piece(target.eos_id())},
                           {"unk_token", target.piece(target.unk_id())},
                           {"pad_token", "<pad>"},
                           {"model_max_length", 512}};
-  write_file(part / "tokenizer_config.json", tokenizer.dump(2) + "\n");
+  write_file(part / "tokenizer_config.json", json_text(tokenizer, 2) + "\n");
   write_vocabulary(part / "vocab.json", source, padding.source);
   if (separate) write_vocabulary(part / "target_vocab.json", target, padding.target);
   write_file(part / "source.spm", model.tokenizer_source());

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
-#include "base/bytes.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/lines.h"
 
 namespace dragoman {
@@ -132,7 +131,7 @@ RunHistory read_history(std::string_view log) {
     const std::string_view line = lines.next();
     if (line.empty()) continue;
     try {
-      read_line(history, json::parse(line, check_json_depth<json>));
+      read_line(history, parse_json(line));
     } catch (const json::exception&) {
       ++history.damaged_lines;
     } catch (const Error&) {  // nested too deep

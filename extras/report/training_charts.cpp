@@ -2,7 +2,6 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/formatted_text.h"
+#include "base/json.h"
 #include "extras/report/html_page.h"
 #include "extras/report/training_page.h"
 
@@ -194,7 +194,7 @@ std::string json_column(const std::string& name, const std::vector<LogPoint>& po
                         const std::string& member) {
   const std::string numbers = joined(
       points, ",", [&member](const LogPoint& point) { return json_number(point.number(member)); });
-  return join_text(nlohmann::json(name).dump(), ":[", numbers, "]");
+  return join_text(json_string(name), ":[", numbers, "]");
 }
 
 std::string json_of(const PlottedRun& run, LineType type,

@@ -1,9 +1,9 @@
 #include "extras/report/translation_pages.h"
 
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "extras/report/html_page.h"
 
 namespace dragoman {
@@ -15,11 +15,6 @@ std::string joined_files(std::initializer_list<std::string_view> names) {
   std::string text;
   for (const std::string_view name : names) text += page_file(name);
   return text;
-}
-
-/// Texts in the data may not be UTF-8.
-std::string dumped(const nlohmann::ordered_json& data) {
-  return data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 std::string curves_html(const std::vector<PageChart>& charts) {
@@ -40,7 +35,7 @@ std::string evaluation_page(const std::string& title, const std::vector<PageChar
        .style = training_style(1, {}) + joined_files({"controls.css", "evaluation.css"}),
        .body = filled_page_file("evaluation.html", {{"title", escaped(title)},
                                                     {"curves", curves_html(charts)},
-                                                    {"data", json_in_script(dumped(data))}}),
+                                                    {"data", json_in_script(json_text(data))}}),
        .script = joined_files({"words.js", "elements.js", "svg.js", "charts.js", "analysis.js",
                                "sentences.js", "tables.js", "ngrams.js", "evaluation.js"})});
 }

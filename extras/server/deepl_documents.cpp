@@ -3,11 +3,11 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "extras/server/access.h"
 #include "extras/server/deepl.h"
@@ -163,7 +163,7 @@ class Documents : public DeepLInterface {
       state["status"] = "done";
       state["billed_characters"] = file.characters;
     } else {
-      const Json answer = Json::parse(file.text, nullptr, false);  // error_answer() has made it
+      const Json answer = parse_json_or_discard<Json>(file.text);  // error_answer() has made it
       state["status"] = "error";
       state["error_message"] =
           answer.is_object() ? answer.value("message", "") : "the server has no memory left";

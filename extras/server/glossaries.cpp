@@ -4,13 +4,12 @@
 #include <cstdio>
 #include <ctime>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
 #include <tuple>
 
-#include "base/bytes.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "extras/server/access.h"
 
@@ -46,11 +45,11 @@ std::string text_of(const Glossary& glossary) {
     dictionaries.push_back({{"source", dictionary.languages.source},
                             {"target", dictionary.languages.target},
                             {"entries", dictionary.entries}});
-  return Json{{"name", facts.name},
-              {"created", facts.created},
-              {"owner", facts.owner},
-              {"dictionaries", std::move(dictionaries)}}
-             .dump(1) +
+  return json_text(Json{{"name", facts.name},
+                        {"created", facts.created},
+                        {"owner", facts.owner},
+                        {"dictionaries", std::move(dictionaries)}},
+                   1) +
          "\n";
 }
 
@@ -73,7 +72,7 @@ Glossary parse(const std::string& id, const std::filesystem::path& file, const s
   if (find_invalid_utf8(text) != std::string::npos)
     throw Error(file.string(), ": is not a glossary: not UTF-8");
   try {
-    const Json json = Json::parse(text, check_json_depth<Json>);
+    const Json json = parse_json<Json>(text);
     Glossary glossary{.facts = {.id = id,
                                 .name = json.at("name"),
                                 .created = json.at("created"),

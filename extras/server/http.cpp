@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/formatted_text.h"
+#include "base/json.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -273,15 +274,17 @@ void check_encoding(std::string_view encodings) {
   }
 }
 
-nlohmann::json parse_json(std::string_view body) {
+nlohmann::json json_of_body(std::string_view body) {
   check_utf8(body, "the body");
   try {
-    nlohmann::json object = nlohmann::json::parse(body);
+    nlohmann::json object = parse_json(body);
     if (object.is_object()) return object;
   } catch (const nlohmann::json::parse_error& error) {
     throw HttpError(400, join_text("Invalid JSON format: at byte ", error.byte));
   } catch (const nlohmann::json::exception&) {
     throw HttpError(400, "Invalid JSON format: a number is too large");
+  } catch (const Error& error) {
+    throw HttpError(400, join_text("Invalid JSON format: ", error.what()));
   }
   throw HttpError(400, "Invalid JSON format: not an object");
 }
@@ -379,7 +382,7 @@ RequestFields::RequestFields(const HttpRequest& request) {
   const bool is_json = media_type == "application/json" ||
                        (media_type.starts_with("application/") && media_type.ends_with("+json"));
   if (is_json)
-    fields_ = parse_json(request.body);
+    fields_ = json_of_body(request.body);
   else
     read_form(request, type);
   FormParameters query;
@@ -413,7 +416,7 @@ std::string RequestFields::scalar(const char* name) const {
   check_given_once(name);
   const nlohmann::json& field = fields_.at(name);
   if (field.is_structured()) refuse(name, "is not a text");
-  return field.is_string() ? field.get<std::string>() : field.dump();
+  return field.is_string() ? field.get<std::string>() : json_text(field);
 }
 
 std::vector<std::string> RequestFields::texts(const char* name) const {

@@ -4,12 +4,12 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/lines.h"
 #include "base/utf8.h"
 #include "data/languages.h"
@@ -322,7 +322,7 @@ class LibreTranslate : public Interface {
       size += count_characters(text.get_ref<const std::string&>());
     check_size(size, limits().characters, "characters");
     try {
-      if (!server_.config.suggestions->append(suggestion.dump() + "\n"))
+      if (!server_.config.suggestions->append(json_text(suggestion) + "\n"))
         throw HttpError(500, "the suggestion could not be kept");
     } catch (const FileLocked&) {
       throw HttpError(503, "the file of suggestions is in use; try again later", 1);

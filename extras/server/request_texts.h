@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "extras/markup/document.h"
 #include "extras/server/http.h"
 #include "inference/demands.h"
@@ -107,8 +108,7 @@ std::int64_t count_characters(const std::vector<std::string>& texts);
 /// A response with a JSON value as its body.
 template <class Json>
 HttpResponse json_response(int status, const Json& value) {
-  return {.status = status,
-          .body = value.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"};
+  return {.status = status, .body = json_text(value) + "\n"};
 }
 
 }  // namespace dragoman

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <deque>
 #include <functional>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 
 namespace dragoman {
 
@@ -21,7 +21,7 @@ void check_same_architecture(const ModelFileReader& first, const ModelFileReader
   two.attention_dropout = one.attention_dropout;
   two.activation_dropout = one.activation_dropout;
   const std::string files = other.path().string() + " and " + first.path().string();
-  const auto values = Json::parse(to_json(one)), others = Json::parse(to_json(two));
+  const auto values = parse_json(to_json(one)), others = parse_json(to_json(two));
   const auto text_of = [](const Json& all, const std::string& name) {
     const auto found = all.find(name);
     if (found == all.end()) return std::string("not there");

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/formatted_text.h"
+#include "base/json.h"
 
 namespace dragoman {
 
@@ -50,7 +50,7 @@ void for_each_tokenizer_value(Config& config, Visit&& visit) {
 Json json_of(const Field& field) {
   const std::string text = field.values().front();
   const bool is_text = field.kind == Field::Kind::Choice || field.kind == Field::Kind::Text;
-  return is_text ? Json(text) : Json::parse(text);
+  return is_text ? Json(text) : parse_json(text);
 }
 
 std::string text_of_json(const Field& field, const Json& value) {
@@ -67,7 +67,7 @@ std::string text_of_json(const Field& field, const Json& value) {
     }
   };
   if (!has_type()) throw Error("model configuration: \"", field.info.name, "\" has the wrong type");
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  return value.is_string() ? value.get<std::string>() : json_text(value);
 }
 
 void check_tokenizer_values(const ModelConfig& config) {
@@ -209,11 +209,11 @@ std::string to_json(const ModelConfig& config) {
   if (config.embedding_norm) json[kEmbeddingNorm] = true;
   for_each_tokenizer_value(config,
                            [&json](const char* name, std::int64_t value) { json[name] = value; });
-  return json.dump();
+  return json_text(json);
 }
 
 ModelConfig model_config_from_json(std::string_view text) {
-  Json json = Json::parse(text, check_json_depth<Json>, /*allow_exceptions=*/false);
+  Json json = parse_json_or_discard(text);
   if (!json.is_object()) throw Error("model configuration: not a JSON object");
   ModelConfig config;
   const auto take = [&json](std::string_view name) {
@@ -234,7 +234,7 @@ ModelConfig model_config_from_json(std::string_view text) {
     const Json number = take(kNormEpsilon);
     config.norm_epsilon = number.is_number() ? number.get<double>() : 0;
     if (!(config.norm_epsilon > 0 && config.norm_epsilon < 1))
-      throw Error("model configuration: \"", kNormEpsilon, "\" cannot be ", number.dump());
+      throw Error("model configuration: \"", kNormEpsilon, "\" cannot be ", json_text(number));
   }
   for (const auto& [name, flag] :
        {std::pair{kSourceEos, &config.source_eos}, {kEmbeddingNorm, &config.embedding_norm}}) {

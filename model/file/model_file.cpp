@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -98,10 +98,6 @@ const std::string kTokenizerTarget = "tokenizer.target";
 
 constexpr std::string_view kRestore = "restore the file from a copy";
 
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 /// XXH3 over the header's meaning, whatever its spelling: compact JSON with sorted keys of
 /// {"metadata": all but this checksum, "tensors": {name: [type, shape]}}.
 std::string header_checksum(const Metadata& metadata, std::span<const TensorData> tensors) {
@@ -109,7 +105,7 @@ std::string header_checksum(const Metadata& metadata, std::span<const TensorData
   summary["metadata"].erase(kHeaderChecksum);
   for (const TensorData& tensor : tensors)
     summary["tensors"][tensor.name] = {static_cast<int>(tensor.dtype), tensor.shape};
-  return hex16(xxh3(dump(summary)));
+  return hex16(xxh3(json_text(summary)));
 }
 
 bool is_float(Dtype dtype) {
@@ -192,16 +188,16 @@ Metadata make_metadata(const ModelContents& contents, std::span<const TensorData
   Metadata metadata = {{kFormat, std::string(kFormatVersion)},
                        {kConfig, to_json(contents.config)},
                        {kProvenance, to_json(contents.provenance)},
-                       {kChecksums, dump(checksums)}};
+                       {kChecksums, json_text(checksums)}};
   if (!contents.decode_defaults.empty())
-    metadata[kDecodeDefaults] = dump(Json(contents.decode_defaults));
+    metadata[kDecodeDefaults] = json_text(Json(contents.decode_defaults));
   if (!contents.progress.empty()) metadata[kProgress] = replace_invalid_utf8(contents.progress);
   metadata[kHeaderChecksum] = header_checksum(metadata, tensors);
   return metadata;
 }
 
 std::map<std::string, std::string> texts_of(const std::string& json, std::string_view name) {
-  const Json object = Json::parse(json, check_json_depth<Json>, /*allow_exceptions=*/false);
+  const Json object = parse_json_or_discard(json);
   if (!object.is_object()) throw Error(name, ": not a JSON object");
   std::map<std::string, std::string> texts;
   for (const auto& [key, text] : object.items())
@@ -255,11 +251,11 @@ std::string to_json(const Provenance& provenance) {
   if (provenance.characters)
     json["characters"] = {{"source", provenance.characters->source.ranges()},
                           {"target", provenance.characters->target.ranges()}};
-  return dump(json);
+  return json_text(json);
 }
 
 Provenance provenance_from_json(std::string_view text) {
-  const Json json = Json::parse(text, check_json_depth<Json>, /*allow_exceptions=*/false);
+  const Json json = parse_json_or_discard(text);
   if (!json.is_object()) throw Error("provenance: not a JSON object");
   Provenance provenance;
   const auto take = [&json](const char* key, auto& value) {

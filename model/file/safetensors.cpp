@@ -6,7 +6,6 @@
 #include <cstring>
 #include <functional>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/formatted_text.h"
+#include "base/json.h"
 
 namespace dragoman {
 
@@ -66,11 +66,12 @@ Json parse_header(std::string_view text) {
       throw Malformed{join_text("\"", parsed.get<std::string>(), "\" occurs twice in the header")};
     return true;
   };
-  // nlohmann::json takes a NUL for the end of the text.
-  if (text.find('\0') != text.npos) throw Malformed{"the header is not JSON"};
-  Json header = Json::parse(text, check, /*allow_exceptions=*/false);
-  if (!header.is_object()) throw Malformed{"the header is not JSON"};
-  return header;
+  try {
+    Json header = parse_json(text, check);
+    if (header.is_object()) return header;
+  } catch (const Json::exception&) {
+  }
+  throw Malformed{"the header is not JSON"};
 }
 
 Metadata parse_metadata(const Json& json) {
@@ -164,7 +165,7 @@ std::string make_header(const std::vector<const TensorData*>& sorted, const Meta
                             {"data_offsets", {offset, end}}};
     offset = end;
   }
-  std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = json_text(header);
   const std::size_t size = kLengthBytes + text.size();
   text.append((kAlignment - size % kAlignment) % kAlignment, ' ');
   if (text.size() > kMaxHeader)

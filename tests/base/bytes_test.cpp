@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -93,19 +92,6 @@ TEST(HalfOf, NumbersBeyondTheLargestAreInfinite) {
   EXPECT_EQ(half_of(65520), 0x7C00);
   EXPECT_EQ(half_of(-std::numeric_limits<float>::infinity()), 0xFC00);
   EXPECT_EQ(half_of(std::numeric_limits<float>::quiet_NaN()) & 0x7FFF, 0x7E00);
-}
-
-template <class Json>
-Json parsed(std::size_t depth) {
-  return Json::parse(std::string(depth, '[') + std::string(depth, ']'), check_json_depth<Json>,
-                     /*allow_exceptions=*/false);
-}
-
-TEST(JsonDepth, NestingHasABound) {
-  EXPECT_TRUE(parsed<nlohmann::json>(kMostJsonDepth).is_array());
-  EXPECT_TRUE(parsed<nlohmann::ordered_json>(kMostJsonDepth).is_array());
-  EXPECT_THROW(parsed<nlohmann::json>(kMostJsonDepth + 1), Error);
-  EXPECT_THROW(parsed<nlohmann::ordered_json>(200'000), Error);
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 #include "evaluation/evaluate.h"
+#include "base/json.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/error.h"
@@ -42,7 +42,7 @@ TEST(ScoreReport, JsonHasSacreBleusKeys) {
   config.metrics = {"bleu", "chrf++"};
   config.format = ReportFormat::Json;
   config.width = 4;
-  const auto list = nlohmann::ordered_json::parse(report_of(config));
+  const auto list = parse_json<nlohmann::ordered_json>(report_of(config));
   ASSERT_EQ(list.size(), 2u);
   std::vector<std::string> keys;
   for (const auto& [key, value] : list[0].items()) keys.push_back(key);
@@ -67,7 +67,7 @@ TEST(ScoreReport, IntervalsStandBesideTheScores) {
             "chrF2|nrefs:1|bs:50|seed:12345|case:mixed|eff:yes|nc:6|nw:0|space:no|"
             "version:dragoman-1 = 51.50 (μ = 51.58 ± 8.43)\n");
   config.format = ReportFormat::Json;
-  const auto list = nlohmann::ordered_json::parse(report_of(config));
+  const auto list = parse_json<nlohmann::ordered_json>(report_of(config));
   EXPECT_EQ(list[0]["confidence_mean"], 22.99);
   EXPECT_EQ(list[0]["confidence_var"], 14.36);
   EXPECT_EQ(list[0]["confidence"], "μ = 22.99 ± 14.36");
@@ -100,7 +100,7 @@ TEST(ScoreReport, ASystemWithTheBaselinesOutputIsMarked) {
   EXPECT_EQ(lines_of(report(systems, ReportFormat::Text, 1))[2],
             "new&2.de            28.0 (27.9 ± 0.5) (the same output)  49.5 (49.6 ± 0.9) (the same "
             "output)");
-  const auto list = nlohmann::ordered_json::parse(report(systems, ReportFormat::Json, 1));
+  const auto list = parse_json<nlohmann::ordered_json>(report(systems, ReportFormat::Json, 1));
   EXPECT_FALSE(list[0].contains("same_output"));
   EXPECT_EQ(list[1]["same_output"], true);
   EXPECT_TRUE(list[1]["BLEU"]["p_value"].is_null());
@@ -133,7 +133,8 @@ TEST(ScoreReport, TablesForDocumentsEscapeCharactersThatWouldBreakThem) {
 }
 
 TEST(ScoreReport, JsonOfSystemsHasSacreBleusKeys) {
-  const auto list = nlohmann::ordered_json::parse(report(two_systems(), ReportFormat::Json, 1));
+  const auto list =
+      parse_json<nlohmann::ordered_json>(report(two_systems(), ReportFormat::Json, 1));
   EXPECT_EQ(list[0]["system"], "old_1.de");
   EXPECT_TRUE(list[0]["BLEU"]["p_value"].is_null());
   EXPECT_EQ(list[1]["BLEU"]["score"], 28.0);
@@ -169,7 +170,7 @@ TEST(ScoreReport, SentenceLevelGivesEachMetricForEachLineInOrder) {
     EXPECT_EQ(scores[i].score, i % 2 == 0 ? sentence_bleu(hypothesis, references).score
                                           : sentence_chrf(hypothesis, references));
   }
-  EXPECT_EQ(nlohmann::json::parse(report(scores, ReportFormat::Json, 2))[2]["line"], 2);
+  EXPECT_EQ(parse_json(report(scores, ReportFormat::Json, 2))[2]["line"], 2);
 }
 
 TEST(ScoreReport, ScoresOfLinesHaveNumbersAndOneSignature) {

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "extras/server/http.h"
 #include "tests/extras/server/table_server.h"
 
@@ -25,7 +26,7 @@ using dragoman::HttpRequest;
 dragoman::TextExplanation explained(const std::string& text, dragoman::ExplanationUse,
                                     const std::function<void()>& on_step) {
   on_step();
-  return {.json = nlohmann::json{{"text", text}}.dump(), .target_tokens = 1};
+  return {.json = json_text(nlohmann::json{{"text", text}}), .target_tokens = 1};
 }
 
 class Server : public dragoman::TableServer {

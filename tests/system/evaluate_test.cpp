@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "tests/names.h"
 #include "tests/system/process.h"
 #include "tests/system/translate_fixture.h"
@@ -26,7 +26,7 @@ TEST_F(Evaluate, SystemsAreCompared) {
   const auto result = run({"evaluate", "--hyp", bad_, good_, "--ref", reference_, "--metrics",
                            "chrf", "ter", "--paired-ar", "--format", "json"});
   ASSERT_EQ(result.exit_code, 0) << result.errors;
-  const auto list = nlohmann::json::parse(result.output);
+  const auto list = parse_json(result.output);
   ASSERT_EQ(list.size(), 2U);
   EXPECT_EQ(list[0]["system"], bad_);
   EXPECT_GT(list[1]["chrF2"]["score"], list[0]["chrF2"]["score"]);
@@ -40,7 +40,7 @@ TEST_F(Evaluate, SomeOfSeveralReferencesMayBeMissing) {
     const auto result = run({"evaluate", "--hyp", hypothesis, "--ref", reference_, second,
                              "--metrics", "ter", "--format", "json"});
     EXPECT_EQ(result.exit_code, 0) << result.errors;
-    return nlohmann::json::parse(result.output)[0];
+    return parse_json(result.output)[0];
   };
   EXPECT_EQ(score(reference_)["score"], 0);
   EXPECT_EQ(score(good_)["nrefs"], "var");
@@ -162,7 +162,7 @@ TEST_F(Evaluate, AnEmptyReferenceCountsAsOneOfNoWordsAndIsNamed) {
     const auto result = scores(references);
     ASSERT_EQ(result.exit_code, 0) << result.errors;
     EXPECT_THAT(result.errors, Names(gap + " ... 1 empty line ... line 2"));
-    const auto list = nlohmann::json::parse(result.output);
+    const auto list = parse_json(result.output);
     EXPECT_EQ(list[0]["verbose_score"],
               "50.0/40.0/33.3/50.0 (BP = 1.000 ratio = 2.000 hyp_len = 8 ref_len = 4)");
     EXPECT_EQ(list[1]["score"], 100.0);
@@ -213,7 +213,7 @@ TEST_F(EvaluateTestSets, EachHasScoresAndTheMeanIsShown) {
   const auto result = run(words);
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_THAT(result.errors, Names("a.tsv ... 1 pair ... 1 left out"));
-  const auto list = nlohmann::json::parse(result.output);
+  const auto list = parse_json(result.output);
   ASSERT_EQ(list.size(), 3U);
   EXPECT_EQ(list[1]["system"], words[5]);
   EXPECT_EQ(list[2]["system"], "mean");
@@ -263,7 +263,7 @@ TEST_F(EvaluateTune, TranslateTakesTheTunedSearchUnlessFlagsSayOtherwise) {
   EXPECT_THAT(tuned.errors, testing::Not(HasSubstr(": chrF2 "))) << "the table has the scores";
   EXPECT_THAT(tuned.errors,
               HasSubstr("translates with beam " + beam + ", length penalty " + penalty));
-  const auto systems = nlohmann::json::parse(tuned.output);
+  const auto systems = parse_json(tuned.output);
   EXPECT_GT(systems.size(), 15U);
   double best = 0;
   for (const auto& system : systems) best = std::max(best, system["chrF2"]["score"].get<double>());

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "tests/system/process.h"
 #include "tests/system/run_folder_fixture.h"
 
@@ -22,7 +22,7 @@ TEST_F(Inspect, TextAndJsonTellTheSame) {
   EXPECT_EQ(text.errors, "");
   const ProcessResult json = run({"inspect", "-m", model(), "--format", "json", "--check"});
   EXPECT_EQ(json.exit_code, 0) << json.errors;
-  const auto facts = nlohmann::json::parse(json.output);
+  const auto facts = parse_json(json.output);
   EXPECT_EQ(facts["architecture"]["d-model"], 4);
   EXPECT_EQ(facts["tokenizer"]["source"]["type"], "unigram");
   EXPECT_EQ(facts["tokenizer"]["source"]["byte_fallback"], true);

@@ -4,11 +4,11 @@
 
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "tests/names.h"
 #include "tests/system/train_fixture.h"
@@ -47,7 +47,7 @@ TEST_F(TrainLog, WithoutEventFilesTheLogHasTheSmoothedLossAndThePlainNegativeLog
   std::istringstream log(read_file(path("blind/log.jsonl")));
   int updates = 0;
   for (std::string line; std::getline(log, line);) {
-    const auto json = nlohmann::json::parse(line);
+    const auto json = parse_json(line);
     if (json["type"] != "update") continue;
     ++updates;
     const double plain = json.at("negative_log_likelihood").get<double>();

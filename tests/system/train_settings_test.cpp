@@ -8,9 +8,9 @@
 #include <csignal>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "tests/names.h"
 #include "tests/system/train_fixture.h"
 
@@ -238,7 +238,7 @@ TEST_F(TrainPlan, APlanNeedsNoRunFolder) {
 TEST_F(TrainPlan, OtherProgramsGetThePlanAsOneObject) {
   const auto planned = plan(command("objects", {"--log-format", "json"}), path("temporary"));
   ASSERT_EQ(planned.exit_code, 0) << planned.errors;
-  const auto facts = nlohmann::json::parse(planned.output);
+  const auto facts = parse_json(planned.output);
   EXPECT_EQ(facts["preset"], "tiny");
   EXPECT_EQ(facts["updates"], 60);
   EXPECT_NEAR(facts["seconds"], 60 * facts["seconds_per_update"].get<double>(), 1);

@@ -7,10 +7,10 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "model/file/model_file.h"
 #include "tests/names.h"
 #include "tests/system/train_fixture.h"
@@ -58,7 +58,7 @@ TEST_F(Train, TextBecomesAModelThatTranslatesAndIsScored) {
           "{\"text\": \"The old \u041C\u043E\u0441\u043A\u0432\u0430 sings \U0001F355 loudly.\"}\n",
           kLimit);
   EXPECT_EQ(copied.exit_code, 0) << copied.errors;
-  const auto answer = nlohmann::json::parse(copied.output);
+  const auto answer = parse_json(copied.output);
   for (const char* text : {"\u041C\u043E\u0441\u043A\u0432\u0430", "\U0001F355"})
     EXPECT_THAT(answer["translation"].get<std::string>(), HasSubstr(text));
   EXPECT_THAT(copied.errors, Names("1 line ... copied"));
@@ -241,14 +241,14 @@ TEST_F(Train, AnAverageThatIsKeptIsTheScoreToBeat) {
     nlohmann::json last;
     std::ifstream file(log);
     for (std::string line; std::getline(file, line);)
-      if (auto entry = nlohmann::json::parse(line); entry["type"] == "average") last = entry;
+      if (auto entry = parse_json(line); entry["type"] == "average") last = entry;
     return last;
   };
   const auto kept = average(path("kept/log.jsonl"));
   ASSERT_TRUE(kept["kept"].get<bool>()) << kept;
   const auto progress = [] {
     const ModelFileReader last(path("kept/checkpoints/update-00000900.safetensors"));
-    return nlohmann::json::parse(last.progress());
+    return parse_json(last.progress());
   };
   EXPECT_EQ(progress()["best_value"], kept["loss"]);
   EXPECT_TRUE(weights("kept/checkpoints/best.safetensors") == weights("kept/model.safetensors"));
@@ -296,7 +296,7 @@ TEST_F(Train, ADivergedRunGoesBackToASoundCheckpointAndOn) {
   std::ifstream log(path("rolled/log.jsonl"));
   std::int64_t rollbacks = 0;
   for (std::string line; std::getline(log, line);) {
-    const auto entry = nlohmann::json::parse(line);
+    const auto entry = parse_json(line);
     if (entry["type"] != "rollback") continue;
     ++rollbacks;
     EXPECT_GT(entry["to_update"], 0);
@@ -336,7 +336,7 @@ TEST_F(Train, ARunThatAlwaysDivergesEndsAndSaysSo) {
   std::ifstream log(path("diverged/log.jsonl"));
   bool left_out = false;
   for (std::string line; std::getline(log, line);) {
-    const auto entry = nlohmann::json::parse(line);
+    const auto entry = parse_json(line);
     if (entry["type"] != "left_out") continue;
     left_out = true;
     ASSERT_FALSE(entry["lines"].empty());

@@ -3,9 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/files.h"
+#include "base/json.h"
 #include "tests/names.h"
 #include "tests/system/translate_fixture.h"
 #include "tokenizer/train_tokenizer.h"
@@ -84,7 +83,7 @@ TEST_F(TranslateDemands, TheWordsOfAProtectedTextAreThoseOfTheTranslation) {
           R"({"text": "the 1\u202F000 cats 10\u2074"})"
           "\n");
   ASSERT_EQ(result.exit_code, 0) << result.errors;
-  const auto answer = nlohmann::json::parse(result.output);
+  const auto answer = parse_json(result.output);
   const auto text = answer["translation"].get<std::string>();
   EXPECT_THAT(text, AllOf(HasSubstr("1\u202F000"), HasSubstr("10\u2074")));
   std::string joined;
@@ -190,8 +189,8 @@ TEST_F(TranslateDemands, TextThatTheModelHasNotSeenIsCopied) {
 
   const auto json = translated(
       {"--json"}, "{\"text\": \"the \u041C \U0001F355 mat\"}\n{\"text\": \"the cat\"}\n");
-  EXPECT_EQ(nlohmann::json::parse(json[0])["unknown"], nlohmann::json({"\u041C", "\U0001F355"}));
-  EXPECT_FALSE(nlohmann::json::parse(json[1]).contains("unknown"));
+  EXPECT_EQ(parse_json(json[0])["unknown"], nlohmann::json({"\u041C", "\U0001F355"}));
+  EXPECT_FALSE(parse_json(json[1]).contains("unknown"));
   EXPECT_EQ(translated({"--unknown-words", "translate"}, input), of_old_model);
 }
 

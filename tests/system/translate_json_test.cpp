@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "tests/names.h"
 #include "tests/system/translate_fixture.h"
 
@@ -29,7 +29,7 @@ class TranslateJson : public Translate {
     const ProcessResult result = ask(input, more);
     EXPECT_EQ(result.exit_code, 0) << result.errors;
     std::vector<json> objects;
-    for (const std::string& line : lines_of(result.output)) objects.push_back(json::parse(line));
+    for (const std::string& line : lines_of(result.output)) objects.push_back(parse_json(line));
     return objects;
   }
 
@@ -45,7 +45,7 @@ TEST_F(TranslateJson, ObjectsComeBackWithTheirFieldsAndTheTranslation) {
       "{\"text\": \"number\\n7\", \"prefix\": \"mat\"}\n",
       {"--n-best", "3", "--alignment", "hard", "--word-scores"});
   ASSERT_EQ(found.size(), 3u);
-  EXPECT_EQ(found[0]["id"], json::parse("[1, {\"a\": null}]"));
+  EXPECT_EQ(found[0]["id"], parse_json("[1, {\"a\": null}]"));
   EXPECT_EQ(found[0]["translation"], plain("the cat"));
   ASSERT_EQ(found[0]["alternatives"].size(), 2u);
   EXPECT_GE(found[0]["score"], found[0]["alternatives"][0]["score"]);
@@ -67,7 +67,7 @@ TEST_F(TranslateJson, UnknownFieldsPassThroughToTheByte) {
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_THAT(result.output,
               StartsWith("{" + fields + ",\"text\": \"the cat\",\"translation\":\""));
-  EXPECT_NE(json::parse(result.output.substr(result.output.find(",\"text\"") + 1).insert(0, "{"))
+  EXPECT_NE(parse_json(result.output.substr(result.output.find(",\"text\"") + 1).insert(0, "{"))
                 .at("score"),
             7)
       << "the answer's own fields are its own";
@@ -97,13 +97,13 @@ TEST_F(TranslateJson, ABadLineIsAnsweredInItsPlaceAndCostsNoOther) {
   ASSERT_EQ(lines.size(), 2 * bad.size() + 1);
   const std::string expected = plain("the cat");
   for (std::size_t i = 0; i < bad.size(); ++i) {
-    EXPECT_EQ(json::parse(lines[2 * i])["translation"], expected);
-    const json answer = json::parse(lines[2 * i + 1]);
+    EXPECT_EQ(parse_json(lines[2 * i])["translation"], expected);
+    const json answer = parse_json(lines[2 * i + 1]);
     EXPECT_EQ(answer["line"], 2 * i + 2) << bad[i];
     EXPECT_FALSE(answer["error"].get<std::string>().empty()) << bad[i];
     EXPECT_FALSE(answer.contains("translation"));
   }
-  EXPECT_EQ(json::parse(lines.back())["id"], 8) << "whose answer it is can be told";
+  EXPECT_EQ(parse_json(lines.back())["id"], 8) << "whose answer it is can be told";
   EXPECT_THAT(result.errors, AllOf(Names("line 2 ... JSON object"), Names("16 lines")));
 }
 
@@ -113,8 +113,8 @@ TEST_F(TranslateJson, ABeamIsRefusedBesideDraws) {
   EXPECT_EQ(result.exit_code, 1);
   const auto lines = lines_of(result.output);
   ASSERT_EQ(lines.size(), 2u);
-  EXPECT_THAT(json::parse(lines[0])["error"].get<std::string>(), Names("beam_size ... --sampling"));
-  EXPECT_TRUE(json::parse(lines[1]).contains("translation"));
+  EXPECT_THAT(parse_json(lines[0])["error"].get<std::string>(), Names("beam_size ... --sampling"));
+  EXPECT_TRUE(parse_json(lines[1]).contains("translation"));
 }
 
 TEST_F(TranslateJson, AFlagWithoutEffectIsRefused) {

@@ -1,4 +1,5 @@
 #include "training/run_log.h"
+#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +9,6 @@
 #include <cmath>
 #include <csignal>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
@@ -64,7 +64,7 @@ class RunLogTest : public FolderTest {
   std::vector<nlohmann::json> lines() const {
     std::vector<nlohmann::json> lines;
     std::istringstream log(read_file(run.log()));
-    for (std::string line; std::getline(log, line);) lines.push_back(nlohmann::json::parse(line));
+    for (std::string line; std::getline(log, line);) lines.push_back(parse_json(line));
     return lines;
   }
   std::vector<std::string> types() const {
@@ -138,9 +138,9 @@ TEST_F(RunLogTest, AValidationHasItsSamplesAndTheTextToKeep) {
   EXPECT_EQ(line.at("corpora").at(1).at("loss"), 2);
   EXPECT_EQ(line.at("keep_bleu"), 40);
   EXPECT_EQ(line.at("keep_has_fallen"), true);
-  EXPECT_EQ(line.at("attention").dump(),
+  EXPECT_EQ(json_text(line.at("attention")),
             R"({"source":["a","</s>"],"target":["b"],"weights":[[0.25,0.75]]})");
-  EXPECT_EQ(line.at("samples").dump(), R"([{"reference":"c","source":"a","translation":"b"}])");
+  EXPECT_EQ(json_text(line.at("samples")), R"([{"reference":"c","source":"a","translation":"b"}])");
 }
 
 TEST_F(RunLogTest, TheLogSaysWhichStageHasBegunAndWhy) {

@@ -1,11 +1,11 @@
 #include "training/trainer.h"
+#include "base/json.h"
 
 #include <ATen/Parallel.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/error.h"
@@ -116,7 +116,7 @@ class TrainerTest : public SmallRun {
     std::vector<std::int64_t> values;
     std::istringstream log(read_file(run.folder.log()));
     for (std::string line; std::getline(log, line);) {
-      const auto json = nlohmann::json::parse(line);
+      const auto json = parse_json(line);
       if (json.at("type") == type) values.push_back(json.at(member).get<std::int64_t>());
     }
     return values;
@@ -325,7 +325,7 @@ std::vector<nlohmann::json> log_without_time(const TrainingRun& run) {
   std::vector<nlohmann::json> lines;
   std::istringstream log(read_file(run.folder.log()));
   for (std::string line; std::getline(log, line);) {
-    auto json = nlohmann::json::parse(line);
+    auto json = parse_json(line);
     if (json.at("type") == "start") continue;
     nlohmann::json kept;
     for (const char* member : {"type", "update", "loss", "gradient_norm", "lines", "to_update"})

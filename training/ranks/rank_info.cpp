@@ -9,11 +9,11 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/json.h"
 
 namespace dragoman {
 
@@ -172,11 +172,11 @@ RankIntroduction introduction_of_this(const RankInfo& info) {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankIntroduction, name, machine, process, address, rank_0)
 
 std::string to_text(const RankIntroduction& introduction) {
-  return nlohmann::json(introduction).dump();
+  return json_text(nlohmann::json(introduction));
 }
 
 RankIntroduction introduction_from_text(const std::string& text) {
-  return nlohmann::json::parse(text).get<RankIntroduction>();
+  return parse_json(text).get<RankIntroduction>();
 }
 
 std::string reachable_address(const std::vector<RankIntroduction>& ranks, int rank) {

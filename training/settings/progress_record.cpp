@@ -1,10 +1,9 @@
 #include "training/settings/progress_record.h"
 
-#include <nlohmann/json.hpp>
-
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/fields.h"
+#include "base/json.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -92,7 +91,7 @@ void read(const Json& json, Value& value) {
 void read(const Json& json, std::string& text) { text = bytes_of_utf8(json.get<std::string>()); }
 void read(const Json& json, StopReason& reason) {
   const auto named = value_named<StopReason>(json.is_string() ? json.get<std::string>() : "");
-  if (!named) throw Error("progress record: ", json.dump(), " is not a reason to stop");
+  if (!named) throw Error("progress record: ", json_text(json), " is not a reason to stop");
   reason = *named;
 }
 void read(const Json& json, Texts& texts) {
@@ -107,13 +106,13 @@ std::string to_json(const ProgressRecord& progress) {
   Json json;
   for_each_member(progress,
                   [&](const std::string& name, const auto& value) { json[name] = json_of(value); });
-  return json.dump();
+  return json_text(json);
 }
 
 ProgressRecord progress_from_json(std::string_view text) {
   ProgressRecord progress;
   try {
-    const auto json = Json::parse(text, check_json_depth<Json>);
+    const auto json = parse_json<Json>(text);
     json.at("update").get_to(progress.update);
     for_each_member(progress, [&](const std::string& name, auto& value) {
       if (json.contains(name)) read(json[name], value);

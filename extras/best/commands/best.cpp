@@ -11,7 +11,6 @@
 #include <iterator>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,6 +23,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/formatted_text.h"
+#include "base/json.h"
 #include "base/language_codes.h"
 #include "base/machine.h"
 #include "base/threads.h"
@@ -235,7 +235,7 @@ TrainPlan plan_of(const Words& words, const fs::path& folder) {
                        .messages = (folder / "plan.log").string()};
   if (!run_child(with(words, {"--plan", "--quiet", "--log-format", "json"}), to))
     throw PreparationStopped();
-  const Json plan = Json::parse(read_file(to.output));
+  const Json plan = parse_json<Json>(read_file(to.output));
   return {plan.at("preset"), plan.at("seconds_per_update"), plan.at("updates"),
           plan.at("memory_bytes"), plan.at("disk_bytes")};
 }
@@ -343,7 +343,7 @@ struct Record {
                        {"student", to_json(plan.student)},
                        {"done", done},
                        {"seconds", seconds}};
-    write_file(path(folder), json.dump(2) + "\n");
+    write_file(path(folder), json_text(json, 2) + "\n");
   }
 };
 
@@ -351,7 +351,7 @@ struct Record {
 Record read_record(const fs::path& folder) {
   const fs::path path = Record::path(folder);
   try {
-    const Json json = Json::parse(read_file(path));
+    const Json json = parse_json<Json>(read_file(path));
     return {json.at("asked"),
             {json.at("languages").at(0), json.at("languages").at(1)},
             {length_from(json.at("teacher")), length_from(json.at("student"))},
@@ -380,7 +380,7 @@ void require_same(const Json& asked, const Record& record, const fs::path& folde
       throw UsageError("the text is not the one that ", folder.string(),
                        " was begun with; restore it, or name another folder");
     const auto text_of = [](const Json& given) {
-      const std::string text = given.is_string() ? given.get<std::string>() : given.dump();
+      const std::string text = given.is_string() ? given.get<std::string>() : json_text(given);
       return text.empty() ? "without it" : "with " + text;
     };
     throw UsageError("--", name, ": ", folder.string(), " was begun ", text_of(before), ", not ",
@@ -424,7 +424,7 @@ std::optional<std::array<Scores, 2>> scores_of(const BestOptions& options, const
                        "--model",         folder / stages[0],
                        folder / stages[1]};
   if (!run_child(words, {.output = output})) return std::nullopt;
-  const Json table = Json::parse(read_file(output));
+  const Json table = parse_json<Json>(read_file(output));
   std::array<Scores, 2> scores;
   for (std::size_t i = 0; i < stages.size(); ++i)
     scores[i] = {table.at(i).at("BLEU").at("score"), table.at(i).at("chrF2").at("score")};
@@ -555,7 +555,8 @@ void print_plan(const BestOptions& options) {
   const PlainFiles files = plain_files(scratch.path());
   write_texts(options, read_text(options, scratch.path()), files);
   const Plan plan = plan_stages(options, files, scratch.path());
-  std::cout << (log_format() == LogFormat::Json ? to_json(plan).dump() + "\n" : plan_text(plan));
+  std::cout << (log_format() == LogFormat::Json ? json_text(to_json(plan)) + "\n"
+                                                : plan_text(plan));
 }
 
 int run(const BestOptions& options) {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "tests/model/file/scratch_file.h"
 #include "tests/names.h"
 
@@ -104,7 +104,7 @@ TEST_F(JsonRequestsTest, ALineWithANulIsNotARequest) {
         "\0{\"text\":\"a\"}"s, "{\"text\":\"a\0b\"}"s}) {
     const std::string answer = ask(line);
     ASSERT_TRUE(json::accept(answer)) << answer;
-    EXPECT_THAT(json::parse(answer)["error"].get<std::string>(), Names("JSON object"));
+    EXPECT_THAT(parse_json(answer)["error"].get<std::string>(), Names("JSON object"));
   }
   EXPECT_THAT(ask("{\"text\":\"a\"}\0"s), Names("NUL ... byte 13"));
 }
@@ -186,15 +186,14 @@ TEST_F(JsonRequestsTest, AnswersWithAnErrorAreCounted) {
 TEST_F(JsonRequestsTest, ATermIsOfOneLineWithoutNul) {
   for (const char* terms : {R"({"a":"b\u0000c"})", R"({"a\u0000":"b"})", R"({"a":"b\nc"})"}) {
     const std::string answer = ask(R"({"text":"a","terms":)" + std::string(terms) + "}");
-    EXPECT_THAT(json::parse(answer)["error"].get<std::string>(), Names("NUL ... line end"));
+    EXPECT_THAT(parse_json(answer)["error"].get<std::string>(), Names("NUL ... line end"));
   }
 }
 
 TEST_F(JsonRequestsTest, ASourceTermHasOneTargetTerm) {
   const std::string answer = ask(R"({"text":"a","terms":{"man":"Mann","ma\u006e":"Herr"}})");
-  EXPECT_THAT(json::parse(answer)["error"].get<std::string>(),
-              Names("'man' ... 'Mann' ... 'Herr'"));
-  EXPECT_FALSE(json::parse(ask(R"({"text":"a","terms":{"a":"b","a":"b"}})")).contains("error"));
+  EXPECT_THAT(parse_json(answer)["error"].get<std::string>(), Names("'man' ... 'Mann' ... 'Herr'"));
+  EXPECT_FALSE(parse_json(ask(R"({"text":"a","terms":{"a":"b","a":"b"}})")).contains("error"));
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "extras/corpus/survey_report.h"
+#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/names.h"
@@ -45,7 +45,7 @@ TEST(SurveyReport, TheTextOfManyStretchesSaysHowManyItLeavesOut) {
 
 TEST(SurveyReport, JsonAndThePageHaveAllStretches) {
   const SurveyReport report = report_with_stretches(45);
-  EXPECT_EQ(nlohmann::json::parse(json_of(report))["stretches"].size(), 45);
+  EXPECT_EQ(parse_json(json_of(report))["stretches"].size(), 45);
   EXPECT_THAT(page_of(report), HasSubstr("4501"));
 }
 

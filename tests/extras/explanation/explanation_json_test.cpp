@@ -1,9 +1,9 @@
 #include "extras/explanation/explanation_json.h"
+#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -59,7 +59,7 @@ TEST(WeightsBlock, ABlockHasLittleEndianNumbersInBase64) {
 }
 
 TEST(NumberRows, NumbersHaveFiveDigitsAndStandInRows) {
-  EXPECT_EQ(number_rows(std::vector{1.0F / 3, -2.0F, 1e-6F / 3, 123456.0F}, 2).dump(),
+  EXPECT_EQ(json_text(number_rows(std::vector{1.0F / 3, -2.0F, 1e-6F / 3, 123456.0F}, 2)),
             "[[0.33333,-2.0],[3.3333e-07,123460.0]]");
   const AttentionWeights weights{.heads = 2,
                                  .queries = 1,
@@ -67,7 +67,7 @@ TEST(NumberRows, NumbersHaveFiveDigitsAndStandInRows) {
                                  .mask = KeyMask::None,
                                  .values = {0.25F, 0.75F, 1, 0},
                                  .scores = {}};
-  EXPECT_EQ(weights_of_heads(weights).dump(), "[[[0.25,0.75]],[[1.0,0.0]]]");
+  EXPECT_EQ(json_text(weights_of_heads(weights)), "[[[0.25,0.75]],[[1.0,0.0]]]");
 }
 
 TEST(VectorsBlock, ABlockHasHalvesInBase64) {
@@ -148,7 +148,7 @@ Json json_of(std::optional<std::string_view> target, Positions positions = Posit
   Explainer explainer(weights, tokenizer_pair(), kSearch);
   ExplainedModel model = model_of(weights);
   model.form = form;
-  return Json::parse(
+  return parse_json<Json>(
       explanation_json(model, {sentence_json(model, explainer.explain("one two", target))}));
 }
 
@@ -208,7 +208,7 @@ TEST(ExplanationJson, UnseenCharactersAreMarked) {
   ExplainedModel model = model_of(weights_of_small_model());
   const auto marked = [&model] {
     const Json json =
-        Json::parse(explain_all(model, {{.source = "one \u041C\u043E two"}}, {}).json);
+        parse_json<Json>(explain_all(model, {{.source = "one \u041C\u043E two"}}, {}).json);
     std::string pieces;
     for (const Json& token : json["sentences"][0]["source_tokens"])
       if (token.contains("unseen")) pieces += token["piece"];
@@ -228,7 +228,7 @@ TEST(ExplanationJson, ATagIsNotUnseen) {
   const TokenizerPair tokenizers = both_sides(train_on(lines, config));
   ExplainedModel model = model_of(weights_of(SmallModel(tokenizers.source->size())), tokenizers);
   model.characters.emplace().source.add_all("onetw ");
-  const Json json = Json::parse(explain_all(model, {{.source = "<2de> one \u041C"}}, {}).json);
+  const Json json = parse_json<Json>(explain_all(model, {{.source = "<2de> one \u041C"}}, {}).json);
   std::string pieces;
   for (const Json& token : json["sentences"][0]["source_tokens"])
     if (token.contains("unseen")) pieces += token["piece"];

@@ -1,10 +1,10 @@
 #include "extras/formats/hf_marian.h"
+#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/fields.h"
@@ -40,23 +40,21 @@ class HfMarian : public testing::Test {
   }
 
   fs::path exported() const { return folder_.path() / "export"; }
-  nlohmann::json read(const char* name) const {
-    return nlohmann::json::parse(read_file(exported() / name));
-  }
+  nlohmann::json read(const char* name) const { return parse_json(read_file(exported() / name)); }
   /// The error of the import if a key of config.json has this value.
   std::string error_with(const char* key, const nlohmann::json& value) const {
     nlohmann::json config = read("config.json");
     config[key] = value;
-    write_file(exported() / "config.json", config.dump());
+    write_file(exported() / "config.json", json_text(config));
     return import_error(exported());
   }
   /// The search if this is generation_config.json.
   ForeignSearch search_of(const nlohmann::json& settings) const {
-    write_file(exported() / "generation_config.json", settings.dump());
+    write_file(exported() / "generation_config.json", json_text(settings));
     return import_model(exported()).search;
   }
   std::string error_of(const nlohmann::json& settings) const {
-    write_file(exported() / "generation_config.json", settings.dump());
+    write_file(exported() / "generation_config.json", json_text(settings));
     return import_error(exported());
   }
 
@@ -125,7 +123,7 @@ TEST_F(HfMarian, ThePadOfTheSourceIsNotThatOfTheTarget) {
   EXPECT_THAT(error_with("pad_token_id", 7), HasSubstr("\"decoder_start_token_id\": is not"));
   nlohmann::json config = read("config.json");
   config["pad_token_id"] = config["decoder_start_token_id"] = 7;
-  write_file(exported() / "config.json", config.dump());
+  write_file(exported() / "config.json", json_text(config));
   EXPECT_THAT(import_error(exported()), Names("\"pad_token_id\" ... <pad> ... target"));
 }
 
@@ -279,10 +277,10 @@ TEST_F(HfMarian, ValuesThatTheFileLeavesOutAreThoseOfTransformers) {
   for (const char* key : {"encoder_attention_heads", "decoder_attention_heads", "encoder_ffn_dim",
                           "decoder_ffn_dim", "encoder_layers", "decoder_layers"})
     ASSERT_EQ(config.erase(key), 1U) << key;
-  write_file(exported() / "config.json", config.dump());
+  write_file(exported() / "config.json", json_text(config));
   EXPECT_EQ(to_json(import_model(exported()).config), to_json(ours_.config));
   config.erase("d_model");
-  write_file(exported() / "config.json", config.dump());
+  write_file(exported() / "config.json", json_text(config));
   EXPECT_THAT(import_error(exported()), Names("model.shared.weight ... 16 ... 1024"));
 }
 
@@ -308,10 +306,11 @@ TEST_F(HfMarian, WeightsInSeveralFilesAreReadByTheirIndex) {
   write_safetensors(exported() / "b.safetensors", shares[1], {});
   fs::remove(exported() / "model.safetensors");
   const fs::path index = exported() / "model.safetensors.index.json";
-  write_file(index, nlohmann::json{{"metadata", {{"total_size", 1}}}, {"weight_map", map}}.dump());
+  write_file(index,
+             json_text(nlohmann::json{{"metadata", {{"total_size", 1}}}, {"weight_map", map}}));
   EXPECT_EQ(to_imported(import_model(exported())).parameters, ours_.parameters);
   const auto error = [&](const nlohmann::json& weight_map) {
-    write_file(index, nlohmann::json{{"weight_map", weight_map}}.dump());
+    write_file(index, json_text(nlohmann::json{{"weight_map", weight_map}}));
     return import_error(exported());
   };
   EXPECT_THAT(error({{"x", "a.safetensors"}}), Names("a.safetensors ... no tensor ... x"));

@@ -1,9 +1,9 @@
 #include "extras/report/translation_pages.h"
+#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 namespace dragoman {
@@ -25,7 +25,7 @@ TEST(EvaluationPage, TextsAreOneBlockOfJsonThatNoTextEnds) {
   const Json data = {{"source", {"</script><script>alert(1)</script>", "<!-- {{title}} ä"}},
                      {"translations", {{"\"&", "\\"}}}};
   const std::string html = evaluation_page("A < B", {}, data);
-  EXPECT_EQ(Json::parse(data_of(html)), data);
+  EXPECT_EQ(parse_json<Json>(data_of(html)), data);
   EXPECT_THAT(html, Not(HasSubstr("alert(1)</script>")));
   EXPECT_THAT(html, Not(HasSubstr("<!-- {{title}}")));
   EXPECT_THAT(html, HasSubstr("<title>A &lt; B</title>"));
@@ -55,8 +55,8 @@ TEST(EvaluationPage, TheCurvesOfARunAreShown) {
 
 TEST(ExplanationPage, NoTextEndsTheBlockOfJson) {
   const Json explanation = {{"source", "</script><script>alert(1)</script> <!-- {{title}} ä"}};
-  const std::string html = explanation_page(explanation.dump());
-  EXPECT_EQ(Json::parse(data_of(html)), explanation);
+  const std::string html = explanation_page(json_text(explanation));
+  EXPECT_EQ(parse_json<Json>(data_of(html)), explanation);
   EXPECT_THAT(html, Not(HasSubstr("alert(1)</script>")));
   EXPECT_THAT(html, Not(HasSubstr("<!-- {{title}}")));
 }

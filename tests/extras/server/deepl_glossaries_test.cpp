@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "tests/extras/server/table_server.h"
 
 namespace dragoman {
@@ -54,7 +55,7 @@ TEST_F(MultilingualGlossaries, EachDictionaryIsForItsLanguages) {
       made({dictionary("en", "de", "one\tsix"), dictionary("DE", "EN", "one\tfive")});
   const std::string id = glossary["glossary_id"];
   EXPECT_EQ(glossary["dictionaries"],
-            json::parse(R"([{"source_lang": "en", "target_lang": "de", "entry_count": 1},
+            parse_json(R"([{"source_lang": "en", "target_lang": "de", "entry_count": 1},
                             {"source_lang": "de", "target_lang": "en", "entry_count": 1}])"));
   EXPECT_EQ(json_of(send("GET", "/" + id)), glossary);
   EXPECT_EQ(json_of(send("GET", ""))["glossaries"], json({glossary}));

@@ -1,5 +1,6 @@
 // DeepL's interface, as a client sees it.
 
+#include "base/json.h"
 #include "tests/extras/server/table_server.h"
 #include "tests/model/file/scratch_file.h"
 #include "tests/names.h"
@@ -43,7 +44,7 @@ TEST(DeepL, FormsRepeatTheText) {
                             .headers = {{"content-type", "application/x-www-form-urlencoded"}},
                             .body = "text=one&text=two&source_lang=EN&target_lang=DE"};
   EXPECT_EQ(translations_of(table.ask(request)),
-            json::parse(R"([{"detected_source_language": "EN", "text": "one"},
+            parse_json(R"([{"detected_source_language": "EN", "text": "one"},
                             {"detected_source_language": "EN", "text": "two"}])"));
 }
 

@@ -1,5 +1,6 @@
 // Glossaries that are kept, and DeepL's interface to them.
 #include "extras/server/glossaries.h"
+#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -117,7 +118,7 @@ TEST_F(KeptGlossaries, LanguagesAreNamedWithoutRegionsAsInDeepL) {
                   HasSubstr(id == old ? "six" : "three"));
   }
   EXPECT_EQ(json_of(table.get("/v2/glossary-language-pairs"))["supported_languages"],
-            json::parse(R"([{"source_lang": "en", "target_lang": "de"},
+            parse_json(R"([{"source_lang": "en", "target_lang": "de"},
                             {"source_lang": "fr", "target_lang": "pt"}])"));
 }
 
@@ -362,9 +363,8 @@ TEST(Glossaries, WithoutAFolderNoneAreKept) {
   const HttpResponse response = table.get("/v2/glossaries");
   EXPECT_EQ(response.status, 400);
   EXPECT_THAT(response.body, HasSubstr("--glossaries"));
-  EXPECT_EQ(
-      json_of(table.get("/v2/glossary-language-pairs")),
-      json::parse(R"({"supported_languages": [{"source_lang": "en", "target_lang": "de"}]})"));
+  EXPECT_EQ(json_of(table.get("/v2/glossary-language-pairs")),
+            parse_json(R"({"supported_languages": [{"source_lang": "en", "target_lang": "de"}]})"));
 }
 
 }  // namespace

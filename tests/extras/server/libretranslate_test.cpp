@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "extras/server/http.h"
 #include "tests/extras/server/table_server.h"
 #include "tests/model/file/scratch_file.h"
@@ -219,7 +220,7 @@ TEST(LibreTranslate, DetectNamesOneOfTheLanguagesServed) {
 TEST(LibreTranslate, LanguagesSayTheirTargets) {
   TableServer table({"en-de", "de-fr"});
   EXPECT_EQ(json_of(table.get("/languages")),
-            json::parse(R"([{"code": "de", "name": "German", "targets": ["de", "fr"]},
+            parse_json(R"([{"code": "de", "name": "German", "targets": ["de", "fr"]},
                             {"code": "en", "name": "English", "targets": ["de", "en", "fr"]},
                             {"code": "fr", "name": "French", "targets": ["fr"]}])"));
 }
@@ -253,7 +254,7 @@ TEST(LibreTranslate, SuggestionsAreKeptIfTheServerTakesThem) {
   json bad = good;
   bad.erase("s");
   EXPECT_EQ(table.post("/suggest", bad).status, 400);
-  EXPECT_EQ(json::parse(read_file(file.path())), good);
+  EXPECT_EQ(parse_json(read_file(file.path())), good);
 }
 
 TEST(LibreTranslate, ASuggestionNamesLanguagesByTheServersCodes) {
@@ -263,7 +264,7 @@ TEST(LibreTranslate, ASuggestionNamesLanguagesByTheServersCodes) {
   EXPECT_EQ(table.post("/suggest", suggestion).status, 200);
   suggestion["source"] = "en";
   suggestion["target"] = "pt-BR";
-  EXPECT_EQ(json::parse(read_file(file.path())), suggestion);
+  EXPECT_EQ(parse_json(read_file(file.path())), suggestion);
 }
 
 TEST(LibreTranslate, ASuggestionDoesNotWaitForAFileThatAnotherProcessHasLocked) {

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "tests/extras/server/table_server.h"
 #include "tests/names.h"
 
@@ -148,7 +149,7 @@ using OnStep = std::function<void()>;
 
 TextExplanation quoted(const std::string& text, ExplanationUse use, const OnStep&) {
   const json quote = {{"text", text}, {"for", use == ExplanationUse::Page ? "page" : "program"}};
-  return {.json = quote.dump(), .target_tokens = 3};
+  return {.json = json_text(quote), .target_tokens = 3};
 }
 
 /// A server whose model of en-de explains by the function.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/json.h"
 #include "tests/extras/server/table_server.h"
 #include "tests/model/file/scratch_file.h"
 
@@ -35,7 +36,7 @@ TEST(Google, TextsAreTranslatedEachFromItsLanguage) {
       .path = kGoogle,
       .query = {{"q", "one"}, {"q", "two"}, {"source", "en"}, {"target", "de"}}};
   EXPECT_EQ(data_of(table.ask(request)).at("translations"),
-            json::parse(R"([{"translatedText": "one"}, {"translatedText": "two"}])"));
+            parse_json(R"([{"translatedText": "one"}, {"translatedText": "two"}])"));
 }
 
 TEST(Google, ATextIsHtmlUnlessItsFormatIsText) {
@@ -56,7 +57,7 @@ TEST(Google, ATextIsHtmlUnlessItsFormatIsText) {
 TEST(Google, LanguagesAreListedAndDetected) {
   TableServer table({"en-de", "de-en"});
   EXPECT_EQ(data_of(table.get("/language/translate/v2/languages"))["languages"],
-            json::parse(R"([{"language": "de"}, {"language": "en"}])"));
+            parse_json(R"([{"language": "de"}, {"language": "en"}])"));
   const HttpRequest named{
       .method = "GET", .path = "/language/translate/v2/languages", .query = {{"target", "en"}}};
   EXPECT_EQ(data_of(table.ask(named))["languages"][0]["name"], "German");
@@ -138,7 +139,7 @@ TEST(ImmersiveTranslate, AListOfTextsIsTranslated) {
   const HttpResponse response = table.post("/immersive/translate", body);
   ASSERT_EQ(response.status, 200) << response.body;
   EXPECT_EQ(json_of(response)["translations"],
-            json::parse(R"([{"detected_source_lang": "en", "text": "one"},
+            parse_json(R"([{"detected_source_lang": "en", "text": "one"},
                             {"detected_source_lang": "en", "text": "two"}])"));
   EXPECT_EQ(table.post("/immersive/translate", {{"text_list", json::array()}}).status, 400);
 }

@@ -1,4 +1,5 @@
 #include "extras/server/request_texts.h"
+#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -138,9 +139,9 @@ TEST(WordReport, AnAnswerHasAReportIfItIsAskedFor) {
   EXPECT_EQ(answer["wordScores"], json({{2, 5, 1.0}, {6, 9, 1.0}, {11, 16, 1.0}}));
   body["q"] = {"one", ""};
   EXPECT_EQ(json_of(table.post("/translate", body))["alignment"],
-            json::parse("[[[0, 3, 0, 3]], []]"));
+            parse_json("[[[0, 3, 0, 3]], []]"));
   body["target"] = "fr";
-  EXPECT_EQ(json_of(table.post("/translate", body))["alignment"], json::parse("[[], []]"));
+  EXPECT_EQ(json_of(table.post("/translate", body))["alignment"], parse_json("[[], []]"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "extras/server/http_server.h"
 #include "tests/extras/server/table_server.h"
 #include "tests/http_client.h"
@@ -90,7 +91,7 @@ class Served {
     };
     for (int i = 0; i < 64; ++i) begin(kBodyLimit);
     do begin(50);
-    while (ask(HttpClient::post("/translate", kGood.dump())).status != 503);
+    while (ask(HttpClient::post("/translate", json_text(kGood))).status != 503);
   }
 
   const ScratchFolder folder_{testing::TempDir() + "status-"};
@@ -126,7 +127,7 @@ struct Refusal {
   std::string request() const {
     if (method == "get") return HttpClient::get(path);
     const std::string header = encoding.empty() ? "" : "\r\nContent-Encoding: " + encoding;
-    return HttpClient::post(path, body().dump(), "application/json" + header);
+    return HttpClient::post(path, json_text(body()), "application/json" + header);
   }
 };
 
@@ -188,12 +189,12 @@ const std::vector<Refusal> kRefusals = {
 
 TEST(StatusCodes, StatusCodesAreThoseOfTheInterfaces) {
   const json paths =
-      json::parse(Served(State::Ready).ask(HttpClient::get("/openapi.json")).body).at("paths");
+      parse_json(Served(State::Ready).ask(HttpClient::get("/openapi.json")).body).at("paths");
   for (const Refusal& refusal : kRefusals) {
     SCOPED_TRACE(refusal.path + " " + std::to_string(refusal.status));
     const HttpClient::Answer answer = Served(refusal.state).ask(refusal.request());
     EXPECT_EQ(answer.status, refusal.status) << answer.body;
-    const json body = json::parse(answer.body, nullptr, false);
+    const json body = parse_json_or_discard(answer.body);
     ASSERT_TRUE(body.is_object()) << answer.body;
     EXPECT_NE(body.value(refusal.is_deepl() ? "message" : "error", ""), "") << answer.body;
     if (refusal.status == 503 || refusal.state == State::Hurried) {

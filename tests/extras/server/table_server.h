@@ -9,11 +9,11 @@
 #include <future>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "extras/server/translation_server.h"
 #include "tests/inference/copying_model.h"
 
@@ -105,7 +105,7 @@ class TableServer {
     return {.method = "POST",
             .path = path,
             .headers = {{"content-type", "application/json"}},
-            .body = body.dump()};
+            .body = json_text(body)};
   }
 
   std::vector<AnsweredRequest> answered() {
@@ -127,9 +127,7 @@ class TableServer {
   std::unique_ptr<TranslationServer> server;  // last: it uses all above
 };
 
-inline nlohmann::json json_of(const HttpResponse& response) {
-  return nlohmann::json::parse(response.body);
-}
+inline nlohmann::json json_of(const HttpResponse& response) { return parse_json(response.body); }
 
 /// The header's value; empty if there is none.
 inline std::string header_of(const HttpResponse& response, const std::string& name) {

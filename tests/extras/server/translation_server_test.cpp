@@ -1,4 +1,5 @@
 #include "extras/server/translation_server.h"
+#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -199,7 +200,7 @@ TEST(TranslationServer, AModelIsLoadedWhenARequestNeedsIt) {
   EXPECT_EQ(table.get("/health").status, 200);
   EXPECT_THAT(table.get("/metrics").body, HasSubstr("{languages=\"de-en\"} 0"));
   EXPECT_EQ(json_of(table.get("/version"))["models"][1],
-            json::parse(R"({"source": "en", "target": "fr", "loaded": false})"));
+            parse_json(R"({"source": "en", "target": "fr", "loaded": false})"));
   const json question = {{"q", "one two"}, {"source", "de"}, {"target", "fr"}};
   const HttpResponse damaged = table.post("/translate", question);
   EXPECT_EQ(damaged.status, 500);
@@ -415,7 +416,7 @@ TEST(TranslationServer, SentencesWithTermsComeAgainToo) {
 TEST(TranslationServer, TheVersionNamesModelsAndTheDescriptionNamesPaths) {
   TableServer table({"en-de"}, {.version = "9.9"});
   EXPECT_EQ(json_of(table.get("/version")),
-            json::parse(R"({"version": "9.9", "models": [{"source": "en", "target": "de",
+            parse_json(R"({"version": "9.9", "models": [{"source": "en", "target": "de",
                             "loaded": true, "updates": 7, "checksum": "c0ffee"}]})"));
   const json description = json_of(table.get("/openapi.json"));
   EXPECT_EQ(description["openapi"], "3.0.3");

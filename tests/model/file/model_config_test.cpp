@@ -1,9 +1,9 @@
 #include "model/file/model_config.h"
+#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 
@@ -119,56 +119,56 @@ TEST(ModelConfig, JsonKeepsEveryField) {
 TEST(ModelConfig, TheFirstModelFilesLackTheEpsilon) {
   ModelConfig config = with_vocabulary(ModelConfig{}, 500);
   config.norm_epsilon = 1e-6;
-  auto json = nlohmann::json::parse(to_json(config));
+  auto json = parse_json(to_json(config));
   json.erase("norm-epsilon");
-  EXPECT_EQ(model_config_from_json(json.dump()).norm_epsilon, 1e-5);
+  EXPECT_EQ(model_config_from_json(json_text(json)).norm_epsilon, 1e-5);
 }
 
 TEST(ModelConfig, SourcesEndUnlessTheModelSaysOtherwise) {
   ModelConfig config = with_vocabulary(ModelConfig{}, 500);
   ASSERT_TRUE(config.source_eos);
-  auto json = nlohmann::json::parse(to_json(config));
+  auto json = parse_json(to_json(config));
   EXPECT_FALSE(json.contains("source-eos")) << "earlier versions read the file";
-  EXPECT_TRUE(model_config_from_json(json.dump()).source_eos);
+  EXPECT_TRUE(model_config_from_json(json_text(json)).source_eos);
   config.source_eos = false;
-  json = nlohmann::json::parse(to_json(config));
+  json = parse_json(to_json(config));
   EXPECT_EQ(json.at("source-eos"), false);
-  EXPECT_FALSE(model_config_from_json(json.dump()).source_eos);
+  EXPECT_FALSE(model_config_from_json(json_text(json)).source_eos);
   json["source-eos"] = "no";
-  EXPECT_THAT([&] { model_config_from_json(json.dump()); },
+  EXPECT_THAT([&] { model_config_from_json(json_text(json)); },
               ThrowsMessage<Error>(Names("\"source-eos\" ... type")));
 }
 
 TEST(ModelConfig, EmbeddingsAreNormalisedIfTheModelSaysSo) {
   ModelConfig config = with_vocabulary(ModelConfig{}, 500);
-  EXPECT_FALSE(nlohmann::json::parse(to_json(config)).contains("embedding-norm"));
+  EXPECT_FALSE(parse_json(to_json(config)).contains("embedding-norm"));
   config.embedding_norm = true;
   EXPECT_TRUE(model_config_from_json(to_json(config)).embedding_norm);
 }
 
 TEST(ModelConfig, JsonWithoutAFieldOrWithAWrongOneIsRefused) {
-  const auto good = nlohmann::json::parse(to_json(with_vocabulary(ModelConfig{}, 500)));
-  ASSERT_NO_THROW(model_config_from_json(good.dump()));
+  const auto good = parse_json(to_json(with_vocabulary(ModelConfig{}, 500)));
+  ASSERT_NO_THROW(model_config_from_json(json_text(good)));
   for (const auto& [key, value] : good.items()) {
     auto missing = good;
     missing.erase(key);
     if (key != "norm-epsilon") {
-      EXPECT_THROW(model_config_from_json(missing.dump()), Error) << key;
+      EXPECT_THROW(model_config_from_json(json_text(missing)), Error) << key;
     }
     for (const char* wrong : {"null", "[1]", "-1", "1e30", "18446744073709551615", "\"x\"", "{}"}) {
       auto changed = good;
-      changed[key] = nlohmann::json::parse(wrong);
-      EXPECT_THROW(model_config_from_json(changed.dump()), Error) << key << " = " << wrong;
+      changed[key] = parse_json(wrong);
+      EXPECT_THROW(model_config_from_json(json_text(changed)), Error) << key << " = " << wrong;
     }
   }
   auto deep = good;
   deep["norm-epsilon"] = "?";
-  std::string text = deep.dump();
+  std::string text = json_text(deep);
   text.replace(text.find("\"?\""), 3, std::string(200'000, '[') + std::string(200'000, ']'));
   EXPECT_THROW(model_config_from_json(text), Error);
   auto more = good;
   more["rotary"] = true;
-  EXPECT_THAT([&] { model_config_from_json(more.dump()); },
+  EXPECT_THAT([&] { model_config_from_json(json_text(more)); },
               ThrowsMessage<Error>(HasSubstr("rotary")));
   for (const char* text : {"", "{", "[]", "null", "{} {}", "\xff"})
     EXPECT_THROW(model_config_from_json(text), Error) << text;

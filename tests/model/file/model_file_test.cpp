@@ -1,10 +1,10 @@
 #include "model/file/model_file.h"
+#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -233,7 +233,7 @@ void write_changed(const std::filesystem::path& path, const std::string& key,
   summary["metadata"].erase("dragoman.header_checksum");
   for (const TensorData& tensor : file.tensors())
     summary["tensors"][tensor.name] = {static_cast<int>(tensor.dtype), tensor.shape};
-  metadata["dragoman.header_checksum"] = hex16(xxh3(summary.dump()));
+  metadata["dragoman.header_checksum"] = hex16(xxh3(json_text(summary)));
   write_safetensors(path, file.tensors(), metadata);
 }
 

@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
 #include "base/bytes.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "data/parallel_text.h"
 #include "tests/system/train_fixture.h"
 
@@ -62,7 +62,7 @@ class Best : public Train {
          {std::pair("valid.en", "train.source"), std::pair("valid.de", "train.target"),
           std::pair("test.en", "valid.source"), std::pair("test.de", "valid.target")})
       std::filesystem::copy_file(sample(from), path(folder + "/text/" + to));
-    write_file(path(folder + "/best.json"), record.dump());
+    write_file(path(folder + "/best.json"), json_text(record));
   }
 };
 
@@ -78,7 +78,7 @@ TEST_F(Best, AKilledCallResumesAndHasTheSameModel) {
   const std::string page = read_file(path("whole/best.html"));
   EXPECT_THAT(page, HasSubstr("forward"));
   EXPECT_THAT(page, HasSubstr("student"));
-  const auto record = nlohmann::json::parse(read_file(path("whole/best.json")));
+  const auto record = parse_json(read_file(path("whole/best.json")));
   EXPECT_EQ(record.at("seconds").size(), 5u);
   EXPECT_EQ(ModelFileReader(path("whole/model.safetensors")).provenance().target_language, "de");
 
@@ -153,10 +153,10 @@ TEST_F(Best, AStageThatIsKilledIsNamed) {
 
 TEST_F(Best, TheFirstModelStaysIfTheStudentIsWorse) {
   begin("worse");
-  nlohmann::json record = nlohmann::json::parse(read_file(path("worse/best.json")));
+  nlohmann::json record = parse_json(read_file(path("worse/best.json")));
   record["teacher"]["updates"] = 60;
   record["student"]["updates"] = 1;
-  write_file(path("worse/best.json"), record.dump());
+  write_file(path("worse/best.json"), json_text(record));
   const ProcessResult result = run(command("worse", "1"), "", kLimit);
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_THAT(result.errors, HasSubstr("the first model, which is kept"));

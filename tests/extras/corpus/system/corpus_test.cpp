@@ -4,12 +4,12 @@
 
 #include <chrono>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "base/files.h"
 #include "base/formatted_text.h"
+#include "base/json.h"
 #include "extras/sample/sample_corpus.h"
 #include "tests/names.h"
 #include "tests/system/process.h"
@@ -53,7 +53,7 @@ class Corpus : public testing::Test {
   json report() const {
     const ProcessResult result = look({"--json", "-"});
     EXPECT_EQ(result.exit_code, 0) << result.errors;
-    return json::parse(result.output);
+    return parse_json(result.output);
   }
 
   TemporaryFolder folder_;
@@ -200,7 +200,7 @@ TEST_F(Corpus, LeaksAreFoundInFilesWithBothSides) {
              eleventh_.source + "!\t" + eleventh_.target + "\nOne.\tEins.\n");
   const ProcessResult result = look({"--valid", folder_ / "valid.tsv", "--json", "-"});
   ASSERT_EQ(result.exit_code, 0) << result.errors;
-  const json leaks = json::parse(result.output).at("faults").at("leak");
+  const json leaks = parse_json(result.output).at("faults").at("leak");
   EXPECT_EQ(leaks.at("pairs"), 2);
   EXPECT_EQ(leaks.at("examples").at(0).at("line"), 11);
   EXPECT_THAT(leaks.at("examples").at(0).at("detail").get<std::string>(), HasSubstr("valid.tsv:1"));
@@ -285,7 +285,7 @@ TEST_F(Corpus, TheCodeOfALanguageIsTakenInAnyCase) {
   const ProcessResult result =
       look({"--quick", "--source-lang", "EN", "--target-lang", "de_DE", "--json", "-"});
   ASSERT_EQ(result.exit_code, 0) << result.errors;
-  const json found = json::parse(result.output);
+  const json found = parse_json(result.output);
   EXPECT_EQ(found.at("source_language"), "en");
   EXPECT_FALSE(found.at("faults").contains("source-language"));
   expect_one_error(look({"--source-lang", "german", "--target-lang", "en"}), 2,

@@ -2,9 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/files.h"
+#include "base/json.h"
 #include "tests/names.h"
 #include "tests/system/translate_fixture.h"
 
@@ -38,7 +37,7 @@ TEST_F(Explain, TranslationsAreThoseOfTranslate) {
   write_file(input, "the cat sat\nmat number 7\n");
   const auto result = run(words({"-i", input, "--format", "json", "-o", "-"}));
   ASSERT_EQ(result.exit_code, 0) << result.errors;
-  const Json sentences = Json::parse(result.output)["sentences"];
+  const Json sentences = parse_json(result.output)["sentences"];
   ASSERT_EQ(sentences.size(), 2u);
   std::string translations;
   for (const Json& sentence : sentences)
@@ -111,7 +110,7 @@ TEST_F(Explain, LinesWithoutTextAreLeftOut) {
   const auto result =
       run(words({"-i", input, "--target-file", targets, "--format", "json", "-o", "-"}));
   ASSERT_EQ(result.exit_code, 0) << result.errors;
-  const Json sentences = Json::parse(result.output)["sentences"];
+  const Json sentences = parse_json(result.output)["sentences"];
   ASSERT_EQ(sentences.size(), 2u);
   EXPECT_EQ(sentences[1]["source"], "the mat");
   EXPECT_EQ(sentences[1]["target"], "c");

@@ -3,12 +3,12 @@
 // Usage: print_contents npy|npz|pytorch FILE
 
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "extras/formats/numpy.h"
 #include "extras/formats/pytorch_checkpoint.h"
 
@@ -37,7 +37,7 @@ Json json_of(const PickleValue& value);
 Json json_of(const PickleDict& dict) {
   Json json = Json::object();
   for (const auto& [key, item] : dict.entries)
-    json[key->text() ? *key->text() : json_of(*key).dump()] = json_of(*item);
+    json[key->text() ? *key->text() : json_text(json_of(*key))] = json_of(*item);
   return json;
 }
 
@@ -78,7 +78,7 @@ Json contents(const std::string& kind, const std::string& path) {
 int main(int count, char** words) {
   if (count != 3) return 2;
   try {
-    std::cout << dragoman::contents(words[1], words[2]).dump() << '\n';
+    std::cout << json_text(dragoman::contents(words[1], words[2])) << '\n';
     return 0;
   } catch (const dragoman::Error& error) {
     std::cerr << error.what() << '\n';

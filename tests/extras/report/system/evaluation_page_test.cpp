@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "tests/names.h"
 #include "tests/system/process.h"
 #include "tests/system/translate_fixture.h"
@@ -23,7 +23,7 @@ using testing::HasSubstr;
 nlohmann::json data_of(const std::string& html) {
   const std::string open = "<script type=\"application/json\" id=\"data\">";
   const std::size_t begin = html.find(open) + open.size();
-  return nlohmann::json::parse(html.substr(begin, html.find("</script>", begin) - begin));
+  return parse_json(html.substr(begin, html.find("</script>", begin) - begin));
 }
 
 using EvaluateHtml = ScoredFiles;
@@ -34,7 +34,7 @@ TEST_F(EvaluateHtml, SystemsAreComparedOnAPageOfTheirSentences) {
       run({"evaluate", "--hyp", bad_, good_, "--ref", reference_, "--src", reference_, "--metrics",
            "chrf", "ter", "--paired-ar", "--format", "json", "--html", page});
   ASSERT_EQ(result.exit_code, 0) << result.errors;
-  const auto list = nlohmann::json::parse(result.output);
+  const auto list = parse_json(result.output);
   ASSERT_EQ(list.size(), 2U);
   EXPECT_EQ(list[0]["system"], bad_);
   const auto data = data_of(read_file(page));

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/json.h"
 #include "tests/http_client.h"
 #include "tests/system/translate_fixture.h"
 
@@ -53,8 +53,8 @@ class Serving {
 };
 
 inline std::string translation_of(const std::string& text) {
-  return HttpClient::post("/translate",
-                          nlohmann::json{{"q", text}, {"source", "en"}, {"target", "de"}}.dump());
+  return HttpClient::post(
+      "/translate", json_text(nlohmann::json{{"q", text}, {"source", "en"}, {"target", "de"}}));
 }
 
 class Serve : public Translate {

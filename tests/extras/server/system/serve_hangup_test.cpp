@@ -8,11 +8,11 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <thread>
 #include <vector>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "tests/extras/server/system/serve_fixture.h"
 #include "tests/http_client.h"
 
@@ -25,7 +25,7 @@ using std::chrono::milliseconds;
 TEST_F(Serve, AModelWhoseFileWasReplacedIsLoadedUnderLoad) {
   Serving server(model());
   const auto checksum = [&] {
-    return json::parse(server.ask(HttpClient::get("/version")).body)["models"][0]["checksum"];
+    return parse_json(server.ask(HttpClient::get("/version")).body)["models"][0]["checksum"];
   };
   const json before = checksum();
   std::atomic<bool> is_running = true;
@@ -119,7 +119,7 @@ TEST_F(Serve, AModelThatIsReplacedWhileItIsLoadedOnDemandIsLoadedAgain) {
     std::filesystem::rename(folder_ / "new", model());
   };
   const auto checksum = [](const Serving& server) {
-    return json::parse(server.ask(HttpClient::get("/version")).body)["models"][0]["checksum"];
+    return parse_json(server.ask(HttpClient::get("/version")).body)["models"][0]["checksum"];
   };
   put("second.safetensors");
   const Serving known(model());

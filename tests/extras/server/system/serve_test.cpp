@@ -4,9 +4,9 @@
 
 #include <chrono>
 #include <csignal>
-#include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/json.h"
 #include "tests/extras/server/system/serve_fixture.h"
 #include "tests/http_client.h"
 #include "tests/names.h"
@@ -28,7 +28,7 @@ TEST_F(Serve, TranslationsAreThoseOfTheCommand) {
     const HttpClient::Answer answer = client.ask(translation_of(line));
     EXPECT_EQ(answer.status, 200);
     EXPECT_THAT(answer.head, HasSubstr("Content-Type: application/json\r\n"));
-    EXPECT_EQ(json::parse(answer.body)["translatedText"], translated(line)) << "one connection";
+    EXPECT_EQ(parse_json(answer.body)["translatedText"], translated(line)) << "one connection";
   }
   EXPECT_EQ(server.metric("dragoman_cache_hits_total{languages=\"en-de\"}"), 1);
 }
@@ -36,12 +36,12 @@ TEST_F(Serve, TranslationsAreThoseOfTheCommand) {
 TEST_F(Serve, OnDemandAModelIsLoadedByItsFirstRequest) {
   Serving server(model(), {"--load-on-demand"});
   const auto facts = [&] {
-    return json::parse(server.ask(HttpClient::get("/version")).body)["models"][0];
+    return parse_json(server.ask(HttpClient::get("/version")).body)["models"][0];
   };
   EXPECT_EQ(facts()["loaded"], false);
   EXPECT_THAT(server.ask(HttpClient::get("/languages")).body, HasSubstr("\"de\""));
   EXPECT_EQ(server.ask(HttpClient::get("/health")).status, 200);
-  EXPECT_EQ(json::parse(server.ask(translation_of("the cat sat")).body)["translatedText"],
+  EXPECT_EQ(parse_json(server.ask(translation_of("the cat sat")).body)["translatedText"],
             translated("the cat sat"));
   EXPECT_EQ(facts()["loaded"], true);
   EXPECT_TRUE(server.process().wait_for_errors("is loaded, "));
@@ -52,11 +52,11 @@ TEST_F(Serve, TranslationsOfTheServerAreExplained) {
   const auto explain = [&](const std::string& text) {
     return server.ask(HttpClient::post(
         "/explain",
-        json{{"q", text}, {"source", "en"}, {"target", "de"}, {"format", "json"}}.dump()));
+        json_text(json{{"q", text}, {"source", "en"}, {"target", "de"}, {"format", "json"}})));
   };
   const HttpClient::Answer answer = explain("the cat sat\n\nmat number 7\n");
   ASSERT_EQ(answer.status, 200) << answer.body;
-  const json explanation = json::parse(answer.body);
+  const json explanation = parse_json(answer.body);
   EXPECT_EQ(explanation["model"]["name"], "en-de");
   ASSERT_EQ(explanation["sentences"].size(), 2u);
   EXPECT_EQ(explanation["sentences"][0]["source"], "the cat sat");
@@ -64,8 +64,8 @@ TEST_F(Serve, TranslationsOfTheServerAreExplained) {
   EXPECT_EQ(explanation["sentences"][1]["target"], translated("mat number 7"));
   EXPECT_EQ(explain(" ").status, 400);
   EXPECT_EQ(explain(std::string(41, 'a')).status, 400);
-  const HttpClient::Answer page = server.ask(
-      HttpClient::post("/explain", json{{"q", "cat"}, {"source", "en"}, {"target", "de"}}.dump()));
+  const HttpClient::Answer page = server.ask(HttpClient::post(
+      "/explain", json_text(json{{"q", "cat"}, {"source", "en"}, {"target", "de"}})));
   EXPECT_THAT(page.head, HasSubstr("sandbox allow-scripts"));
   EXPECT_THAT(page.body, HasSubstr("\"dragoman explanation page\""));
 }
@@ -76,7 +76,7 @@ TEST_F(Serve, ALongTextIsNotExplained) {
   for (int i = 0; i < 300; ++i) text += "cat ";
   const HttpClient::Answer answer = server.ask(HttpClient::post(
       "/explain",
-      json{{"q", text}, {"source", "en"}, {"target", "de"}, {"format", "json"}}.dump()));
+      json_text(json{{"q", text}, {"source", "en"}, {"target", "de"}, {"format", "json"}})));
   EXPECT_EQ(answer.status, 400);
   EXPECT_THAT(answer.body, HasSubstr("pieces; an explanation takes 256 at most"));
 }
@@ -94,8 +94,7 @@ TEST_F(Serve, ManyClientsAtOnceGetTheirOwnAnswers) {
         const int n = (c + i) % 10;
         const auto answer = client.ask(translation_of("the cat number " + std::to_string(n)));
         ASSERT_EQ(answer.status, 200);
-        EXPECT_EQ(json::parse(answer.body)["translatedText"],
-                  expected[static_cast<std::size_t>(n)]);
+        EXPECT_EQ(parse_json(answer.body)["translatedText"], expected[static_cast<std::size_t>(n)]);
       }
     });
   clients.clear();
@@ -169,7 +168,7 @@ TEST_F(Serve, ATranslationThatTakesTooLongIsGivenUp) {
   const Serving server(model(), flags);
   const auto answer = server.ask(long_work());
   EXPECT_EQ(answer.status, 504);
-  EXPECT_THAT(json::parse(answer.body)["error"], HasSubstr("too long"));
+  EXPECT_THAT(parse_json(answer.body)["error"], HasSubstr("too long"));
   EXPECT_TRUE(nothing_waits(server));
 }
 
@@ -244,7 +243,7 @@ TEST_F(Serve, TheLogHasALineForEachRequestWithoutItsText) {
   EXPECT_THAT(result.errors, Not(HasSubstr("secret")));
   std::vector<json> requests;
   for (const std::string& line : lines_of(result.errors)) {
-    const json object = json::parse(line);
+    const json object = parse_json(line);
     if (object.contains("path")) requests.push_back(object);
   }
   ASSERT_EQ(requests.size(), 2u);

@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "tests/extras/server/system/serve_fixture.h"
 #include "tests/tokenizer/translatable_examples.h"
 
@@ -56,11 +56,11 @@ TEST_F(TranslateCopies, CopiesOfFilesAreTheLinesThemselves) {
 TEST_F(TranslateCopies, CopiesOfJsonLinesSaySo) {
   std::string requests;
   for (const TranslatableExample& example : examples_)
-    requests += json{{"text", example.text}}.dump() + "\n";
+    requests += json_text(json{{"text", example.text}}) + "\n";
   std::vector<std::string> translations;
   const ProcessResult result = run(words({"--json"}), requests);
   for (const std::string& line : lines_of(result.output)) {
-    const json answer = json::parse(line);
+    const json answer = parse_json(line);
     translations.push_back(answer["translation"]);
     EXPECT_EQ(answer.contains("copied"), answer["translation"] == answer["text"]) << line;
   }
@@ -90,8 +90,8 @@ TEST_F(TranslateCopies, CopiesOfTheServerAreTheTextsThemselves) {
   std::vector<std::string> texts;
   for (const TranslatableExample& example : examples_) texts.push_back(example.text);
   const auto answer = server.ask(HttpClient::post(
-      "/translate", json{{"q", texts}, {"source", "en"}, {"target", "de"}}.dump()));
-  expect_copies(json::parse(answer.body)["translatedText"]);
+      "/translate", json_text(json{{"q", texts}, {"source", "en"}, {"target", "de"}})));
+  expect_copies(parse_json(answer.body)["translatedText"]);
 }
 
 TEST_F(TranslateCopies, CopiesAreScoredAsTheTranslationsThatTheyAre) {
