@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "base/error.h"
 
 namespace dragoman {
@@ -16,6 +18,23 @@ TEST(Json, NestingHasABound) {
   EXPECT_THROW(parse_json<nlohmann::ordered_json>(nested(200'000)), Error);
   EXPECT_TRUE(parse_json_or_discard(nested(kMostJsonDepth)).is_array());
   EXPECT_TRUE(parse_json_or_discard(nested(kMostJsonDepth + 1)).is_discarded());
+}
+
+TEST(Json, BracketsInATextAreNoNesting) {
+  const std::string brackets(kMostJsonDepth + 1, '[');
+  EXPECT_EQ(parse_json("[\"\\\"" + brackets + "\\\\\",1]")[0], '"' + brackets + '\\');
+  EXPECT_THROW(parse_json("[\"\\\"\"," + brackets), Error);
+  std::string pairs;
+  for (int i = 0; i <= kMostJsonDepth; ++i) pairs += "{},";
+  EXPECT_EQ(parse_json("[" + pairs + "[]]").size(), kMostJsonDepth + 2U);
+}
+
+TEST(Json, AListOfManyObjectsTakesNoLongerThanItsText) {
+  std::string text = "[{}";
+  for (int i = 1; i < 200'000; ++i) text += ",{}";
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(parse_json(text + "]").size(), 200'000U);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5)) << "not linear";
 }
 
 TEST(Json, ANulIsAFaultAtItsPlace) {
