@@ -93,8 +93,13 @@ std::vector<std::string> broken_weights(const ModelFileReader& model, int thread
 
 /// If it is not JSON, its text.
 Json progress_json(const ModelFileReader& model) {
-  Json progress = parse_json_or_discard<Json>(model.progress());
-  return progress.is_discarded() ? Json(model.progress()) : progress;
+  return with_place(model.path().string() + ": the progress record", [&] {
+    try {
+      return parse_json<Json>(model.progress());
+    } catch (const Json::exception&) {
+      return Json(model.progress());
+    }
+  });
 }
 
 /// All facts, for the JSON and for the text.
