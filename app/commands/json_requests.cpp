@@ -237,6 +237,8 @@ std::optional<nlohmann::json> field(const std::vector<JsonMember>& request, cons
     throw Error('"', name, "\" is not Unicode: half of a surrogate pair in it stands alone");
   } catch (const nlohmann::json::exception&) {
     throw Error('"', name, "\" has a number that is too large");
+  } catch (const Error& error) {
+    throw Error('"', name, "\": ", error.what());
   }
 }
 

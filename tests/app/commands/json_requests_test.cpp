@@ -18,6 +18,7 @@ using namespace std::string_literals;
 using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 std::vector<std::string> wholes(std::string_view line) {
@@ -170,6 +171,12 @@ TEST(JsonRequests, ABeamThatARequestLeavesOpenIsAsWideAsItsNBestNeed) {
 
 TEST_F(JsonRequestsTest, ABeamThatARequestNamesIsNotTooNarrowForItsNBest) {
   EXPECT_THAT(ask(R"({"text":"a","n_best":9,"beam_size":4})"), Names("n_best ... 9 ... 4"));
+}
+
+TEST_F(JsonRequestsTest, AFieldThatIsNestedTooDeepIsNamed) {
+  const std::string deep = std::string(1'000, '[') + std::string(1'000, ']');
+  EXPECT_THAT(ask("{\"text\":\"a\",\"terms\":" + deep + "}"), Names("error ... terms ... 64 deep"));
+  EXPECT_THAT(ask("{\"text\":\"a\",\"id\":" + deep + "}"), Not(HasSubstr("error")));
 }
 
 TEST_F(JsonRequestsTest, AnswersWithAnErrorAreCounted) {
