@@ -1,10 +1,10 @@
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 #include "app/commands/json_requests.h"
-#include "base/json.h"
 #include "tests/fuzz/read_or_refused.h"
 
 namespace {
@@ -15,7 +15,7 @@ void require_json(std::string answer) {
   for (std::size_t at = 0; (at = answer.find("\\u", at)) != std::string::npos; at += 2)
     if (at + 2 < answer.size() && (answer[at + 2] | 0x20) == 'd') answer[at + 2] = '0';
   try {
-    [[maybe_unused]] const auto parsed = parse_json(answer);
+    [[maybe_unused]] const auto parsed = nlohmann::json::parse(answer);
   } catch (const nlohmann::json::out_of_range&) {
   }
 }

@@ -26,7 +26,7 @@ using dragoman::HttpRequest;
 dragoman::TextExplanation explained(const std::string& text, dragoman::ExplanationUse,
                                     const std::function<void()>& on_step) {
   on_step();
-  return {.json = json_text(nlohmann::json{{"text", text}}), .target_tokens = 1};
+  return {.json = dragoman::json_text(nlohmann::json{{"text", text}}), .target_tokens = 1};
 }
 
 class Server : public dragoman::TableServer {
