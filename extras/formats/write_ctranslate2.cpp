@@ -1,4 +1,3 @@
-#include "base/json.h"
 #include "extras/formats/ctranslate2.h"
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "extras/formats/exported_folder.h"
 #include "model/file/model_config.h"
 #include "model/file/model_file.h"

@@ -1,5 +1,4 @@
 #include "evaluation/evaluate.h"
-#include "base/json.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/formatted_text.h"
+#include "base/json.h"
 #include "base/lines.h"
 #include "tests/evaluation/corpus_scores.h"
 

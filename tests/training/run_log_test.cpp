@@ -1,5 +1,4 @@
 #include "training/run_log.h"
-#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "tests/data/text_files.h"
 #include "tests/names.h"
 #include "tests/training/small_run.h"

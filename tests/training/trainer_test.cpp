@@ -1,5 +1,4 @@
 #include "training/trainer.h"
-#include "base/json.h"
 
 #include <ATen/Parallel.h>
 #include <gmock/gmock.h>
@@ -10,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "tests/data/text_files.h"
 #include "tests/free_port.h"
 #include "tests/names.h"

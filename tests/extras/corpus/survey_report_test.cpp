@@ -1,11 +1,11 @@
 #include "extras/corpus/survey_report.h"
-#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "base/json.h"
 #include "tests/names.h"
 
 namespace dragoman {

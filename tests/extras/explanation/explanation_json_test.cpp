@@ -1,5 +1,4 @@
 #include "extras/explanation/explanation_json.h"
-#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "base/random.h"
 #include "tests/extras/explanation/explained_model.h"
 #include "tests/names.h"

@@ -1,5 +1,4 @@
 #include "extras/formats/hf_marian.h"
-#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +8,7 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "extras/formats/import_model.h"
 #include "model/file/safetensors.h"
 #include "tests/extras/formats/random_model.h"

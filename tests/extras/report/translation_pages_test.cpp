@@ -1,10 +1,11 @@
 #include "extras/report/translation_pages.h"
-#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "base/json.h"
 
 namespace dragoman {
 

@@ -1,6 +1,5 @@
 // Glossaries that are kept, and DeepL's interface to them.
 #include "extras/server/glossaries.h"
-#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "tests/extras/server/table_server.h"
 #include "tests/names.h"
 

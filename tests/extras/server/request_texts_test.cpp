@@ -1,5 +1,4 @@
 #include "extras/server/request_texts.h"
-#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +7,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "base/json.h"
 #include "base/random.h"
 #include "tests/extras/server/table_server.h"
 

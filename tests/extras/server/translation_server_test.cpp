@@ -1,5 +1,4 @@
 #include "extras/server/translation_server.h"
-#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +10,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "tests/allocations.h"
 #include "tests/extras/server/table_server.h"
 #include "tests/model/file/scratch_file.h"

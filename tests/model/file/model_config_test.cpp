@@ -1,5 +1,4 @@
 #include "model/file/model_config.h"
-#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +7,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "tests/names.h"
 
 namespace dragoman {

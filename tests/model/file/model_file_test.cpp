@@ -1,5 +1,4 @@
 #include "model/file/model_file.h"
-#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/random.h"
 #include "tests/model/file/scratch_file.h"
 #include "tests/model/file/small_model.h"
