@@ -369,7 +369,8 @@ void RequestFields::read_form(const HttpRequest& request, std::string_view type)
   }
   parameters.add_missing_to(fields_, repeated_);
   // What `curl -d '{...}'` sends without a Content-Type.
-  if (!is_multipart && request.body.starts_with('{') && nlohmann::json::accept(request.body))
+  if (!is_multipart && request.body.starts_with('{') &&
+      parse_json_or_discard(request.body).is_object())
     throw HttpError(400,
                     "Invalid request: the body is JSON; it needs the header "
                     "Content-Type: application/json");
