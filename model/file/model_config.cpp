@@ -6,7 +6,6 @@
 #include <numeric>
 #include <utility>
 
-#include "base/bytes.h"
 #include "base/error.h"
 #include "base/formatted_text.h"
 #include "base/json.h"

@@ -1,6 +1,5 @@
 #include "training/settings/progress_record.h"
 
-#include "base/bytes.h"
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/json.h"
