@@ -588,7 +588,8 @@ int run(const BestOptions& options) {
 std::string longer_training(const GivenValues& given, double seconds) {
   std::string command = "dragoman best";
   for (const auto& [flag, values] : given) {
-    if (is_among(flag, {"output", "plan"}) || values == Words{"auto"}) continue;
+    const bool is_of_the_call = is_among(flag, {"output", "plan", "config", "quiet", "log-format"});
+    if (is_of_the_call || values == Words{"auto"} || values == Words{""}) continue;
     if (!is_of_text(flag)) return "";
     command.append(" --").append(flag);
     for (const std::string& word : values) {

@@ -230,6 +230,8 @@ TEST_F(Best, TrainOnATextAloneNamesIt) {
   };
   EXPECT_THAT(said({}), Names("a better model: dragoman best --train-src ... train.en --train-tgt "
                               "... train.de ... --hours ... -o best/ ... BLEU"));
+  write_file(path("given.toml"), "max-updates = \"auto\"\n");
+  EXPECT_THAT(said({"--config", path("given.toml")}), HasSubstr("dragoman best --train-src"));
   EXPECT_THAT(said({"--max-updates", "100"}), Not(HasSubstr("dragoman best")));
   EXPECT_THAT(said({"--keep-duplicates"}), Not(HasSubstr("dragoman best")));
 }
