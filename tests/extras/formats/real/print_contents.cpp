@@ -78,7 +78,7 @@ Json contents(const std::string& kind, const std::string& path) {
 int main(int count, char** words) {
   if (count != 3) return 2;
   try {
-    std::cout << json_text(dragoman::contents(words[1], words[2])) << '\n';
+    std::cout << dragoman::json_text(dragoman::contents(words[1], words[2])) << '\n';
     return 0;
   } catch (const dragoman::Error& error) {
     std::cerr << error.what() << '\n';
