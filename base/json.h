@@ -21,7 +21,8 @@ Json parse_json(std::string_view text);
 template <class Json = nlohmann::json>
 Json parse_json_or_discard(std::string_view text);
 
-/// The same for a text whose parts `take` judges, instead of their depth: see nlohmann's parse().
+/// The value of a text whose parts `take` judges, as it does for nlohmann's parse(). No bound of
+/// depth.
 nlohmann::json parse_json(std::string_view text, const nlohmann::json::parser_callback_t& take);
 
 /// In one line, or in several with this indentation. Bytes that are not UTF-8 become U+FFFD.
