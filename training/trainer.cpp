@@ -88,12 +88,13 @@ StopReason Trainer::make_updates(const std::stop_token& stop) {
     // If a validation is due, a stop leaves it to the resumed run.
     if (agreed.stop) return StopReason::Requested;
     if (launched_.empty()) {
-      if (!validate_if_due(stop)) return StopReason::Requested;
+      if (validation_is_due() && !validate_on_rank_0(stop)) return StopReason::Requested;
       if (has_diverged(progress_.history)) continue;  // found by the validation
       begin_stage_if_due();
       save_if_due();
       const auto limit = reached_limit(run_.config, progress_, agreed.seconds);
-      if (limit && !validate_last(stop)) return StopReason::Requested;
+      const bool is_validated = progress_.validated_update == progress_.update;
+      if (limit && !is_validated && !validate_on_rank_0(stop)) return StopReason::Requested;
       if (has_diverged(progress_.history)) continue;
       if (limit) return *limit;
     }
@@ -147,14 +148,6 @@ void Trainer::save_stopped() {
 }
 
 // ---- between two updates ------------------------------------------------------------------------
-
-bool Trainer::validate_if_due(const std::stop_token& stop) {
-  return !validation_is_due() || validate_on_rank_0(stop);
-}
-
-bool Trainer::validate_last(const std::stop_token& stop) {
-  return progress_.validated_update == progress_.update || validate_on_rank_0(stop);
-}
 
 bool Trainer::validate_on_rank_0(const std::stop_token& stop) {
   return on_rank_0(ranks_, progress_, [&] {
