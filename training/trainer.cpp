@@ -293,8 +293,7 @@ void Trainer::note(const LaunchedUpdate& update, const UpdateResult& result) {
 DeviceLoss Trainer::compute_gradient(const std::vector<PackedBatch>& batches) {
   AccumulateConfig config{.update = last_launched() + 1,
                           .loss = run_.config.loss(),
-                          .part_tokens = progress_.part_tokens,
-                          .precision = run_.precision};
+                          .part_tokens = progress_.part_tokens};
   for (;;) {
     if (const auto sums = try_to_accumulate(model_, batches, config)) return *sums;
     config.part_tokens = progress_.part_tokens = lowered_part_tokens(batches, config.part_tokens);

@@ -115,6 +115,8 @@ class TrainingModel {
   const FlatLayout& layout() const { return layout_; }
   /// Flat fp32. Call weights_changed() after writing.
   torch::Tensor& weights() { return weights_; }
+  /// Flat fp32 or bf16: what accumulate() computes with.
+  const torch::Tensor& compute_weights() const { return compute_weights_; }
   /// Flat fp32: the sum over target tokens that accumulate() has made since the last step.
   torch::Tensor& gradient() { return gradient_; }
   Adam& adam() { return adam_; }

@@ -136,8 +136,7 @@ BatchCost Trial::longest_batch(std::int64_t max_tokens) {
 BatchCost Trial::cost_of(const std::vector<PackedBatch>& batches) {
   const auto seconds_with = [this](const PackedBatch& batch) {
     if (settings_.stop.stop_requested()) throw PreparationStopped();
-    AccumulateConfig config{
-        .update = ++update_, .loss = settings_.config.loss(), .precision = settings_.precision};
+    AccumulateConfig config{.update = ++update_, .loss = settings_.config.loss()};
     return seconds_of([&] {  // as the trainer does
       std::optional<DeviceLoss> loss;
       while (!(loss = try_to_accumulate(model_, {&batch, 1}, config)))
