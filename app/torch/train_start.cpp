@@ -97,7 +97,7 @@ std::int64_t target_tokens_of(const EpochPlan& epoch, const Corpus& corpus) {
 double measured_update(const TrialSettings& settings) {
   try {
     Trial trial(settings);
-    const double batch = trial.usual_batches(settings.config.max_tokens).seconds;
+    const double batch = trial.usual_batches().seconds;
     return static_cast<double>(settings.config.update_freq) * batch + trial.step_seconds();
   } catch (const std::exception& problem) {
     if (!is_out_of_memory(problem)) throw;
@@ -123,7 +123,7 @@ std::int64_t automatic_max_tokens(const TrialSettings& settings) {
 /// --max-time asks for it.
 EpochFacts measure_epoch(const TrialSettings& trial) {
   const Corpus& corpus = trial.data.train;
-  const EpochPlan epoch = first_epoch(trial, trial.config.max_tokens);
+  const EpochPlan epoch = first_epoch(trial);
   EpochFacts facts{
       .size = size_of(corpus),
       .target_tokens_per_epoch = target_tokens_of(epoch, corpus),

@@ -83,19 +83,15 @@ constexpr std::int64_t kTimedBatches = 4;
 /// lasting work.
 constexpr std::size_t kRounds = 3;
 
-PlanConfig plan_of(const TrialSettings& settings, std::int64_t max_tokens) {
-  PlanConfig plan = settings.config.epoch_plan(settings.data.stages());
-  plan.max_tokens = max_tokens;
-  return plan;
-}
-
 }  // namespace
 
-EpochPlan first_epoch(const TrialSettings& settings, std::int64_t max_tokens) {
+EpochPlan first_epoch(const TrialSettings& settings) {
   const PreparedData& data = settings.data;
-  const BatchPacker packer(data.train, end_ids(data.tokenizers), {.max_tokens = max_tokens},
+  PlanConfig plan = settings.config.epoch_plan(settings.data.stages());
+  const BatchPacker packer(data.train, end_ids(data.tokenizers), {.max_tokens = plan.max_tokens},
                            {data.encoder, nullptr});
-  return plan_epoch(data.train, plan_of(settings, packer.planned_tokens()), 0);
+  plan.max_tokens = packer.planned_tokens();
+  return plan_epoch(data.train, plan, 0);
 }
 
 double updates_of(const EpochPlan& epoch, const TrialSettings& settings) {
@@ -114,8 +110,8 @@ Trial::Trial(const TrialSettings& settings)
   before_ = resident_memory();
 }
 
-BatchCost Trial::usual_batches(std::int64_t max_tokens) {
-  const EpochPlan epoch = first_epoch(settings_, max_tokens);
+BatchCost Trial::usual_batches() {
+  const EpochPlan epoch = first_epoch(settings_);
   const EndIds ends = end_ids(settings_.data.tokenizers);
   std::vector<PackedBatch> batches;
   for (std::int64_t i = 0; i < std::min(epoch.batches(), kTimedBatches + 1); ++i)
@@ -123,10 +119,11 @@ BatchCost Trial::usual_batches(std::int64_t max_tokens) {
   return cost_of(batches);
 }
 
-BatchCost Trial::longest_batch(std::int64_t max_tokens) {
+BatchCost Trial::longest_batch() {
   const Corpus& corpus = settings_.data.train;
   const EndIds ends = end_ids(settings_.data.tokenizers);
-  const EpochPlan ordered = plan_in_length_order(corpus, plan_of(settings_, max_tokens));
+  const EpochPlan ordered =
+      plan_in_length_order(corpus, settings_.config.epoch_plan(settings_.data.stages()));
   const auto last = ordered.batch(ordered.batches() - 1),
              before = ordered.batch(std::max<std::int64_t>(0, ordered.batches() - 2));
   // The last batch may be nearly empty, so it is the one that is not timed.
@@ -176,7 +173,8 @@ namespace {
 /// one of mixed lengths, which are all filled up to the same shape.
 PackedBatch largest_batch(const TrialSettings& settings, std::int64_t max_tokens) {
   const PreparedData& data = settings.data;
-  PlanConfig plan = plan_of(settings, max_tokens);
+  PlanConfig plan = settings.config.epoch_plan(settings.data.stages());
+  plan.max_tokens = max_tokens;
   const bool mixed = plan.lengths == BatchLengths::Mixed;
   const BatchPacker packer(data.train, end_ids(data.tokenizers),
                            {.max_tokens = max_tokens,
@@ -307,11 +305,11 @@ RunPlan plan_run(const TrialSettings& settings) {
   plan.resident = resident_memory();
   Trial trial(settings);
   plan.parameters = trial.layout().parameters();
-  plan.longest = trial.longest_batch(config.max_tokens);
-  plan.usual = trial.usual_batches(config.max_tokens);
+  plan.longest = trial.longest_batch();
+  plan.usual = trial.usual_batches();
   plan.memory = memory_of(settings, trial);
 
-  plan.updates_per_epoch = updates_of(first_epoch(settings, config.max_tokens), settings);
+  plan.updates_per_epoch = updates_of(first_epoch(settings), settings);
   plan.seconds_per_update =
       static_cast<double>(config.update_freq) * plan.usual.seconds + trial.step_seconds();
   plan.outlook = outlook(config, {},
