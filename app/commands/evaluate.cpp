@@ -92,10 +92,8 @@ void refuse_metrics_as_models(const EvaluateFiles& files) {
 
 /// Throws UsageError for a flag that says how a model translates.
 void refuse_flags_of_models(DecodeConfig decode, EngineChoice hardware, const Origins& origins) {
-  std::vector<Field> fields = fields_of(decode);
-  for (Field& field : fields_of(hardware))
-    if (field.info.name != "threads") fields.push_back(std::move(field));  // scores take them, too
-  for (const Field& field : fields) {
+  for (const Field& field : fields_of(decode, hardware)) {
+    if (field.info.name == "threads") continue;  // scores take them, too
     const auto origin = origins.find(std::string(field.info.name));
     if (origin != origins.end() && origin->second == Origin::CommandLine)
       throw UsageError("--", field.info.name,
@@ -131,8 +129,7 @@ std::vector<Field> EvaluateOptions::fields() {
   std::vector<Field> all = fields_of(files);
   for (const EvaluationPage& page : pages)
     all.insert(all.end(), page.fields.begin(), page.fields.end());
-  for (auto group : {fields_of(hardware), fields_of(metrics), fields_of(decode)})
-    all.insert(all.end(), group.begin(), group.end());
+  for (Field& field : fields_of(hardware, metrics, decode)) all.push_back(std::move(field));
   std::erase_if(all, [](const Field& field) { return field.info.name == "n-best"; });
   for (Field& field : all)
     if (field.info.name == "metrics")

@@ -53,13 +53,9 @@ Demands DemandFiles::read() const {
 
 std::vector<Field> TranslateConfig::fields() {
   std::vector<Field> all = fields_of(files);
-  const auto add = [&all](const std::vector<Field>& fields) {
-    all.insert(all.end(), fields.begin(), fields.end());
-  };
-  for (const DocumentInput& document : documents) add(document.fields);
-  add(fields_of(demands));
-  add(fields_of(decode));
-  add(fields_of(hardware));
+  for (const DocumentInput& document : documents)
+    all.insert(all.end(), document.fields.begin(), document.fields.end());
+  for (Field& field : fields_of(demands, decode, hardware)) all.push_back(std::move(field));
   return all;
 }
 

@@ -68,8 +68,7 @@ struct ExplainOptions {
   DecodeConfig decode;
 
   std::vector<Field> fields() {
-    std::vector<Field> all = fields_of(flags);
-    for (Field& field : fields_of(figure)) all.push_back(std::move(field));
+    std::vector<Field> all = fields_of(flags, figure);
     for (Field& field : fields_of(decode))
       if (is_flag_of_explain(field.info.name)) all.push_back(std::move(field));
     return all;
