@@ -7,7 +7,6 @@
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <set>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -216,14 +215,12 @@ std::string search_name(const DecodeConfig& search) {
 /// The model's defaults with the settings that --tune has chosen, and with those of the call, as
 /// the choice was made with them.
 DecodeDefaults defaults_of(DecodeConfig search, const Origins& origins, DecodeDefaults defaults) {
-  const std::set<std::string_view> chosen = {"beam-size", "length-penalty", "length-penalty-kind",
-                                             "stop"};
-  const std::set<std::string_view> of_the_call = {"batch-size", "seed"};
   for (const Field& field : fields_of(search)) {
-    const bool is_setting =
-        is_given(origins, field.info.name) && !of_the_call.contains(field.info.name);
-    if (chosen.contains(field.info.name) || is_setting)
-      defaults[std::string(field.info.name)] = field.text();
+    const std::string name(field.info.name);
+    const bool is_of_the_call = is_among(name, {"batch-size", "seed"});
+    if (is_among(name, {"beam-size", "length-penalty", "length-penalty-kind", "stop"}) ||
+        (is_given(origins, name) && !is_of_the_call))
+      defaults[name] = field.text();
   }
   return defaults;
 }

@@ -184,12 +184,10 @@ void refuse_own_input(const TranslateConfig& config, const Invocation& call, int
 
 /// A hash of all that decides the lines of output. The contents of files count, not their names.
 std::uint64_t work_hash(TranslateConfig config) {
-  constexpr std::string_view kDecideNothing[] = {"model",   "input",     "output", "prefix-file",
-                                                 "terms",   "avoid",     "resume", "json-errors",
-                                                 "threads", "batch-size"};
   std::string text = DRAGOMAN_VERSION;
   for (const Field& field : config.fields())
-    if (std::ranges::find(kDecideNothing, field.info.name) == std::end(kDecideNothing))
+    if (!is_among(field.info.name, {"model", "input", "output", "prefix-file", "terms", "avoid",
+                                    "resume", "json-errors", "threads", "batch-size"}))
       for (const std::string& value : field.values())
         text += join_text('\n', field.info.name, ' ', value.size(), ' ', value);
   for (const std::string& model : config.files.models)
