@@ -201,17 +201,12 @@ std::optional<FoundCheckpoint> find_checkpoint_to_return_to(
 /// A rollback multiplies the learning rate by this.
 constexpr double kRollbackRate = 0.5;
 
-/// Cancels the checkpoint's cooldown if the run has cancelled that cooldown since, because the run
-/// was made longer.
-void cancel_cooldown_of_the_past(const ProgressRecord& diverged, ProgressRecord& earlier) {
-  const bool is_the_same = earlier.cooldown.begin == diverged.cooldown.begin &&
-                           earlier.cooldown.end == diverged.cooldown.end;
-  if (!is_the_same) earlier.cooldown = {};
-}
-
 /// The record after a rollback: that of the checkpoint, except for members that no rollback undoes.
 ProgressRecord rolled_back(const ProgressRecord& diverged, ProgressRecord earlier) {
-  cancel_cooldown_of_the_past(diverged, earlier);
+  // Another cooldown was cancelled since, because the run was made longer.
+  if (earlier.cooldown.begin != diverged.cooldown.begin ||
+      earlier.cooldown.end != diverged.cooldown.end)
+    earlier.cooldown = {};
   earlier.returned_to = earlier.update;
   earlier.seconds = diverged.seconds;
   earlier.rollbacks = diverged.rollbacks + 1;
