@@ -287,8 +287,8 @@ void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder&
 
 TrainingView::TrainingView(const TrainConfig& config, const ProgressRecord& progress)
     : config_(config),
-      bar_(std::make_unique<Progress>("train", "updates", config.max_updates, PlainLines::None,
-                                      progress.update)) {}
+      bar_(std::in_place, "train", "updates", config.max_updates, PlainLines::None,
+           progress.update) {}
 
 void TrainingView::updated(const ProgressRecord& progress, double loss, const Outlook& outlook) {
   const std::string left = outlook_text(config_, progress, outlook);
@@ -299,7 +299,6 @@ void TrainingView::updated(const ProgressRecord& progress, double loss, const Ou
     log_info(join_text("first update done (", with_separators(progress.update), "): ", status,
                        left.empty() ? "" : "  ", left));
   }
-  if (!bar_) return;
   bar_->update(
       {.done = progress.update,
        .total = outlook.end ? progress.update + std::llround(outlook.end->updates_left) : 0,

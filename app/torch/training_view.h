@@ -1,7 +1,7 @@
 // Shows a training run to a person: log lines and a progress bar.
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,7 +40,7 @@ class TrainingView : public TrainingObserver {
   const TrainConfig& config_;
   bool shown_ = false;      // the first update of this start
   bool validated_ = false;  // in this start: the samples' sources and references are known
-  std::unique_ptr<Progress> bar_;
+  std::optional<Progress> bar_;
 };
 
 }  // namespace dragoman
