@@ -277,24 +277,20 @@ void refuse_more_prefixes(const Prefixes& prefixes, const TranslateFiles& files,
                 with_separators(lines));
 }
 
-/// Warns of the first line that is not UTF-8 when it comes; at the end all are counted.
-ReadLine text_reader(ReadLine read_line) {
-  return [read_line = std::move(read_line), warned = false](std::string line,
-                                                            std::int64_t number) mutable {
+/// Warns of the first line that is not UTF-8 when it comes; at the end all are counted. `path` is
+/// that of the prefixes.
+ReadLine text_reader(const Prefixes& prefixes, const std::string& path) {
+  return [prefixes, path, warned = false](std::string line, std::int64_t number) mutable {
     if (!warned && find_invalid_utf8(line) != std::string::npos) {
       warned = true;
       log_warning(join_text("line ", number + 1, ": invalid UTF-8, which is replaced", kWayToUtf8));
     }
-    return read_line ? read_line(std::move(line), number) : LineInput{.text = std::move(line)};
-  };
-}
-
-ReadLine prefix_reader(const Prefixes& prefixes, const std::string& path) {
-  return [prefixes, path](std::string line, std::int64_t number) {
+    LineInput input{.text = std::move(line)};
+    if (!prefixes) return input;
     if (number >= std::ssize(*prefixes))
       throw Error(path, " has ", counted(std::ssize(*prefixes), "line"), ", the input more");
-    return LineInput{.text = std::move(line),
-                     .prefix = (*prefixes)[static_cast<std::size_t>(number)]};
+    input.prefix = (*prefixes)[static_cast<std::size_t>(number)];
+    return input;
   };
 }
 
@@ -303,7 +299,7 @@ ReadLine request_reader(const TranslateFiles& files, JsonRequests& requests,
                         const Prefixes& prefixes) {
   if (files.json)
     return [&requests](std::string line, std::int64_t) { return requests.read(std::move(line)); };
-  return text_reader(prefixes ? prefix_reader(prefixes, files.prefix_file) : nullptr);
+  return text_reader(prefixes, files.prefix_file);
 }
 
 /// Leaves out the lines that an earlier call has translated.
