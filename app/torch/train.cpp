@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <iostream>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "app/commands/train_options.h"
@@ -44,9 +43,6 @@ void keep_given_config(const RunFolder& folder) {
   log_info(join_text(config.string(), " is ", kept.string(),
                      " now: the settings of the run take its place"));
 }
-
-/// A GPU computes while the host packs batches, and is seldom asked for results.
-std::size_t updates_ahead(torch::Device device) { return device.is_cpu() ? 1 : 16; }
 
 /// What the files of a run have besides the weights. A run that has begun keeps what its checkpoint
 /// knows of the model of --init-from.
@@ -98,18 +94,17 @@ void write_settings(const Start& start, const PreparedData& data) {
   write_file(start.folder.trained_pairs(), data.survey->trained.bytes());
 }
 
-void run_trainer(TrainingRun run, const std::optional<FoundCheckpoint>& found, Communicator& ranks,
-                 const std::stop_token& stop) {
+void run_trainer(const TrainingRun& run, const std::optional<FoundCheckpoint>& found,
+                 Communicator& ranks, const std::stop_token& stop) {
   if (!ranks.leads()) {
     TrainingObserver silent;  // rank 0 shows everything
-    Trainer(std::move(run), ranks, silent).train(stop);
+    Trainer(run, ranks, silent).train(stop);
     return;
   }
-  const TrainConfig config = run.config;
-  const RunFolder folder = run.folder;
+  const TrainConfig& config = run.config;
   const std::size_t stages = run.data.stage_passes.size();
   TrainingView view(config, found ? found->progress : ProgressRecord{});
-  Trainer trainer(std::move(run), ranks, view);
+  Trainer trainer(run, ranks, view);
   if (found) {
     trainer.resume(*found);
     log_info(join_text(
@@ -122,7 +117,7 @@ void run_trainer(TrainingRun run, const std::optional<FoundCheckpoint>& found, C
   }
   const StopReason reason = trainer.train(stop);
   view.close();
-  log_end(reason, trainer.progress(), folder, config);
+  log_end(reason, trainer.progress(), run.folder, config);
 }
 
 /// Says what a longer training would gain, if that is known. `seconds`: those of the updates of
@@ -180,7 +175,7 @@ void train(const TrainOptions& options, Communicator& ranks) {
       .attachments = attachments_of(settings, options.invocation->command_line, data, found),
       .data = data,
       .threads = start.threads,
-      .updates_ahead = updates_ahead(start.device),
+      .updates_ahead = start.device.is_cpu() ? 1U : 16U,  // a GPU computes while batches are packed
       .start = settings.record()};
   run.start.machine = *start.known.machine;
   run.start.file_hashes = data.file_hashes;
@@ -189,7 +184,7 @@ void train(const TrainOptions& options, Communicator& ranks) {
   if (ranks.size() > 1) log_info(join_text("training on ", ranks.size(), " ranks"));
   if (start.known.corpus)
     log_longer_training(options, start, log_choices(start.trial(data), *start.known.corpus));
-  run_trainer(std::move(run), found, ranks, start.stop);
+  run_trainer(run, found, ranks, start.stop);
 }
 
 void train_as_rank(const TrainOptions& options, const RankInfo& info) {
