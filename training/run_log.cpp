@@ -172,9 +172,9 @@ bool EventFile::append(const nlohmann::ordered_json& line) {
       for (const auto& corpus : value)
         values += scalar(join_text(group, "/loss/", corpus.at("name").get<std::string>()),
                          corpus.at("loss").get<double>());
-    if (name != "samples") continue;
-    for (std::size_t i = 0; i < value.size(); ++i)
-      values += text(join_text("samples/", i + 1), sample_text(value[i]));
+    if (name == "samples")
+      for (std::size_t i = 0; i < value.size(); ++i)
+        values += text(join_text("samples/", i + 1), sample_text(value[i]));
   }
   return file_.append(record(event(update->get<std::int64_t>(), field(5, values))));
 }
