@@ -97,8 +97,7 @@ std::int64_t target_tokens_of(const EpochPlan& epoch, const Corpus& corpus) {
 double measured_update(const TrialSettings& settings) {
   try {
     Trial trial(settings);
-    const double batch = trial.usual_batches().seconds;
-    return static_cast<double>(settings.config.update_freq) * batch + trial.step_seconds();
+    return trial.seconds_per_update(trial.usual_batches());
   } catch (const std::exception& problem) {
     if (!is_out_of_memory(problem)) throw;
   }

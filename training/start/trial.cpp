@@ -104,7 +104,7 @@ Trial::Trial(const TrialSettings& settings)
       model_(settings.model, {}, settings.precision, settings.device,
              static_cast<std::uint64_t>(settings.config.seed)) {
   if (settings.config.ema > 0) model_.keep_moving_average(settings.config.ema);
-  step_seconds();            // memory that the first step allocates is kept
+  seconds_of_step(model_);   // memory that the first step allocates is kept
   give_back_freed_memory();  // memory that earlier work has freed would hide the growth
   reset_peak_resident_memory();
   before_ = resident_memory();
@@ -159,7 +159,10 @@ BatchCost Trial::cost_of(const std::vector<PackedBatch>& batches) {
           .seconds = seconds / static_cast<double>(timed.size())};
 }
 
-double Trial::step_seconds() { return seconds_of_step(model_); }
+double Trial::seconds_per_update(const BatchCost& batches) {
+  return static_cast<double>(settings_.config.update_freq) * batches.seconds +
+         seconds_of_step(model_);
+}
 
 std::int64_t Trial::peak_growth() const {
   return std::max<std::int64_t>(0, peak_resident_memory() - before_);
@@ -196,7 +199,7 @@ std::optional<std::int64_t> Trial::device_memory(std::int64_t max_tokens) {
   try {
     const BatchPart whole = partition(batch, {}).front();
     model_.accumulate(whole.shares, settings_.config.loss(), ++update_).read();
-    step_seconds();
+    seconds_of_step(model_);
     return peak_device_memory(settings_.device);
   } catch (const std::exception& problem) {
     if (!is_out_of_memory(problem)) throw;
@@ -310,8 +313,7 @@ RunPlan plan_run(const TrialSettings& settings) {
   plan.memory = memory_of(settings, trial);
 
   plan.updates_per_epoch = updates_of(first_epoch(settings), settings);
-  plan.seconds_per_update =
-      static_cast<double>(config.update_freq) * plan.usual.seconds + trial.step_seconds();
+  plan.seconds_per_update = trial.seconds_per_update(plan.usual);
   plan.outlook = outlook(config, {},
                          {.seconds_per_update = plan.seconds_per_update,
                           .updates_per_epoch = plan.updates_per_epoch,

@@ -74,7 +74,8 @@ class Trial {
   BatchCost usual_batches();
   /// The batch of the longest sentences, which takes the most memory.
   BatchCost longest_batch();
-  double step_seconds();  ///< of the optimizer
+  /// The seconds of an update of such batches, the optimizer's step included.
+  double seconds_per_update(const BatchCost& batches);
   /// The most memory of a GPU that an update of the largest batch takes with this token budget, in
   /// bytes, weights and moments included. Nothing if it does not suffice.
   std::optional<std::int64_t> device_memory(std::int64_t max_tokens);
