@@ -235,9 +235,7 @@ void Trainer::update() {
   launched_.push_back({loss, *result, std::move(sentences), batches_.position()});
 }
 
-std::int64_t Trainer::last_launched() const {
-  return progress_.update + static_cast<std::int64_t>(launched_.size());
-}
+std::int64_t Trainer::last_launched() const { return progress_.update + std::ssize(launched_); }
 
 ProgressRecord Trainer::launched_progress() const {
   ProgressRecord progress = progress_;

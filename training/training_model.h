@@ -121,7 +121,7 @@ class TrainingModel {
   torch::Tensor& gradient() { return gradient_; }
   Adam& adam() { return adam_; }
   /// The largest number of shares that have been computed at once so far.
-  std::int64_t replicas() const { return static_cast<std::int64_t>(replicas_.size()); }
+  std::int64_t replicas() const { return std::ssize(replicas_); }
   /// All tensors that a checkpoint holds; call weights_changed() after writing.
   std::vector<torch::Tensor> state();
   void weights_changed();

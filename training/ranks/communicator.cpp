@@ -150,8 +150,7 @@ std::string Communicator::broadcast(const std::string& text) {
   std::string bytes = text;
   bytes.resize(std::stoull(gather(std::to_string(text.size())).front()));
   if (bytes.empty()) return bytes;
-  auto tensor =
-      torch::from_blob(bytes.data(), static_cast<std::int64_t>(bytes.size()), torch::kUInt8);
+  auto tensor = torch::from_blob(bytes.data(), std::ssize(bytes), torch::kUInt8);
   broadcast(tensor);
   return bytes;
 }
