@@ -103,7 +103,7 @@ void run_trainer(const TrainingRun& run, const std::optional<FoundCheckpoint>& f
   }
   const TrainConfig& config = run.config;
   const std::size_t stages = run.data.stage_passes.size();
-  TrainingView view(config, found ? found->progress : ProgressRecord{});
+  TrainingView view(config, found ? found->progress.update : 0);
   Trainer trainer(run, ranks, view);
   if (found) {
     trainer.resume(*found);

@@ -26,8 +26,8 @@ void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder&
 
 class TrainingView : public TrainingObserver {
  public:
-  /// `progress` is that of the earlier starts. `config` must outlive the view.
-  TrainingView(const TrainConfig& config, const ProgressRecord& progress);
+  /// `updates` are those of the earlier starts. `config` must outlive the view.
+  TrainingView(const TrainConfig& config, std::int64_t updates);
 
   void updated(const ProgressRecord& progress, double loss, const Outlook& outlook) override;
   void logged(const UpdateFacts& facts, const ProgressRecord& progress) override;
