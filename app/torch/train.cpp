@@ -126,7 +126,7 @@ void log_longer_training(const TrainOptions& options, const Start& start,
                          const std::optional<double>& seconds) {
   const Preset preset = start.settled.settings.train.preset;
   const bool is_small = preset == Preset::Tiny || preset == Preset::Small;  // as those measured
-  if (!seconds || !is_small || start.size > 1 || !options.longer_training) return;
+  if (!seconds || !is_small || start.known.ranks > 1 || !options.longer_training) return;
   const std::string hint = options.longer_training(options.invocation->given, *seconds);
   if (!hint.empty()) log_info(hint);
 }
@@ -134,10 +134,10 @@ void log_longer_training(const TrainOptions& options, const Start& start,
 void train(const TrainOptions& options, Communicator& ranks) {
   Start start{.asked = options.asked(),
               .ranks = ranks,
-              .size = ranks.size(),
               .folder = {options.settings.train.output},
               .stop = ranks.stop_token(listen_for_stop()),
-              .examination = options.examination};
+              .examination = options.examination,
+              .known = {.ranks = ranks.size()}};
   require_same_settings(options.settings, ranks);
   options.settings.train.check_output();
   std::optional<LockedFolder> locked;  // by rank 0
@@ -318,10 +318,10 @@ void plan(const TrainOptions& options, const RankInfo& info) {
   const ScratchFolder scratch(fs::temp_directory_path() / "dragoman-plan-");
   Start start{.asked = options.asked(),
               .ranks = alone,
-              .size = info.size,
               .folder = {scratch.path()},
               .stop = listen_for_stop(),
-              .examination = options.examination};
+              .examination = options.examination,
+              .known = {.ranks = info.size}};
   const auto found = asked.output.empty() ? std::nullopt : find_checkpoint(folder);
   start.begin(found, info);
   link_cache(folder, start.folder);

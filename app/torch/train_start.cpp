@@ -161,7 +161,7 @@ std::optional<double> seconds_with(Preset preset, const Start& start) {
                       .update_freq = train.update_freq,
                       .stop = start.stop});
   if (speed == 0) return std::nullopt;
-  return target_tokens_of_run(corpus, train, start.size) / (start.size * speed);
+  return target_tokens_of_run(corpus, train, known.ranks) / (known.ranks * speed);
 }
 
 // ---- the text -----------------------------------------------------------------------------------
@@ -263,7 +263,6 @@ void Start::begin(const std::optional<FoundCheckpoint>& found, const RankInfo& i
   if (settled.settings.train.device_graph && !DeviceGraph::is_available(device))
     throw UsageError("--device-graph: needs a GPU, and either LibTorch 2.12 or CUDA's headers");
   known.on_gpu = device.is_cuda();
-  known.ranks = size;
   threads = use_threads(settled.settings.train.threads, info.local_size);
 }
 
@@ -295,7 +294,7 @@ TrialSettings Start::trial(const PreparedData& data) const {
           .precision = resolve_precision(settings.train.precision, device),
           .device = device,
           .data = data,
-          .ranks = size,
+          .ranks = known.ranks,
           .stop = stop};
 }
 
