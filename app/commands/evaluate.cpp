@@ -396,18 +396,17 @@ Command evaluate_command(MakeDeviceEngine make_device_engine, std::vector<Evalua
       "evaluate -m run/ --src valid.en --ref valid.de --tune"};
   for (const EvaluationPage& page : options->pages)
     examples.insert(examples.end(), page.examples.begin(), page.examples.end());
-  const auto invocation = std::make_shared<Invocation>();
-  return {.name = "evaluate",
-          .summary = "score translations: BLEU, chrF, chrF++, TER",
-          .fields = options->fields(),
-          .short_flags =
-              {{"i", "hyp"}, {"m", "model"}, {"b", "beam-size"}, {"w", "width"}, {"f", "format"}},
-          .run =
-              [options, invocation, make_device_engine = std::move(make_device_engine)] {
-                return run_evaluate(*options, invocation->origins, make_device_engine);
-              },
-          .examples = std::move(examples),
-          .invocation = invocation};
+  return {
+      .name = "evaluate",
+      .summary = "score translations: BLEU, chrF, chrF++, TER",
+      .fields = options->fields(),
+      .short_flags =
+          {{"i", "hyp"}, {"m", "model"}, {"b", "beam-size"}, {"w", "width"}, {"f", "format"}},
+      .run =
+          [options, make_device_engine = std::move(make_device_engine)](const Invocation& call) {
+            return run_evaluate(*options, call.origins, make_device_engine);
+          },
+      .examples = std::move(examples)};
 }
 
 }  // namespace dragoman

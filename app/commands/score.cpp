@@ -203,7 +203,8 @@ Command score_command(OpenScorer open_scorer) {
           .summary = "log-probability of given translations, line by line, and perplexity",
           .fields = fields_of(*config),
           .short_flags = {{"m", "model"}},
-          .run = [config, open = std::move(open_scorer)] { return run_score(*config, open); },
+          .run = [config, open = std::move(open_scorer)](
+                     const Invocation&) { return run_score(*config, open); },
           .examples = {"score -m run/ --src test.en --tgt out.de"}};
 }
 

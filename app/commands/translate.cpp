@@ -474,18 +474,16 @@ Command translate_command(MakeDeviceEngine make_device_engine,
       "translate -m run/ --terms terms.tsv --protect < in.en"};
   for (const DocumentInput& document : config->documents)
     examples.insert(examples.end(), document.examples.begin(), document.examples.end());
-  const auto invocation = std::make_shared<Invocation>();
   return {.name = "translate",
           .summary = "translate lines: from a file, or as a filter in a pipe",
           .fields = config->fields(),
           .positionals = {"text"},
           .short_flags = {{"m", "model"}, {"i", "input"}, {"o", "output"}, {"b", "beam-size"}},
           .run =
-              [config, invocation, make_device_engine = std::move(make_device_engine)] {
-                return run_translate(*config, *invocation, make_device_engine);
+              [config, make_device_engine = std::move(make_device_engine)](const Invocation& call) {
+                return run_translate(*config, call, make_device_engine);
               },
-          .examples = std::move(examples),
-          .invocation = invocation};
+          .examples = std::move(examples)};
 }
 
 }  // namespace dragoman

@@ -127,7 +127,7 @@ void log_longer_training(const TrainOptions& options, const Start& start,
   const Preset preset = start.settled.settings.train.preset;
   const bool is_small = preset == Preset::Tiny || preset == Preset::Small;  // as those measured
   if (!seconds || !is_small || start.known.ranks > 1 || !options.longer_training) return;
-  const std::string hint = options.longer_training(options.invocation->given, *seconds);
+  const std::string hint = options.longer_training(options.invocation.given, *seconds);
   if (!hint.empty()) log_info(hint);
 }
 
@@ -172,7 +172,7 @@ void train(const TrainOptions& options, Communicator& ranks) {
       .precision = precision,
       .device = start.device,
       .folder = start.folder,
-      .attachments = attachments_of(settings, options.invocation->command_line, data, found),
+      .attachments = attachments_of(settings, options.invocation.command_line, data, found),
       .data = data,
       .threads = start.threads,
       .updates_ahead = start.device.is_cpu() ? 1U : 16U,  // a GPU computes while batches are packed

@@ -242,7 +242,6 @@ int run_explain(const ExplainOptions& options, const Invocation& invocation) {
 
 Command explain_command() {
   const auto options = std::make_shared<ExplainOptions>();
-  const auto invocation = std::make_shared<Invocation>();
   return {.name = "explain",
           .summary = "show what a model does with a sentence: attention, search, probabilities",
           .fields = options->fields(),
@@ -252,12 +251,11 @@ Command explain_command() {
                           {"o", "output"},
                           {"b", "beam-size"},
                           {"f", "format"}},
-          .run = [options, invocation] { return run_explain(*options, *invocation); },
+          .run = [options](const Invocation& call) { return run_explain(*options, call); },
           .examples = {"explain -m run/ \"The old teacher does not know.\" -o page.html",
                        "explain -m run/ -i sentences.en --target-file sentences.de -o page.html",
                        "explain -m run/ \"A sentence.\" --kind encoder --layer 2 --head 1 "
-                       "-o figure.svg"},
-          .invocation = invocation};
+                       "-o figure.svg"}};
 }
 
 }  // namespace
