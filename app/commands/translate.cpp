@@ -355,12 +355,6 @@ bool is_stopped_at_the_end(const std::stop_token& stop) {
   return stop.stop_requested();
 }
 
-TranslateDocument read_document(const DocumentInput& document, const TranslateFiles& files,
-                                int input) {
-  if (!is_stream(files.output)) check_text_output("--output", files.output, {});
-  return document.read(input, name_of_input(files));
-}
-
 /// The model, the request that the flags make of it, and the service that translates with it.
 struct TranslationSession {
   TranslationSession(const TranslateConfig& config, const Origins& origins, Demands demands,
@@ -445,7 +439,8 @@ int run_translate(TranslateConfig config, const Invocation& call,
   const Descriptor input = open_input(files);
   refuse_own_input(config, call, input);
   if (document) {
-    const TranslateDocument translate = read_document(*document, files, input);
+    if (!is_stream(files.output)) check_text_output("--output", files.output, {});
+    const TranslateDocument translate = document->read(input, name_of_input(files));
     TranslationSession session(config, call.origins, std::move(demands), make_device_engine);
     translate(session.service, session.request, files.output);
     return 0;
