@@ -212,22 +212,23 @@ void print_line(std::string name, const std::string& value) {
   std::cout << name << value << '\n';
 }
 
-void print_memory(const RunPlan& plan, torch::Device device, bool averages) {
+void print_memory(const RunPlan& plan, const TrialSettings& settings) {
   const MemoryPlan& memory = plan.memory;
+  const bool on_cpu = settings.device.is_cpu();
   const auto part = [](const char* name, std::int64_t bytes) {
     if (bytes > 0) print_line(join_text("  ", name), bytes_text(bytes));
   };
-  print_line("memory", device.is_cpu()
+  print_line("memory", on_cpu
                            ? join_text(bytes_text(plan.resident + memory.total()), "; ",
                                        bytes_text(available_memory()), " are free")
                            : bytes_text(memory.total() - memory.activations) + " and activations");
-  if (device.is_cpu()) part("program and text", plan.resident);
-  part(averages ? "weights, and their average" : "weights", memory.weights);
+  if (on_cpu) part("program and text", plan.resident);
+  part(settings.config.ema > 0 ? "weights, and their average" : "weights", memory.weights);
   part("moments", memory.moments);
   part("gradients", memory.gradients);
   part("bf16 copy", memory.compute_copy);
   part("logits", memory.logits);
-  if (device.is_cpu()) part("activations", memory.activations);
+  if (on_cpu) part("activations", memory.activations);
 }
 
 /// The plan for other programs; "updates" and "seconds" are null if --patience alone ends the run.
@@ -275,7 +276,7 @@ void print_plan(const RunPlan& plan, const TrialSettings& settings) {
   if (settings.ranks > 1)
     print_line("ranks", join_text(settings.ranks, "; memory and speed are of one"));
   print_line("--max-tokens", with_separators(settings.config.max_tokens));
-  print_memory(plan, settings.device, settings.config.ema > 0);
+  print_memory(plan, settings);
   print_line("target pieces per second",
              join_text(whole(plan.usual.target_tokens_per_second), "; ",
                        whole(plan.longest.target_tokens_per_second), " on the longest sentences"));
