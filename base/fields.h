@@ -151,13 +151,14 @@ Field make_field(const FieldInfo& info, T& value) {
 
 }  // namespace detail
 
-/// The fields of `config` in their order. They refer to `config`, which must outlive them.
-template <class Config>
-std::vector<Field> fields_of(Config& config) {
+/// The fields of configurations in their order. They refer to these, which must outlive them.
+template <class... Configs>
+std::vector<Field> fields_of(Configs&... configs) {
   std::vector<Field> fields;
-  config.for_each_field([&fields](const FieldInfo& info, auto& value) {
+  const auto add = [&fields](const FieldInfo& info, auto& value) {
     fields.push_back(detail::make_field(info, value));
-  });
+  };
+  (configs.for_each_field(add), ...);
   return fields;
 }
 

@@ -201,17 +201,12 @@ std::optional<FoundCheckpoint> find_checkpoint_to_return_to(
 /// A rollback multiplies the learning rate by this.
 constexpr double kRollbackRate = 0.5;
 
-/// Cancels the checkpoint's cooldown if the run has cancelled that cooldown since, because the run
-/// was made longer.
-void cancel_cooldown_of_the_past(const ProgressRecord& diverged, ProgressRecord& earlier) {
-  const bool is_the_same = earlier.cooldown.begin == diverged.cooldown.begin &&
-                           earlier.cooldown.end == diverged.cooldown.end;
-  if (!is_the_same) earlier.cooldown = {};
-}
-
 /// The record after a rollback: that of the checkpoint, except for members that no rollback undoes.
 ProgressRecord rolled_back(const ProgressRecord& diverged, ProgressRecord earlier) {
-  cancel_cooldown_of_the_past(diverged, earlier);
+  // Another cooldown was cancelled since, because the run was made longer.
+  if (earlier.cooldown.begin != diverged.cooldown.begin ||
+      earlier.cooldown.end != diverged.cooldown.end)
+    earlier.cooldown = {};
   earlier.returned_to = earlier.update;
   earlier.seconds = diverged.seconds;
   earlier.rollbacks = diverged.rollbacks + 1;
@@ -228,9 +223,7 @@ ProgressRecord rolled_back(const ProgressRecord& diverged, ProgressRecord earlie
 
 CheckpointKeeper::CheckpointKeeper(const TrainingRun& run, TrainingModel& model, RunLog& log,
                                    TrainingObserver& observer)
-    : run_(run), model_(model), log_(log), observer_(observer), warn_([&](const std::string& text) {
-        observer.warned(text);
-      }) {}
+    : run_(run), model_(model), log_(log), observer_(observer) {}
 
 void CheckpointKeeper::resume(const FoundCheckpoint& checkpoint) {
   const ProgressRecord& progress = checkpoint.progress;
@@ -302,12 +295,12 @@ FoundCheckpoint CheckpointKeeper::rollback_target(const ProgressRecord& diverged
   if (diverged.rollbacks >= run_.config.max_rollbacks)
     throw Error("training has diverged at update ", diverged.update, ", after ", diverged.rollbacks,
                 " rollbacks; ", advice);
-  auto target =
-      find_checkpoint_to_return_to(run_.folder, warn_, [&](const ProgressRecord& earlier) {
-        return is_sound(earlier.history, diverged.update - earlier.update);
-      });
+  const Warn warn = [this](const std::string& text) { observer_.warned(text); };
+  auto target = find_checkpoint_to_return_to(run_.folder, warn, [&](const ProgressRecord& earlier) {
+    return is_sound(earlier.history, diverged.update - earlier.update);
+  });
   if (!target)  // diverged again before a newer sound checkpoint: return to the same one once more
-    target = find_checkpoint_to_return_to(run_.folder, warn_, [&](const ProgressRecord& earlier) {
+    target = find_checkpoint_to_return_to(run_.folder, warn, [&](const ProgressRecord& earlier) {
       return earlier.update <= diverged.returned_to;
     });
   if (!target)
@@ -344,7 +337,7 @@ CheckpointMean CheckpointKeeper::mean_of_last(std::int64_t count) const {
       sum += load_flat_weights(path, model_.layout(), run_.device);
       mean.names.insert(mean.names.begin(), path.filename().string());
     } catch (const Error& damage) {
-      warn_(join_text("left out of the average: ", damage.what()));
+      observer_.warned(join_text("left out of the average: ", damage.what()));
     }
   }
   if (!mean.names.empty())

@@ -128,7 +128,6 @@ class CheckpointKeeper {
   TrainingModel& model_;
   RunLog& log_;
   TrainingObserver& observer_;
-  Warn warn_;
   NumberedState numbered_;  // of the last numbered checkpoint
   Stopwatch since_save_;
 };

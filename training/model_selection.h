@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <optional>
 #include <stop_token>
-#include <string>
 #include <vector>
 
 #include "training/checkpoint.h"

@@ -115,8 +115,10 @@ std::string sample_text(const nlohmann::ordered_json& sample) {
   return markdown;
 }
 
-/// Readers take the files with "tfevents" in their names, in the order of the names.
+/// Makes the folder. Readers take the files with "tfevents" in their names, in the order of the
+/// names.
 std::filesystem::path next_path(const std::filesystem::path& folder) {
+  create_folders(folder);
   long long number = static_cast<long long>(std::time(nullptr));
   std::error_code fault;
   for (const auto& entry : std::filesystem::directory_iterator(folder, fault)) {
@@ -126,11 +128,6 @@ std::filesystem::path next_path(const std::filesystem::path& folder) {
   }
   if (fault) throw Error(folder.string(), ": cannot list the folder: ", fault.message());
   return folder / join_text("events.out.tfevents.", number, ".dragoman");
-}
-
-std::filesystem::path made(const std::filesystem::path& folder) {
-  create_folders(folder);
-  return folder;
 }
 
 }  // namespace
@@ -152,7 +149,7 @@ std::uint32_t crc32c(std::string_view bytes) {
 }
 
 EventFile::EventFile(const std::filesystem::path& folder, std::int64_t first_update)
-    : file_(next_path(made(folder)), 0) {
+    : file_(next_path(folder), 0) {
   if (!file_.append(record(event(0, file_version())) +
                     record(event(first_update, session_start()))))
     throw Error(folder.string(), ": cannot write an event file");
@@ -175,9 +172,9 @@ bool EventFile::append(const nlohmann::ordered_json& line) {
       for (const auto& corpus : value)
         values += scalar(join_text(group, "/loss/", corpus.at("name").get<std::string>()),
                          corpus.at("loss").get<double>());
-    if (name != "samples") continue;
-    for (std::size_t i = 0; i < value.size(); ++i)
-      values += text(join_text("samples/", i + 1), sample_text(value[i]));
+    if (name == "samples")
+      for (std::size_t i = 0; i < value.size(); ++i)
+        values += text(join_text("samples/", i + 1), sample_text(value[i]));
   }
   return file_.append(record(event(update->get<std::int64_t>(), field(5, values))));
 }

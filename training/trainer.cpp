@@ -88,12 +88,13 @@ StopReason Trainer::make_updates(const std::stop_token& stop) {
     // If a validation is due, a stop leaves it to the resumed run.
     if (agreed.stop) return StopReason::Requested;
     if (launched_.empty()) {
-      if (!validate_if_due(stop)) return StopReason::Requested;
+      if (validation_is_due() && !validate_on_rank_0(stop)) return StopReason::Requested;
       if (has_diverged(progress_.history)) continue;  // found by the validation
       begin_stage_if_due();
       save_if_due();
       const auto limit = reached_limit(run_.config, progress_, agreed.seconds);
-      if (limit && !validate_last(stop)) return StopReason::Requested;
+      const bool is_validated = progress_.validated_update == progress_.update;
+      if (limit && !is_validated && !validate_on_rank_0(stop)) return StopReason::Requested;
       if (has_diverged(progress_.history)) continue;
       if (limit) return *limit;
     }
@@ -147,14 +148,6 @@ void Trainer::save_stopped() {
 }
 
 // ---- between two updates ------------------------------------------------------------------------
-
-bool Trainer::validate_if_due(const std::stop_token& stop) {
-  return !validation_is_due() || validate_on_rank_0(stop);
-}
-
-bool Trainer::validate_last(const std::stop_token& stop) {
-  return progress_.validated_update == progress_.update || validate_on_rank_0(stop);
-}
 
 bool Trainer::validate_on_rank_0(const std::stop_token& stop) {
   return on_rank_0(ranks_, progress_, [&] {
@@ -242,9 +235,7 @@ void Trainer::update() {
   launched_.push_back({loss, *result, std::move(sentences), batches_.position()});
 }
 
-std::int64_t Trainer::last_launched() const {
-  return progress_.update + static_cast<std::int64_t>(launched_.size());
-}
+std::int64_t Trainer::last_launched() const { return progress_.update + std::ssize(launched_); }
 
 ProgressRecord Trainer::launched_progress() const {
   ProgressRecord progress = progress_;
@@ -300,8 +291,7 @@ void Trainer::note(const LaunchedUpdate& update, const UpdateResult& result) {
 DeviceLoss Trainer::compute_gradient(const std::vector<PackedBatch>& batches) {
   AccumulateConfig config{.update = last_launched() + 1,
                           .loss = run_.config.loss(),
-                          .part_tokens = progress_.part_tokens,
-                          .precision = run_.precision};
+                          .part_tokens = progress_.part_tokens};
   for (;;) {
     if (const auto sums = try_to_accumulate(model_, batches, config)) return *sums;
     config.part_tokens = progress_.part_tokens = lowered_part_tokens(batches, config.part_tokens);

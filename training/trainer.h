@@ -68,14 +68,11 @@ class Trainer {
   bool finish(const std::stop_token& stop);
   void save_stopped();
 
-  /// Each validate function returns false if a stop was requested meanwhile. The validation is then
-  /// still due when the run is resumed. If the run has diverged, the history says so.
-  bool validate_if_due(const std::stop_token& stop);
-  /// Validates the last weights, unless they are validated already.
-  bool validate_last(const std::stop_token& stop);
+  bool validation_is_due() const;
+  /// Both functions return false if a stop was requested meanwhile. The validation is then still
+  /// due when the run is resumed. If the run has diverged, the history says so.
   bool validate_on_rank_0(const std::stop_token& stop);
   bool validate(const std::stop_token& stop);
-  bool validation_is_due() const;
   /// Begins the next stage of --mix if the current one has ended.
   void begin_stage_if_due();
   void save_if_due();

@@ -115,11 +115,13 @@ class TrainingModel {
   const FlatLayout& layout() const { return layout_; }
   /// Flat fp32. Call weights_changed() after writing.
   torch::Tensor& weights() { return weights_; }
+  /// Flat fp32 or bf16: what accumulate() computes with.
+  const torch::Tensor& compute_weights() const { return compute_weights_; }
   /// Flat fp32: the sum over target tokens that accumulate() has made since the last step.
   torch::Tensor& gradient() { return gradient_; }
   Adam& adam() { return adam_; }
   /// The largest number of shares that have been computed at once so far.
-  std::int64_t replicas() const { return static_cast<std::int64_t>(replicas_.size()); }
+  std::int64_t replicas() const { return std::ssize(replicas_); }
   /// All tensors that a checkpoint holds; call weights_changed() after writing.
   std::vector<torch::Tensor> state();
   void weights_changed();

@@ -51,11 +51,11 @@ namespace {
 /// Bytes of attention scores on the CPU; 0 on other devices, which report an error when memory runs
 /// out. The CPU's must be checked before they are taken: the system kills a process that takes too
 /// much.
-std::int64_t memory_of(TrainingModel& model, const BatchView& batch, Precision precision,
-                       Pass pass) {
+std::int64_t memory_of(TrainingModel& model, const BatchView& batch, Pass pass) {
   if (!model.weights().is_cpu()) return 0;
+  const auto& weights = pass == Pass::Training ? model.compute_weights() : model.weights();
   return attention_memory(model.config(), {batch.source.starts, batch.target.starts},
-                          precision == Precision::Bf16 ? 2 : 4, pass);
+                          weights.element_size(), pass);
 }
 
 std::vector<BatchPart> parts_of(TrainingModel& model, std::span<const PackedBatch> batches,
@@ -73,7 +73,7 @@ BatchLoss losses_of(TrainingModel& model, std::span<const BatchPart> parts) {
   BatchLoss sums;
   std::vector<BatchView> shares;
   for (const BatchPart& part : parts) {
-    const std::int64_t bytes = memory_of(model, part.whole, Precision::Fp32, Pass::Forward);
+    const std::int64_t bytes = memory_of(model, part.whole, Pass::Forward);
     if (model.threads() > 1 && bytes == 0) {
       shares.insert(shares.end(), part.shares.begin(), part.shares.end());
       continue;
@@ -102,8 +102,7 @@ std::optional<DeviceLoss> try_to_accumulate(TrainingModel& model,
     const std::vector<BatchPart> parts = parts_of(model, batches, config.part_tokens);
     for (const BatchPart& part : parts) {
       std::int64_t bytes = 0;  // of all shares, which are computed side by side
-      for (const BatchView& share : part.shares)
-        bytes += memory_of(model, share, config.precision, Pass::Training);
+      for (const BatchView& share : part.shares) bytes += memory_of(model, share, Pass::Training);
       require_memory(bytes);
       sums += model.accumulate(part.shares, config.loss, config.update, &part == &parts.back());
     }
@@ -135,7 +134,7 @@ void require_memory_to_evaluate(TrainingModel& model, std::span<const PackedBatc
                                 std::string_view text) {
   for (const PackedBatch& batch : batches)
     for (const BatchPart& pair : partition(batch, {.part_tokens = 1})) {
-      const std::int64_t bytes = memory_of(model, pair.whole, Precision::Fp32, Pass::Forward);
+      const std::int64_t bytes = memory_of(model, pair.whole, Pass::Forward);
       if (bytes > 0 && bytes > available_memory())
         throw Error(text, ": not enough memory for a pair with ", pair.whole.largest_side(),
                     " pieces on a side; a lower --max-length leaves it out of the loss");

@@ -54,8 +54,7 @@ class UpdateBatches {
 struct AccumulateConfig {
   std::int64_t update = 0;
   LossConfig loss = {};
-  std::int64_t part_tokens = 0;           ///< of a part, as in partition(); 0: batches stay whole
-  Precision precision = Precision::Fp32;  ///< the model's
+  std::int64_t part_tokens = 0;  ///< of a part, as in partition(); 0: batches stay whole
 };
 
 /// Adds the gradients of all batches to the model's. Returns nothing if memory has run out, or

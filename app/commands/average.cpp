@@ -83,16 +83,14 @@ int run(const AverageConfig& config, const Invocation& invocation) {
 
 Command average_command() {
   const auto config = std::make_shared<AverageConfig>();
-  const auto invocation = std::make_shared<Invocation>();
   return {.name = "average",
           .summary = "average the parameters of several checkpoints",
           .fields = fields_of(*config),
           .positionals = {"models"},
           .short_flags = {{"o", "output"}},
-          .run = [config, invocation] { return run(*config, *invocation); },
+          .run = [config](const Invocation& call) { return run(*config, call); },
           .examples = {"average -o average.safetensors run/ --last 5",
-                       "average -o average.safetensors a.safetensors b.safetensors"},
-          .invocation = invocation};
+                       "average -o average.safetensors a.safetensors b.safetensors"}};
 }
 
 }  // namespace dragoman

@@ -6,11 +6,9 @@ namespace dragoman {
 
 std::vector<Command> common_commands(const MakeDeviceEngine& make_device_engine,
                                      OpenScorer open_scorer, const std::vector<Extra>& extras) {
-  std::vector<Command> commands;
   std::vector<DocumentInput> documents;
   std::vector<EvaluationPage> pages;
   for (const Extra& extra : extras) {
-    commands.insert(commands.end(), extra.commands.begin(), extra.commands.end());
     documents.insert(documents.end(), extra.documents.begin(), extra.documents.end());
     pages.insert(pages.end(), extra.pages.begin(), extra.pages.end());
   }
@@ -20,7 +18,8 @@ std::vector<Command> common_commands(const MakeDeviceEngine& make_device_engine,
                               average_command(),
                               quantize_command(),
                               inspect_command()};
-  all.insert(all.end(), commands.begin(), commands.end());
+  for (const Extra& extra : extras)
+    all.insert(all.end(), extra.commands.begin(), extra.commands.end());
   return all;
 }
 

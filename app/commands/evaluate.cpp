@@ -7,7 +7,6 @@
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <set>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -92,10 +91,8 @@ void refuse_metrics_as_models(const EvaluateFiles& files) {
 
 /// Throws UsageError for a flag that says how a model translates.
 void refuse_flags_of_models(DecodeConfig decode, EngineChoice hardware, const Origins& origins) {
-  std::vector<Field> fields = fields_of(decode);
-  for (Field& field : fields_of(hardware))
-    if (field.info.name != "threads") fields.push_back(std::move(field));  // scores take them, too
-  for (const Field& field : fields) {
+  for (const Field& field : fields_of(decode, hardware)) {
+    if (field.info.name == "threads") continue;  // scores take them, too
     const auto origin = origins.find(std::string(field.info.name));
     if (origin != origins.end() && origin->second == Origin::CommandLine)
       throw UsageError("--", field.info.name,
@@ -131,8 +128,7 @@ std::vector<Field> EvaluateOptions::fields() {
   std::vector<Field> all = fields_of(files);
   for (const EvaluationPage& page : pages)
     all.insert(all.end(), page.fields.begin(), page.fields.end());
-  for (auto group : {fields_of(hardware), fields_of(metrics), fields_of(decode)})
-    all.insert(all.end(), group.begin(), group.end());
+  for (Field& field : fields_of(hardware, metrics, decode)) all.push_back(std::move(field));
   std::erase_if(all, [](const Field& field) { return field.info.name == "n-best"; });
   for (Field& field : all)
     if (field.info.name == "metrics")
@@ -219,14 +215,12 @@ std::string search_name(const DecodeConfig& search) {
 /// The model's defaults with the settings that --tune has chosen, and with those of the call, as
 /// the choice was made with them.
 DecodeDefaults defaults_of(DecodeConfig search, const Origins& origins, DecodeDefaults defaults) {
-  const std::set<std::string_view> chosen = {"beam-size", "length-penalty", "length-penalty-kind",
-                                             "stop"};
-  const std::set<std::string_view> of_the_call = {"batch-size", "seed"};
   for (const Field& field : fields_of(search)) {
-    const bool is_setting =
-        is_given(origins, field.info.name) && !of_the_call.contains(field.info.name);
-    if (chosen.contains(field.info.name) || is_setting)
-      defaults[std::string(field.info.name)] = field.text();
+    const std::string name(field.info.name);
+    const bool is_of_the_call = is_among(name, {"batch-size", "seed"});
+    if (is_among(name, {"beam-size", "length-penalty", "length-penalty-kind", "stop"}) ||
+        (is_given(origins, name) && !is_of_the_call))
+      defaults[name] = field.text();
   }
   return defaults;
 }
@@ -402,18 +396,17 @@ Command evaluate_command(MakeDeviceEngine make_device_engine, std::vector<Evalua
       "evaluate -m run/ --src valid.en --ref valid.de --tune"};
   for (const EvaluationPage& page : options->pages)
     examples.insert(examples.end(), page.examples.begin(), page.examples.end());
-  const auto invocation = std::make_shared<Invocation>();
-  return {.name = "evaluate",
-          .summary = "score translations: BLEU, chrF, chrF++, TER",
-          .fields = options->fields(),
-          .short_flags =
-              {{"i", "hyp"}, {"m", "model"}, {"b", "beam-size"}, {"w", "width"}, {"f", "format"}},
-          .run =
-              [options, invocation, make_device_engine = std::move(make_device_engine)] {
-                return run_evaluate(*options, invocation->origins, make_device_engine);
-              },
-          .examples = std::move(examples),
-          .invocation = invocation};
+  return {
+      .name = "evaluate",
+      .summary = "score translations: BLEU, chrF, chrF++, TER",
+      .fields = options->fields(),
+      .short_flags =
+          {{"i", "hyp"}, {"m", "model"}, {"b", "beam-size"}, {"w", "width"}, {"f", "format"}},
+      .run =
+          [options, make_device_engine = std::move(make_device_engine)](const Invocation& call) {
+            return run_evaluate(*options, call.origins, make_device_engine);
+          },
+      .examples = std::move(examples)};
 }
 
 }  // namespace dragoman

@@ -238,7 +238,7 @@ Command inspect_command() {
           .fields = fields_of(*config),
           .positionals = {"model"},
           .short_flags = {{"m", "model"}},
-          .run = [config] { return run(*config); },
+          .run = [config](const Invocation&) { return run(*config); },
           .examples = {"inspect run/", "inspect run/model.safetensors --check --format json"}};
 }
 

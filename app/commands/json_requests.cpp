@@ -202,11 +202,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The answer's own fields, which requests cannot pass through.
-constexpr std::string_view kAnswerFields[] = {
-    "translation", "score", "log_probability", "words", "alignment", "alternatives",
-    "copied",      "unmet", "unknown",         "error", "line"};
-
 /// The members that can be passed on: those in valid UTF-8.
 std::vector<JsonMember> readable(std::vector<JsonMember> members) {
   std::erase_if(members, [](const JsonMember& member) {
@@ -321,13 +316,14 @@ Json answer_fields(const Translation& translation, const AnswerFormat& format) {
 
 /// One object that has the members and the fields.
 std::string object_of(const std::vector<JsonMember>& members, const Json& fields) {
-  const auto is_replaced = [&fields](const std::string& name) {
-    return fields.contains(name) ||
-           std::ranges::find(kAnswerFields, name) != std::end(kAnswerFields);
+  // The answer's own fields, which requests cannot pass through.
+  const auto is_of_answers = [](std::string_view name) {
+    return is_among(name, {"translation", "score", "log_probability", "words", "alignment",
+                           "alternatives", "copied", "unmet", "unknown", "error", "line"});
   };
   std::string object = "{";
   for (const JsonMember& member : members)
-    if (!is_replaced(member.key)) object.append(member.whole) += ',';
+    if (!is_of_answers(member.key)) object.append(member.whole) += ',';
   return object + json_text(fields).substr(1);
 }
 

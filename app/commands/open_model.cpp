@@ -1,6 +1,5 @@
 #include "app/commands/open_model.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <span>

@@ -156,16 +156,14 @@ int run(const QuantizeConfig& config, const Invocation& invocation) {
 
 Command quantize_command() {
   const auto config = std::make_shared<QuantizeConfig>();
-  const auto invocation = std::make_shared<Invocation>();
   return {.name = "quantize",
           .summary = "write a model with weights of 8 bits, smaller and faster on the CPU",
           .fields = fields_of(*config),
           .positionals = {"model"},
           .short_flags = {{"m", "model"}, {"o", "output"}},
-          .run = [config, invocation] { return run(*config, *invocation); },
+          .run = [config](const Invocation& call) { return run(*config, call); },
           .examples = {"quantize run/ -o int8.safetensors",
-                       "quantize run/ -o int8.safetensors --src valid.en --ref valid.de"},
-          .invocation = invocation};
+                       "quantize run/ -o int8.safetensors --src valid.en --ref valid.de"}};
 }
 
 }  // namespace dragoman

@@ -101,8 +101,7 @@ class ScoreRun {
 
   Totals run() {
     std::optional<Progress> progress;  // no bar if results go to the terminal
-    if (isatty(STDOUT_FILENO) == 0)
-      progress.emplace("score", "lines", static_cast<std::int64_t>(texts_.source.size()));
+    if (isatty(STDOUT_FILENO) == 0) progress.emplace("score", "lines", std::ssize(texts_.source));
     const std::stop_token stop = listen_for_stop();
     for (std::size_t begin = 0; begin < texts_.source.size(); begin += kWindow) {
       const std::size_t count = std::min(kWindow, texts_.source.size() - begin);
@@ -133,7 +132,7 @@ class ScoreRun {
   void write(const std::vector<float>& scores) {
     const double sum = std::accumulate(scores.begin(), scores.end(), 0.0);
     totals_.lines += 1;
-    totals_.tokens += static_cast<std::int64_t>(scores.size());
+    totals_.tokens += std::ssize(scores);
     totals_.log_probability += sum;
     const double shown = config_.normalize ? sum / static_cast<double>(scores.size()) : sum;
     std::cout << fixed_text(shown, 6);
@@ -204,7 +203,8 @@ Command score_command(OpenScorer open_scorer) {
           .summary = "log-probability of given translations, line by line, and perplexity",
           .fields = fields_of(*config),
           .short_flags = {{"m", "model"}},
-          .run = [config, open = std::move(open_scorer)] { return run_score(*config, open); },
+          .run = [config, open = std::move(open_scorer)](
+                     const Invocation&) { return run_score(*config, open); },
           .examples = {"score -m run/ --src test.en --tgt out.de"}};
 }
 

@@ -105,10 +105,10 @@ RunSettings TrainOptions::asked() const {
   for (const Field& field : request.fields()) {
     const std::string name(field.info.name);
     if (is_of_the_call(name)) continue;
-    if (const auto given = invocation->given.find(name); given != invocation->given.end()) {
+    if (const auto given = invocation.given.find(name); given != invocation.given.end()) {
       const bool is_auto = given->second == std::vector<std::string>{kAuto};
       request.asked[name] = is_auto ? kAuto : field.text();
-    } else if (invocation->origins.at(name) == Origin::Preset) {
+    } else if (invocation.origins.at(name) == Origin::Preset) {
       request.reasons[name] = join_text("--preset ", name_of(request.train.preset));
     }
   }
@@ -142,13 +142,16 @@ Command train_command(const std::shared_ptr<TrainOptions>& options, std::functio
           .fields = options->fields(),
           .short_flags = {{"o", "output"}},
           .prepare = [options](const auto& given) { options->apply_preset(given); },
-          .run = std::move(run),
+          .run =
+              [options, run = std::move(run)](const Invocation& call) {
+                options->invocation = call;
+                return run();
+              },
           .needs_training = true,
           .automatic = automatic_fields(),
           .examples = {"train --train-src a.en --train-tgt a.de -o run/",
                        "train -o run/ --max-updates 200000",
-                       "train --train-src a.en --train-tgt a.de -o run/ --plan"},
-          .invocation = options->invocation};
+                       "train --train-src a.en --train-tgt a.de -o run/ --plan"}};
 }
 
 namespace {

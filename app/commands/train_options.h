@@ -34,7 +34,7 @@ struct TrainOptions {
   RunSettings settings;  // their values alone
   TextExamination examination = {};
   LongerTraining longer_training = {};
-  std::shared_ptr<Invocation> invocation = std::make_shared<Invocation>();
+  Invocation invocation = {};
 
   /// The fields of the command line: those of a checkpoint, which also take "auto" for numbers and
   /// choices, and the mode.

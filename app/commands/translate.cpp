@@ -53,13 +53,9 @@ Demands DemandFiles::read() const {
 
 std::vector<Field> TranslateConfig::fields() {
   std::vector<Field> all = fields_of(files);
-  const auto add = [&all](const std::vector<Field>& fields) {
-    all.insert(all.end(), fields.begin(), fields.end());
-  };
-  for (const DocumentInput& document : documents) add(document.fields);
-  add(fields_of(demands));
-  add(fields_of(decode));
-  add(fields_of(hardware));
+  for (const DocumentInput& document : documents)
+    all.insert(all.end(), document.fields.begin(), document.fields.end());
+  for (Field& field : fields_of(demands, decode, hardware)) all.push_back(std::move(field));
   return all;
 }
 
@@ -188,12 +184,10 @@ void refuse_own_input(const TranslateConfig& config, const Invocation& call, int
 
 /// A hash of all that decides the lines of output. The contents of files count, not their names.
 std::uint64_t work_hash(TranslateConfig config) {
-  constexpr std::string_view kDecideNothing[] = {"model",   "input",     "output", "prefix-file",
-                                                 "terms",   "avoid",     "resume", "json-errors",
-                                                 "threads", "batch-size"};
   std::string text = DRAGOMAN_VERSION;
   for (const Field& field : config.fields())
-    if (std::ranges::find(kDecideNothing, field.info.name) == std::end(kDecideNothing))
+    if (!is_among(field.info.name, {"model", "input", "output", "prefix-file", "terms", "avoid",
+                                    "resume", "json-errors", "threads", "batch-size"}))
       for (const std::string& value : field.values())
         text += join_text('\n', field.info.name, ' ', value.size(), ' ', value);
   for (const std::string& model : config.files.models)
@@ -283,24 +277,20 @@ void refuse_more_prefixes(const Prefixes& prefixes, const TranslateFiles& files,
                 with_separators(lines));
 }
 
-/// Warns of the first line that is not UTF-8 when it comes; at the end all are counted.
-ReadLine text_reader(ReadLine read_line) {
-  return [read_line = std::move(read_line), warned = false](std::string line,
-                                                            std::int64_t number) mutable {
+/// Warns of the first line that is not UTF-8 when it comes; at the end all are counted. `path` is
+/// that of the prefixes.
+ReadLine text_reader(const Prefixes& prefixes, const std::string& path) {
+  return [prefixes, path, warned = false](std::string line, std::int64_t number) mutable {
     if (!warned && find_invalid_utf8(line) != std::string::npos) {
       warned = true;
       log_warning(join_text("line ", number + 1, ": invalid UTF-8, which is replaced", kWayToUtf8));
     }
-    return read_line ? read_line(std::move(line), number) : LineInput{.text = std::move(line)};
-  };
-}
-
-ReadLine prefix_reader(const Prefixes& prefixes, const std::string& path) {
-  return [prefixes, path](std::string line, std::int64_t number) {
+    LineInput input{.text = std::move(line)};
+    if (!prefixes) return input;
     if (number >= std::ssize(*prefixes))
       throw Error(path, " has ", counted(std::ssize(*prefixes), "line"), ", the input more");
-    return LineInput{.text = std::move(line),
-                     .prefix = (*prefixes)[static_cast<std::size_t>(number)]};
+    input.prefix = (*prefixes)[static_cast<std::size_t>(number)];
+    return input;
   };
 }
 
@@ -309,7 +299,7 @@ ReadLine request_reader(const TranslateFiles& files, JsonRequests& requests,
                         const Prefixes& prefixes) {
   if (files.json)
     return [&requests](std::string line, std::int64_t) { return requests.read(std::move(line)); };
-  return text_reader(prefixes ? prefix_reader(prefixes, files.prefix_file) : nullptr);
+  return text_reader(prefixes, files.prefix_file);
 }
 
 /// Leaves out the lines that an earlier call has translated.
@@ -363,12 +353,6 @@ bool is_stopped_at_the_end(const std::stop_token& stop) {
   std::condition_variable_any never;
   never.wait_for(lock, stop, kMoment, [] { return false; });
   return stop.stop_requested();
-}
-
-TranslateDocument read_document(const DocumentInput& document, const TranslateFiles& files,
-                                int input) {
-  if (!is_stream(files.output)) check_text_output("--output", files.output, {});
-  return document.read(input, name_of_input(files));
 }
 
 /// The model, the request that the flags make of it, and the service that translates with it.
@@ -455,7 +439,8 @@ int run_translate(TranslateConfig config, const Invocation& call,
   const Descriptor input = open_input(files);
   refuse_own_input(config, call, input);
   if (document) {
-    const TranslateDocument translate = read_document(*document, files, input);
+    if (!is_stream(files.output)) check_text_output("--output", files.output, {});
+    const TranslateDocument translate = document->read(input, name_of_input(files));
     TranslationSession session(config, call.origins, std::move(demands), make_device_engine);
     translate(session.service, session.request, files.output);
     return 0;
@@ -484,18 +469,16 @@ Command translate_command(MakeDeviceEngine make_device_engine,
       "translate -m run/ --terms terms.tsv --protect < in.en"};
   for (const DocumentInput& document : config->documents)
     examples.insert(examples.end(), document.examples.begin(), document.examples.end());
-  const auto invocation = std::make_shared<Invocation>();
   return {.name = "translate",
           .summary = "translate lines: from a file, or as a filter in a pipe",
           .fields = config->fields(),
           .positionals = {"text"},
           .short_flags = {{"m", "model"}, {"i", "input"}, {"o", "output"}, {"b", "beam-size"}},
           .run =
-              [config, invocation, make_device_engine = std::move(make_device_engine)] {
-                return run_translate(*config, *invocation, make_device_engine);
+              [config, make_device_engine = std::move(make_device_engine)](const Invocation& call) {
+                return run_translate(*config, call, make_device_engine);
               },
-          .examples = std::move(examples),
-          .invocation = invocation};
+          .examples = std::move(examples)};
 }
 
 }  // namespace dragoman

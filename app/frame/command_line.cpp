@@ -382,10 +382,9 @@ Call configure(std::string_view program, const Command& command,
   for (const auto& [name, value] : file) given.emplace(name, value.texts);
   if (command.prepare) command.prepare(given);
 
-  const Origins origins = origins_of(fields, defaults, file, flags);
+  call.invocation = {command_line(program, command, arguments),
+                     origins_of(fields, defaults, file, flags), given};
   with_typed_flags(call.typed, [&] { assign_given(fields, flags, file); });
-  if (command.invocation != nullptr)
-    *command.invocation = {command_line(program, command, arguments), origins, given};
   return call;
 }
 

@@ -5,7 +5,6 @@
 #include <array>
 #include <functional>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,7 +49,7 @@ struct Command {
   /// Called after the parse and before the given values are assigned, with these values by field.
   /// Sets the defaults that depend on them (presets).
   std::function<void(const GivenValues&)> prepare = {};
-  std::function<int()> run;  ///< returns the exit code
+  std::function<int(const Invocation&)> run;  ///< returns the exit code
   /// A signal is the usual end of the command, so its own exit code counts.
   bool ends_by_signal = false;
   /// The command trains models, so dragoman-lite does not have it.
@@ -59,8 +58,6 @@ struct Command {
   std::vector<std::string> automatic = {};
   /// A line or two for --help, without "dragoman ".
   std::vector<std::string> examples = {};
-  /// Filled before `run` if the command provides it; `run` captures it, too.
-  std::shared_ptr<Invocation> invocation = {};
 };
 
 /// The flags that every command has.
@@ -93,6 +90,7 @@ struct Call {
   CommonConfig common;
   std::vector<std::string> warnings;  ///< to be logged after the log is configured
   Aliases typed;
+  Invocation invocation = {};  ///< not with --help
 };
 
 /// `--preset: ...` becomes `--arch (here --preset): ...` if the user typed --arch.
@@ -108,8 +106,8 @@ auto with_typed_flags(const Aliases& typed, Body&& body) {
   }
 }
 
-/// Sets the command's configuration from the arguments after its name, and fills its invocation,
-/// which names the program. A list takes every value after its flag and may be repeated. For any
+/// Sets the command's configuration from the arguments after its name. The invocation names the
+/// program. A list takes every value after its flag and may be repeated. For any
 /// other field the last value counts, with a warning if an earlier one differs. With --help only
 /// the defaults (of the given preset) are set. Throws UsageError that names the flag, or file, line
 /// and key. One error names all unknown flags, each with the flag that may have been meant.

@@ -440,7 +440,7 @@ int run(const Program& program, std::vector<std::string> arguments) {
   if (program.before_run != nullptr) program.before_run(command);
   configure_log(call.common.log_format, call.common.quiet ? Verbosity::Quiet : Verbosity::Normal);
   for (const std::string& warning : call.warnings) log_warning(warning);
-  const int code = with_typed_flags(call.typed, command.run);
+  const int code = with_typed_flags(call.typed, [&] { return command.run(call.invocation); });
   const auto signal = received_signal();
   return signal && !command.ends_by_signal ? 128 + *signal : code;
 }

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <iostream>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "app/commands/train_options.h"
@@ -44,9 +43,6 @@ void keep_given_config(const RunFolder& folder) {
   log_info(join_text(config.string(), " is ", kept.string(),
                      " now: the settings of the run take its place"));
 }
-
-/// A GPU computes while the host packs batches, and is seldom asked for results.
-std::size_t updates_ahead(torch::Device device) { return device.is_cpu() ? 1 : 16; }
 
 /// What the files of a run have besides the weights. A run that has begun keeps what its checkpoint
 /// knows of the model of --init-from.
@@ -98,18 +94,17 @@ void write_settings(const Start& start, const PreparedData& data) {
   write_file(start.folder.trained_pairs(), data.survey->trained.bytes());
 }
 
-void run_trainer(TrainingRun run, const std::optional<FoundCheckpoint>& found, Communicator& ranks,
-                 const std::stop_token& stop) {
+void run_trainer(const TrainingRun& run, const std::optional<FoundCheckpoint>& found,
+                 Communicator& ranks, const std::stop_token& stop) {
   if (!ranks.leads()) {
     TrainingObserver silent;  // rank 0 shows everything
-    Trainer(std::move(run), ranks, silent).train(stop);
+    Trainer(run, ranks, silent).train(stop);
     return;
   }
-  const TrainConfig config = run.config;
-  const RunFolder folder = run.folder;
+  const TrainConfig& config = run.config;
   const std::size_t stages = run.data.stage_passes.size();
-  TrainingView view(config, found ? found->progress : ProgressRecord{});
-  Trainer trainer(std::move(run), ranks, view);
+  TrainingView view(config, found ? found->progress.update : 0);
+  Trainer trainer(run, ranks, view);
   if (found) {
     trainer.resume(*found);
     log_info(join_text(
@@ -122,7 +117,7 @@ void run_trainer(TrainingRun run, const std::optional<FoundCheckpoint>& found, C
   }
   const StopReason reason = trainer.train(stop);
   view.close();
-  log_end(reason, trainer.progress(), folder, config);
+  log_end(reason, trainer.progress(), run.folder, config);
 }
 
 /// Says what a longer training would gain, if that is known. `seconds`: those of the updates of
@@ -131,18 +126,18 @@ void log_longer_training(const TrainOptions& options, const Start& start,
                          const std::optional<double>& seconds) {
   const Preset preset = start.settled.settings.train.preset;
   const bool is_small = preset == Preset::Tiny || preset == Preset::Small;  // as those measured
-  if (!seconds || !is_small || start.size > 1 || !options.longer_training) return;
-  const std::string hint = options.longer_training(options.invocation->given, *seconds);
+  if (!seconds || !is_small || start.known.ranks > 1 || !options.longer_training) return;
+  const std::string hint = options.longer_training(options.invocation.given, *seconds);
   if (!hint.empty()) log_info(hint);
 }
 
 void train(const TrainOptions& options, Communicator& ranks) {
   Start start{.asked = options.asked(),
               .ranks = ranks,
-              .size = ranks.size(),
               .folder = {options.settings.train.output},
               .stop = ranks.stop_token(listen_for_stop()),
-              .examination = options.examination};
+              .examination = options.examination,
+              .known = {.ranks = ranks.size()}};
   require_same_settings(options.settings, ranks);
   options.settings.train.check_output();
   std::optional<LockedFolder> locked;  // by rank 0
@@ -177,10 +172,10 @@ void train(const TrainOptions& options, Communicator& ranks) {
       .precision = precision,
       .device = start.device,
       .folder = start.folder,
-      .attachments = attachments_of(settings, options.invocation->command_line, data, found),
+      .attachments = attachments_of(settings, options.invocation.command_line, data, found),
       .data = data,
       .threads = start.threads,
-      .updates_ahead = updates_ahead(start.device),
+      .updates_ahead = start.device.is_cpu() ? 1U : 16U,  // a GPU computes while batches are packed
       .start = settings.record()};
   run.start.machine = *start.known.machine;
   run.start.file_hashes = data.file_hashes;
@@ -189,7 +184,7 @@ void train(const TrainOptions& options, Communicator& ranks) {
   if (ranks.size() > 1) log_info(join_text("training on ", ranks.size(), " ranks"));
   if (start.known.corpus)
     log_longer_training(options, start, log_choices(start.trial(data), *start.known.corpus));
-  run_trainer(std::move(run), found, ranks, start.stop);
+  run_trainer(run, found, ranks, start.stop);
 }
 
 void train_as_rank(const TrainOptions& options, const RankInfo& info) {
@@ -217,22 +212,23 @@ void print_line(std::string name, const std::string& value) {
   std::cout << name << value << '\n';
 }
 
-void print_memory(const RunPlan& plan, torch::Device device, bool averages) {
+void print_memory(const RunPlan& plan, const TrialSettings& settings) {
   const MemoryPlan& memory = plan.memory;
+  const bool on_cpu = settings.device.is_cpu();
   const auto part = [](const char* name, std::int64_t bytes) {
     if (bytes > 0) print_line(join_text("  ", name), bytes_text(bytes));
   };
-  print_line("memory", device.is_cpu()
+  print_line("memory", on_cpu
                            ? join_text(bytes_text(plan.resident + memory.total()), "; ",
                                        bytes_text(available_memory()), " are free")
                            : bytes_text(memory.total() - memory.activations) + " and activations");
-  if (device.is_cpu()) part("program and text", plan.resident);
-  part(averages ? "weights, and their average" : "weights", memory.weights);
+  if (on_cpu) part("program and text", plan.resident);
+  part(settings.config.ema > 0 ? "weights, and their average" : "weights", memory.weights);
   part("moments", memory.moments);
   part("gradients", memory.gradients);
   part("bf16 copy", memory.compute_copy);
   part("logits", memory.logits);
-  if (device.is_cpu()) part("activations", memory.activations);
+  if (on_cpu) part("activations", memory.activations);
 }
 
 /// The plan for other programs; "updates" and "seconds" are null if --patience alone ends the run.
@@ -280,7 +276,7 @@ void print_plan(const RunPlan& plan, const TrialSettings& settings) {
   if (settings.ranks > 1)
     print_line("ranks", join_text(settings.ranks, "; memory and speed are of one"));
   print_line("--max-tokens", with_separators(settings.config.max_tokens));
-  print_memory(plan, settings.device, settings.config.ema > 0);
+  print_memory(plan, settings);
   print_line("target pieces per second",
              join_text(whole(plan.usual.target_tokens_per_second), "; ",
                        whole(plan.longest.target_tokens_per_second), " on the longest sentences"));
@@ -323,10 +319,10 @@ void plan(const TrainOptions& options, const RankInfo& info) {
   const ScratchFolder scratch(fs::temp_directory_path() / "dragoman-plan-");
   Start start{.asked = options.asked(),
               .ranks = alone,
-              .size = info.size,
               .folder = {scratch.path()},
               .stop = listen_for_stop(),
-              .examination = options.examination};
+              .examination = options.examination,
+              .known = {.ranks = info.size}};
   const auto found = asked.output.empty() ? std::nullopt : find_checkpoint(folder);
   start.begin(found, info);
   link_cache(folder, start.folder);

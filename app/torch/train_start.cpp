@@ -97,8 +97,7 @@ std::int64_t target_tokens_of(const EpochPlan& epoch, const Corpus& corpus) {
 double measured_update(const TrialSettings& settings) {
   try {
     Trial trial(settings);
-    const double batch = trial.usual_batches(settings.config.max_tokens).seconds;
-    return static_cast<double>(settings.config.update_freq) * batch + trial.step_seconds();
+    return trial.seconds_per_update(trial.usual_batches());
   } catch (const std::exception& problem) {
     if (!is_out_of_memory(problem)) throw;
   }
@@ -123,7 +122,7 @@ std::int64_t automatic_max_tokens(const TrialSettings& settings) {
 /// --max-time asks for it.
 EpochFacts measure_epoch(const TrialSettings& trial) {
   const Corpus& corpus = trial.data.train;
-  const EpochPlan epoch = first_epoch(trial, trial.config.max_tokens);
+  const EpochPlan epoch = first_epoch(trial);
   EpochFacts facts{
       .size = size_of(corpus),
       .target_tokens_per_epoch = target_tokens_of(epoch, corpus),
@@ -162,7 +161,7 @@ std::optional<double> seconds_with(Preset preset, const Start& start) {
                       .update_freq = train.update_freq,
                       .stop = start.stop});
   if (speed == 0) return std::nullopt;
-  return target_tokens_of_run(corpus, train, start.size) / (start.size * speed);
+  return target_tokens_of_run(corpus, train, known.ranks) / (known.ranks * speed);
 }
 
 // ---- the text -----------------------------------------------------------------------------------
@@ -264,7 +263,6 @@ void Start::begin(const std::optional<FoundCheckpoint>& found, const RankInfo& i
   if (settled.settings.train.device_graph && !DeviceGraph::is_available(device))
     throw UsageError("--device-graph: needs a GPU, and either LibTorch 2.12 or CUDA's headers");
   known.on_gpu = device.is_cuda();
-  known.ranks = size;
   threads = use_threads(settled.settings.train.threads, info.local_size);
 }
 
@@ -296,7 +294,7 @@ TrialSettings Start::trial(const PreparedData& data) const {
           .precision = resolve_precision(settings.train.precision, device),
           .device = device,
           .data = data,
-          .ranks = size,
+          .ranks = known.ranks,
           .stop = stop};
 }
 

@@ -50,12 +50,11 @@ std::optional<FoundCheckpoint> find_checkpoint(const RunFolder& folder);
 struct Start {
   const RunSettings asked;
   Communicator& ranks;
-  int size;  ///< ranks of the run; the process of a plan is alone
   RunFolder folder;
   std::stop_token stop;
   TextExamination examination;  ///< may be empty
 
-  StartFacts known = {};
+  StartFacts known;  ///< at first the ranks of the run: the process of a plan is alone
   SettledRun settled = {};
   torch::Device device = torch::kCPU;
   int threads = 0;  ///< on the CPU

@@ -117,7 +117,7 @@ void log_data(const PreparedData& data) {
       with_separators(report.kept), " of ", counted(report.read, "pair"), dropped_text(report),
       "; ", with_separators(report.source_tokens), " source and ",
       counted(report.target_tokens, "target piece"), "; ",
-      counted(static_cast<std::int64_t>(data.valid.source_lines.size()), "validation pair"),
+      counted(std::ssize(data.valid.source_lines), "validation pair"),
       data.valid.too_long > 0
           ? ", " + with_separators(data.valid.too_long) + " of them too long for the loss"
           : "",
@@ -132,9 +132,8 @@ void log_data(const PreparedData& data) {
                           " both sides are the same text: is --train-tgt the right file?"));
   const ValidSet& keep = data.keep_valid;
   if (!keep.source_lines.empty())
-    log_info(join_text("text of --keep-valid-src: ",
-                       counted(static_cast<std::int64_t>(keep.source_lines.size()), "pair"), ", ",
-                       with_separators(keep.invalid), " more invalid, ",
+    log_info(join_text("text of --keep-valid-src: ", counted(std::ssize(keep.source_lines), "pair"),
+                       ", ", with_separators(keep.invalid), " more invalid, ",
                        with_separators(keep.too_long), " too long for the loss"));
   if (data.pairs_with_terms)
     log_info(format("%.1f %% of the pairs have a term of --train-terms and its translation",
@@ -285,10 +284,9 @@ void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder&
   }
 }
 
-TrainingView::TrainingView(const TrainConfig& config, const ProgressRecord& progress)
+TrainingView::TrainingView(const TrainConfig& config, std::int64_t updates)
     : config_(config),
-      bar_(std::make_unique<Progress>("train", "updates", config.max_updates, PlainLines::None,
-                                      progress.update)) {}
+      bar_(std::in_place, "train", "updates", config.max_updates, PlainLines::None, updates) {}
 
 void TrainingView::updated(const ProgressRecord& progress, double loss, const Outlook& outlook) {
   const std::string left = outlook_text(config_, progress, outlook);
@@ -299,7 +297,6 @@ void TrainingView::updated(const ProgressRecord& progress, double loss, const Ou
     log_info(join_text("first update done (", with_separators(progress.update), "): ", status,
                        left.empty() ? "" : "  ", left));
   }
-  if (!bar_) return;
   bar_->update(
       {.done = progress.update,
        .total = outlook.end ? progress.update + std::llround(outlook.end->updates_left) : 0,

@@ -1,7 +1,7 @@
 // Shows a training run to a person: log lines and a progress bar.
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,8 +26,8 @@ void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder&
 
 class TrainingView : public TrainingObserver {
  public:
-  /// `progress` is that of the earlier starts. `config` must outlive the view.
-  TrainingView(const TrainConfig& config, const ProgressRecord& progress);
+  /// `updates` are those of the earlier starts. `config` must outlive the view.
+  TrainingView(const TrainConfig& config, std::int64_t updates);
 
   void updated(const ProgressRecord& progress, double loss, const Outlook& outlook) override;
   void logged(const UpdateFacts& facts, const ProgressRecord& progress) override;
@@ -40,7 +40,7 @@ class TrainingView : public TrainingObserver {
   const TrainConfig& config_;
   bool shown_ = false;      // the first update of this start
   bool validated_ = false;  // in this start: the samples' sources and references are known
-  std::unique_ptr<Progress> bar_;
+  std::optional<Progress> bar_;
 };
 
 }  // namespace dragoman

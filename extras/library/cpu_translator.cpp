@@ -141,9 +141,7 @@ std::shared_ptr<const PreparedRequest> CpuTranslator::prepare(const NamedOptions
                                                               const TermPairs& terms) const {
   DecodeConfig search;
   DemandConfig demands;
-  std::vector<Field> fields = fields_of(search);
-  std::ranges::move(fields_of(demands), std::back_inserter(fields));
-  assign_options(fields, options);
+  assign_options(fields_of(search, demands), options);
   const auto is_given = [&options](std::string_view name) {
     return options.contains(std::string(name));
   };

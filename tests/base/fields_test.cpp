@@ -55,6 +55,18 @@ TEST(Field, EachKindReadsTheTextThatItWrites) {
   EXPECT_EQ(copy.colour, Colour::Blue);
 }
 
+TEST(Field, FieldsOfSeveralConfigurationsComeInTheirOrder) {
+  Settings first, second;
+  const auto fields = fields_of(first, second);
+  ASSERT_EQ(fields.size(), 10u);
+  EXPECT_EQ(fields[1].info.name, "threads");
+  EXPECT_EQ(fields[6].info.name, "threads");
+  fields[1].assign({"1"});
+  fields[6].assign({"2"});
+  EXPECT_EQ(first.threads, 1);
+  EXPECT_EQ(second.threads, 2);
+}
+
 TEST(Field, FieldsUnderAHeadingHaveItAndWhatElseIsSaid) {
   std::int64_t number = 0;
   FieldInfo seen;

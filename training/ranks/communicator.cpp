@@ -67,7 +67,7 @@ class BackgroundSums {
 
 struct Communicator::Group {
   std::shared_ptr<Rendezvous> rendezvous;
-  std::unique_ptr<BackgroundSums> sums;
+  BackgroundSums sums{[this](torch::Tensor& tensor) { run(TensorWork::Sum, tensor); }};
   std::stop_source stop;
   using Callback = std::stop_callback<std::function<void()>>;
   std::optional<Callback> by_signal, by_loss;
@@ -107,8 +107,6 @@ Communicator::Communicator(const RankInfo& info, double silence_seconds) : info_
   group_ = std::make_unique<Group>();
   group_->rendezvous = std::make_shared<Rendezvous>(info, silence);
   group_->rendezvous->join();
-  group_->sums = std::make_unique<BackgroundSums>(
-      [group = group_.get()](torch::Tensor& tensor) { group->run(TensorWork::Sum, tensor); });
 }
 
 Communicator::~Communicator() {
@@ -136,11 +134,11 @@ void Communicator::sum(std::span<double> numbers) {
 }
 
 void Communicator::begin_sum(const torch::Tensor& tensor) {
-  if (group_) group_->sums->begin(tensor);
+  if (group_) group_->sums.begin(tensor);
 }
 
 void Communicator::finish_sums() {
-  if (group_) group_->sums->finish();
+  if (group_) group_->sums.finish();
 }
 
 void Communicator::broadcast(torch::Tensor& tensor) {
@@ -152,8 +150,7 @@ std::string Communicator::broadcast(const std::string& text) {
   std::string bytes = text;
   bytes.resize(std::stoull(gather(std::to_string(text.size())).front()));
   if (bytes.empty()) return bytes;
-  auto tensor =
-      torch::from_blob(bytes.data(), static_cast<std::int64_t>(bytes.size()), torch::kUInt8);
+  auto tensor = torch::from_blob(bytes.data(), std::ssize(bytes), torch::kUInt8);
   broadcast(tensor);
   return bytes;
 }

@@ -231,8 +231,6 @@ bool Rendezvous::connect(c10d::Store& store) {
   }
   try {
     answered(silence_);
-    // All ranks are at the same point whenever tensors are exchanged. So a wait inside c10d lasts
-    // no longer than a transfer.
     tensors_ = std::make_unique<TensorExchange>(store, info_, reachable_address(known, info_.rank),
                                                 silence_);
   } catch (const std::exception& error) {

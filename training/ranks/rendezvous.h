@@ -5,7 +5,7 @@
 // say. Only a stopped process, a dead machine or a cut network is silent. A call to a store whose
 // server hangs never returns, so that thread makes all calls to the store. A second thread counts
 // how long the store has not answered, and then names rank 0, which has the store. Tensors go over
-// c10d's backends, which have a time limit of their own for a transfer.
+// c10d's backends.
 #pragma once
 
 #include <c10/util/intrusive_ptr.h>

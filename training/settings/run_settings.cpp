@@ -64,12 +64,7 @@ RunSettings RunSettings::from_preset(Preset preset) {
   return settings;
 }
 
-std::vector<Field> RunSettings::fields() {
-  std::vector<Field> all = fields_of(train);
-  for (auto& part : {fields_of(data), fields_of(tokenizer), fields_of(model)})
-    all.insert(all.end(), part.begin(), part.end());
-  return all;
-}
+std::vector<Field> RunSettings::fields() { return fields_of(train, data, tokenizer, model); }
 
 void RunSettings::check() const {
   train.check();

@@ -1,6 +1,7 @@
 #include "training/settings/stopping.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -89,63 +90,38 @@ std::optional<BegunStage> begin_next_stage(ProgressRecord& progress, StagePasses
 
 namespace {
 
-/// Whether the stable phase of a run up to this limit is over.
-bool is_in_sight(StopReason limit, const TrainConfig& config, const RunPosition& position) {
-  const auto reached = [fraction = 1 - config.cooldown](double value, double end) {
-    return end > 0 && value >= fraction * end;
-  };
-  switch (limit) {
-    case StopReason::MaxUpdates:
-      return reached(static_cast<double>(position.update), static_cast<double>(config.max_updates));
-    case StopReason::MaxEpochs:
-      return reached(position.epochs, static_cast<double>(config.max_epochs));
-    case StopReason::MaxTime:
-      return reached(position.seconds, config.max_seconds());
-    case StopReason::Patience:
-      return config.patience > 0 && position.without_gain >= config.patience;
-    case StopReason::Requested:
-      return false;
-  }
-  return false;
-}
+/// A limit of a run, and how far the run has come.
+struct RunLimit {
+  StopReason reason;
+  double reached;
+  double end;  ///< the value of its flag; 0: there is no such limit
+};
 
-std::optional<StopReason> limit_in_sight(const TrainConfig& config, const RunPosition& position) {
-  for (const StopReason limit :
-       {StopReason::MaxUpdates, StopReason::MaxEpochs, StopReason::MaxTime, StopReason::Patience})
-    if (is_in_sight(limit, config, position)) return limit;
-  return std::nullopt;
-}
-
-/// The value of the limit's flag; 0: there is no such limit.
-double value_of(StopReason limit, const TrainConfig& config) {
-  switch (limit) {
-    case StopReason::MaxUpdates:
-      return static_cast<double>(config.max_updates);
-    case StopReason::MaxEpochs:
-      return static_cast<double>(config.max_epochs);
-    case StopReason::MaxTime:
-      return config.max_seconds();
-    case StopReason::Patience:
-      return static_cast<double>(config.patience);
-    case StopReason::Requested:
-      return 0;
-  }
-  return 0;
+std::array<RunLimit, 4> limits_of(const TrainConfig& config, const RunPosition& position) {
+  return {{{StopReason::MaxUpdates, static_cast<double>(position.update),
+            static_cast<double>(config.max_updates)},
+           {StopReason::MaxEpochs, position.epochs, static_cast<double>(config.max_epochs)},
+           {StopReason::MaxTime, position.seconds, config.max_seconds()},
+           {StopReason::Patience, static_cast<double>(position.without_gain),
+            static_cast<double>(config.patience)}}};
 }
 
 }  // namespace
 
 std::optional<Cooldown> due_cooldown(const TrainConfig& config, const RunPosition& position) {
   if (config.scheduler != LrScheduler::Wsd || position.update == 0) return std::nullopt;
-  const auto limit = limit_in_sight(config, position);
-  if (!limit) return std::nullopt;
+  const auto limits = limits_of(config, position);
+  const auto limit = std::ranges::find_if(limits, [&config](const RunLimit& any) {
+    const double stable = any.reason == StopReason::Patience ? 1 : 1 - config.cooldown;
+    return any.end > 0 && any.reached >= stable * any.end;
+  });
+  if (limit == limits.end()) return std::nullopt;
   std::int64_t end = end_of_cooldown(config, position.update);
   if (config.max_updates > 0)
-    end = *limit == StopReason::MaxUpdates ? config.max_updates : std::min(end, config.max_updates);
-  return Cooldown{.begin = position.update,
-                  .end = end,
-                  .limit = *limit,
-                  .limit_value = value_of(*limit, config)};
+    end = limit->reason == StopReason::MaxUpdates ? config.max_updates
+                                                  : std::min(end, config.max_updates);
+  return Cooldown{
+      .begin = position.update, .end = end, .limit = limit->reason, .limit_value = limit->end};
 }
 
 std::int64_t end_of_cooldown(const TrainConfig& config, std::int64_t update) {
@@ -154,8 +130,10 @@ std::int64_t end_of_cooldown(const TrainConfig& config, std::int64_t update) {
 }
 
 bool continues(const Cooldown& cooldown, const TrainConfig& config) {
-  const double now = value_of(cooldown.limit, config);
-  return now > 0 && (cooldown.limit_value == 0 || now <= cooldown.limit_value);
+  return std::ranges::any_of(limits_of(config, {}), [&cooldown](const RunLimit& now) {
+    return now.reason == cooldown.limit && now.end > 0 &&
+           (cooldown.limit_value == 0 || now.end <= cooldown.limit_value);
+  });
 }
 
 std::optional<std::string> begin_cooldown(ProgressRecord& progress, const TrainConfig& config,

@@ -57,7 +57,25 @@ LossConfig TrainConfig::loss() const {
           .alignment_head = guided_alignment_head};
 }
 
-double TrainConfig::max_seconds() const { return parse_duration("max-time", max_time); }
+double TrainConfig::max_seconds() const {
+  if (max_time.empty()) return 0;
+  constexpr std::string_view kUnits = "smhd";
+  constexpr std::array kSeconds = {1, 60, 60 * 60, 24 * 60 * 60};
+  std::string number = max_time;
+  double unit = 1;
+  if (const std::size_t found = kUnits.find(number.back()); found != std::string_view::npos) {
+    unit = kSeconds[found];
+    number.pop_back();
+  }
+  double value = 0;
+  try {
+    value = parse_number("max-time", number);
+  } catch (const UsageError&) {
+    throw UsageError("--max-time: '", max_time, "' is none of 90, 90s, 30m, 1.5h, 2d");
+  }
+  require(value > 0, "max-time", "above 0");
+  return value * unit;
+}
 
 bool TrainConfig::has_lr_end() const {
   return scheduler == LrScheduler::Cosine || scheduler == LrScheduler::Linear;
@@ -121,26 +139,6 @@ void TrainConfig::check() const {
 
 bool is_named(const std::string& file, const std::string& asked) {
   return file == asked || std::filesystem::path(file).filename() == asked;
-}
-
-double parse_duration(std::string_view flag, const std::string& text) {
-  if (text.empty()) return 0;
-  constexpr std::string_view kUnits = "smhd";
-  constexpr std::array kSeconds = {1, 60, 60 * 60, 24 * 60 * 60};
-  std::string number = text;
-  double unit = 1;
-  if (const std::size_t found = kUnits.find(text.back()); found != std::string_view::npos) {
-    unit = kSeconds[found];
-    number.pop_back();
-  }
-  double value = 0;
-  try {
-    value = parse_number(flag, number);
-  } catch (const UsageError&) {
-    throw UsageError("--", flag, ": '", text, "' is none of 90, 90s, 30m, 1.5h, 2d");
-  }
-  if (value <= 0) throw UsageError("--", flag, " must be above 0");
-  return value * unit;
 }
 
 }  // namespace dragoman

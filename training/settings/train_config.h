@@ -95,7 +95,7 @@ struct TrainConfig {
   LossConfig loss() const;
   /// How an epoch is planned, for a corpus of these stages. A rollback changes the seed.
   PlanConfig epoch_plan(std::vector<WeightStage> stages) const;
-  /// --max-time in seconds; 0: no limit.
+  /// --max-time in seconds ("90", "90s", "30m", "1.5h", "2d"); 0: no limit. Throws UsageError.
   double max_seconds() const;
 
   void for_each_field(const auto& visit) {
@@ -266,8 +266,5 @@ inline constexpr std::string_view kMeanOfTexts = "mean";  ///< for --best-valid
 
 /// Whether a text asks for a file: by its path, or by its name without the folder.
 bool is_named(const std::string& file, const std::string& asked);
-
-/// "90", "90s", "30m", "1.5h", "2d" in seconds; "" is 0. Throws UsageError naming the flag.
-double parse_duration(std::string_view flag, const std::string& text);
 
 }  // namespace dragoman

@@ -1,7 +1,5 @@
 #include "training/start/resume_changes.h"
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
 #include <string_view>
 
@@ -110,10 +108,11 @@ std::vector<Remark> changed_fields(const std::vector<Field>& fields,
 
 namespace {
 
-/// Fields that name text files. Their files may lie elsewhere now; their content must be the same.
-constexpr std::array<std::string_view, 8> kTextFiles = {
-    "train-src",      "train-tgt",      "valid-src",        "valid-tgt",
-    "keep-valid-src", "keep-valid-tgt", "guided-alignment", "train-terms"};
+/// Whether a field names text files. These may lie elsewhere now; their content must be the same.
+bool names_texts(std::string_view field) {
+  return is_among(field, {"train-src", "train-tgt", "valid-src", "valid-tgt", "keep-valid-src",
+                          "keep-valid-tgt", "guided-alignment", "train-terms"});
+}
 
 /// The hash that each text file must have, by the path that is given now: the hash of the file that
 /// the run was started with under the same flag. prepare_data() compares the hashes. Throws
@@ -123,8 +122,7 @@ std::map<std::string, std::string> expected_hashes(const std::vector<Field>& fie
   std::map<std::string, std::string> expected;
   for (const Field& field : fields) {
     const auto text = start_before.values.find(std::string(field.info.name));
-    if (std::ranges::count(kTextFiles, field.info.name) == 0 || text == start_before.values.end())
-      continue;
+    if (!names_texts(field.info.name) || text == start_before.values.end()) continue;
     auto before = texts_of(field, text->second), now = field.values();
     for (auto* files : {&before, &now}) std::erase(*files, "");  // no file
     if (before.size() != now.size())

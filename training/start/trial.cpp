@@ -83,19 +83,15 @@ constexpr std::int64_t kTimedBatches = 4;
 /// lasting work.
 constexpr std::size_t kRounds = 3;
 
-PlanConfig plan_of(const TrialSettings& settings, std::int64_t max_tokens) {
-  PlanConfig plan = settings.config.epoch_plan(settings.data.stages());
-  plan.max_tokens = max_tokens;
-  return plan;
-}
-
 }  // namespace
 
-EpochPlan first_epoch(const TrialSettings& settings, std::int64_t max_tokens) {
+EpochPlan first_epoch(const TrialSettings& settings) {
   const PreparedData& data = settings.data;
-  const BatchPacker packer(data.train, end_ids(data.tokenizers), {.max_tokens = max_tokens},
+  PlanConfig plan = settings.config.epoch_plan(settings.data.stages());
+  const BatchPacker packer(data.train, end_ids(data.tokenizers), {.max_tokens = plan.max_tokens},
                            {data.encoder, nullptr});
-  return plan_epoch(data.train, plan_of(settings, packer.planned_tokens()), 0);
+  plan.max_tokens = packer.planned_tokens();
+  return plan_epoch(data.train, plan, 0);
 }
 
 double updates_of(const EpochPlan& epoch, const TrialSettings& settings) {
@@ -108,14 +104,14 @@ Trial::Trial(const TrialSettings& settings)
       model_(settings.model, {}, settings.precision, settings.device,
              static_cast<std::uint64_t>(settings.config.seed)) {
   if (settings.config.ema > 0) model_.keep_moving_average(settings.config.ema);
-  step_seconds();            // memory that the first step allocates is kept
+  seconds_of_step(model_);   // memory that the first step allocates is kept
   give_back_freed_memory();  // memory that earlier work has freed would hide the growth
   reset_peak_resident_memory();
   before_ = resident_memory();
 }
 
-BatchCost Trial::usual_batches(std::int64_t max_tokens) {
-  const EpochPlan epoch = first_epoch(settings_, max_tokens);
+BatchCost Trial::usual_batches() {
+  const EpochPlan epoch = first_epoch(settings_);
   const EndIds ends = end_ids(settings_.data.tokenizers);
   std::vector<PackedBatch> batches;
   for (std::int64_t i = 0; i < std::min(epoch.batches(), kTimedBatches + 1); ++i)
@@ -123,10 +119,11 @@ BatchCost Trial::usual_batches(std::int64_t max_tokens) {
   return cost_of(batches);
 }
 
-BatchCost Trial::longest_batch(std::int64_t max_tokens) {
+BatchCost Trial::longest_batch() {
   const Corpus& corpus = settings_.data.train;
   const EndIds ends = end_ids(settings_.data.tokenizers);
-  const EpochPlan ordered = plan_in_length_order(corpus, plan_of(settings_, max_tokens));
+  const EpochPlan ordered =
+      plan_in_length_order(corpus, settings_.config.epoch_plan(settings_.data.stages()));
   const auto last = ordered.batch(ordered.batches() - 1),
              before = ordered.batch(std::max<std::int64_t>(0, ordered.batches() - 2));
   // The last batch may be nearly empty, so it is the one that is not timed.
@@ -136,8 +133,7 @@ BatchCost Trial::longest_batch(std::int64_t max_tokens) {
 BatchCost Trial::cost_of(const std::vector<PackedBatch>& batches) {
   const auto seconds_with = [this](const PackedBatch& batch) {
     if (settings_.stop.stop_requested()) throw PreparationStopped();
-    AccumulateConfig config{
-        .update = ++update_, .loss = settings_.config.loss(), .precision = settings_.precision};
+    AccumulateConfig config{.update = ++update_, .loss = settings_.config.loss()};
     return seconds_of([&] {  // as the trainer does
       std::optional<DeviceLoss> loss;
       while (!(loss = try_to_accumulate(model_, {&batch, 1}, config)))
@@ -163,7 +159,10 @@ BatchCost Trial::cost_of(const std::vector<PackedBatch>& batches) {
           .seconds = seconds / static_cast<double>(timed.size())};
 }
 
-double Trial::step_seconds() { return seconds_of_step(model_); }
+double Trial::seconds_per_update(const BatchCost& batches) {
+  return static_cast<double>(settings_.config.update_freq) * batches.seconds +
+         seconds_of_step(model_);
+}
 
 std::int64_t Trial::peak_growth() const {
   return std::max<std::int64_t>(0, peak_resident_memory() - before_);
@@ -177,7 +176,8 @@ namespace {
 /// one of mixed lengths, which are all filled up to the same shape.
 PackedBatch largest_batch(const TrialSettings& settings, std::int64_t max_tokens) {
   const PreparedData& data = settings.data;
-  PlanConfig plan = plan_of(settings, max_tokens);
+  PlanConfig plan = settings.config.epoch_plan(settings.data.stages());
+  plan.max_tokens = max_tokens;
   const bool mixed = plan.lengths == BatchLengths::Mixed;
   const BatchPacker packer(data.train, end_ids(data.tokenizers),
                            {.max_tokens = max_tokens,
@@ -199,7 +199,7 @@ std::optional<std::int64_t> Trial::device_memory(std::int64_t max_tokens) {
   try {
     const BatchPart whole = partition(batch, {}).front();
     model_.accumulate(whole.shares, settings_.config.loss(), ++update_).read();
-    step_seconds();
+    seconds_of_step(model_);
     return peak_device_memory(settings_.device);
   } catch (const std::exception& problem) {
     if (!is_out_of_memory(problem)) throw;
@@ -308,13 +308,12 @@ RunPlan plan_run(const TrialSettings& settings) {
   plan.resident = resident_memory();
   Trial trial(settings);
   plan.parameters = trial.layout().parameters();
-  plan.longest = trial.longest_batch(config.max_tokens);
-  plan.usual = trial.usual_batches(config.max_tokens);
+  plan.longest = trial.longest_batch();
+  plan.usual = trial.usual_batches();
   plan.memory = memory_of(settings, trial);
 
-  plan.updates_per_epoch = updates_of(first_epoch(settings, config.max_tokens), settings);
-  plan.seconds_per_update =
-      static_cast<double>(config.update_freq) * plan.usual.seconds + trial.step_seconds();
+  plan.updates_per_epoch = updates_of(first_epoch(settings), settings);
+  plan.seconds_per_update = trial.seconds_per_update(plan.usual);
   plan.outlook = outlook(config, {},
                          {.seconds_per_update = plan.seconds_per_update,
                           .updates_per_epoch = plan.updates_per_epoch,

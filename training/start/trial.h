@@ -56,7 +56,7 @@ struct TrialSettings {
 
 /// The batches of the first epoch as the run will have them: with the weights of its texts, and
 /// with the budget for pairs that are encoded again in each epoch.
-EpochPlan first_epoch(const TrialSettings& settings, std::int64_t max_tokens);
+EpochPlan first_epoch(const TrialSettings& settings);
 /// The updates of that epoch, at least 1.
 double updates_of(const EpochPlan& epoch, const TrialSettings& settings);
 
@@ -70,14 +70,14 @@ class Trial {
  public:
   explicit Trial(const TrialSettings& settings);
 
-  /// The mean over a few batches of an epoch with this token budget, each by the median of its
-  /// times.
-  BatchCost usual_batches(std::int64_t max_tokens);
+  /// The mean over a few batches of the first epoch, each by the median of its times.
+  BatchCost usual_batches();
   /// The batch of the longest sentences, which takes the most memory.
-  BatchCost longest_batch(std::int64_t max_tokens);
-  double step_seconds();  ///< of the optimizer
-  /// The most memory of a GPU that an update of the largest batch takes, in bytes, weights and
-  /// moments included. Nothing if it does not suffice.
+  BatchCost longest_batch();
+  /// The seconds of an update of such batches, the optimizer's step included.
+  double seconds_per_update(const BatchCost& batches);
+  /// The most memory of a GPU that an update of the largest batch takes with this token budget, in
+  /// bytes, weights and moments included. Nothing if it does not suffice.
   std::optional<std::int64_t> device_memory(std::int64_t max_tokens);
 
   /// The peak of memory so far besides weights, moments and gradients, in bytes.

@@ -314,7 +314,7 @@ Command align_command() {
           .summary = "link the words of a parallel text that translate each other",
           .fields = fields_of(*config),
           .short_flags = {{"o", "output"}},
-          .run = [config] { return run_align(*config); },
+          .run = [config](const Invocation&) { return run_align(*config); },
           .examples = {"align --src train.en --tgt train.de -o train.align",
                        "align --pairs memory.tmx --source-lang en --target-lang de --lexicon "
                        "words.tsv -o links"}};

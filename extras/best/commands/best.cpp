@@ -610,7 +610,7 @@ Command best_command() {
           .summary = "the best model of a text in some hours; the same command resumes",
           .fields = std::move(fields),
           .short_flags = {{"o", "output"}},
-          .run = [options] { return run(*options); },
+          .run = [options](const Invocation&) { return run(*options); },
           .needs_training = true,
           .examples = {"best --train-src train.en --train-tgt train.de -o best/ --hours 2",
                        "best --train memory.tmx --source-lang en --target-lang de --plan"}};

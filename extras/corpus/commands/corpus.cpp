@@ -465,17 +465,15 @@ int run(const CorpusOptions& options, const Invocation& invocation) {
 
 Command corpus_command() {
   const auto options = std::make_shared<CorpusOptions>();
-  const auto invocation = std::make_shared<Invocation>();
   return {.name = "corpus",
           .summary = "show what is wrong with a parallel text, and clean it",
           .fields = fields_of(*options),
           .positionals = {"train"},
           .short_flags = {{"o", "output"}},
-          .run = [options, invocation] { return run(*options, *invocation); },
+          .run = [options](const Invocation& call) { return run(*options, call); },
           .examples = {"corpus --source train.en --target train.de --html corpus.html",
                        "corpus opus.zip --source-lang en --target-lang de --valid valid.tsv",
-                       "corpus --source train.en --target train.de --clean safe -o clean/"},
-          .invocation = invocation};
+                       "corpus --source train.en --target train.de --clean safe -o clean/"}};
 }
 
 /// The command that looks at the text of a training.

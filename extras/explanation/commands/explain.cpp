@@ -68,8 +68,7 @@ struct ExplainOptions {
   DecodeConfig decode;
 
   std::vector<Field> fields() {
-    std::vector<Field> all = fields_of(flags);
-    for (Field& field : fields_of(figure)) all.push_back(std::move(field));
+    std::vector<Field> all = fields_of(flags, figure);
     for (Field& field : fields_of(decode))
       if (is_flag_of_explain(field.info.name)) all.push_back(std::move(field));
     return all;
@@ -243,7 +242,6 @@ int run_explain(const ExplainOptions& options, const Invocation& invocation) {
 
 Command explain_command() {
   const auto options = std::make_shared<ExplainOptions>();
-  const auto invocation = std::make_shared<Invocation>();
   return {.name = "explain",
           .summary = "show what a model does with a sentence: attention, search, probabilities",
           .fields = options->fields(),
@@ -253,12 +251,11 @@ Command explain_command() {
                           {"o", "output"},
                           {"b", "beam-size"},
                           {"f", "format"}},
-          .run = [options, invocation] { return run_explain(*options, *invocation); },
+          .run = [options](const Invocation& call) { return run_explain(*options, call); },
           .examples = {"explain -m run/ \"The old teacher does not know.\" -o page.html",
                        "explain -m run/ -i sentences.en --target-file sentences.de -o page.html",
                        "explain -m run/ \"A sentence.\" --kind encoder --layer 2 --head 1 "
-                       "-o figure.svg"},
-          .invocation = invocation};
+                       "-o figure.svg"}};
 }
 
 }  // namespace

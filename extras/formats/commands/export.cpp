@@ -135,7 +135,7 @@ Command export_command() {
       .fields = fields_of(*config),
       .positionals = {"model", "output"},
       .short_flags = {{"m", "model"}, {"o", "output"}},
-      .run = [config] { return run(*config); },
+      .run = [config](const Invocation&) { return run(*config); },
       .examples = {"export --format ctranslate2 run/ en-de.ct2",
                    "export run/ en-de.ct2 --type int8", "export --format hf-marian run/ en-de-hf",
                    "export --format marian run/ en-de-marian"}};

@@ -75,16 +75,14 @@ int run(const ImportConfig& config, const Invocation& invocation) {
 
 Command import_command() {
   const auto config = std::make_shared<ImportConfig>();
-  const auto invocation = std::make_shared<Invocation>();
   return {.name = "import",
           .summary = "make a model file from another system's model",
           .fields = fields_of(*config),
           .positionals = {"model"},
           .short_flags = {{"m", "model"}, {"o", "output"}},
-          .run = [config, invocation] { return run(*config, *invocation); },
+          .run = [config](const Invocation& call) { return run(*config, call); },
           .examples = {"import opus-mt-en-de/ -o en-de.safetensors",
-                       "import marian/model.npz -o en-de.safetensors"},
-          .invocation = invocation};
+                       "import marian/model.npz -o en-de.safetensors"}};
 }
 
 }  // namespace

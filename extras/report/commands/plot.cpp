@@ -170,7 +170,7 @@ Command plot_command() {
           .fields = fields_of(*config),
           .positionals = {"runs"},
           .short_flags = {{"o", "output"}},
-          .run = [config] { return run(*config); },
+          .run = [config](const Invocation&) { return run(*config); },
           .examples = {"plot run/ -o run.html", "plot run/ other-run/ -o comparison.html"}};
 }
 

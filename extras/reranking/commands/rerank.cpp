@@ -283,7 +283,7 @@ Command rerank_command() {
                   if (given.contains(flag) && given.contains("tune"))
                     throw UsageError("--", flag, ": --tune tries several; leave it out");
               },
-          .run = [config] { return run_rerank(*config); },
+          .run = [config](const Invocation&) { return run_rerank(*config); },
           .examples = {"translate -m run/ --n-best 12 --beam-size 12 < in.en | dragoman rerank > "
                        "out.de",
                        "rerank -i list --source in.en --reverse-model reverse/ -o out.de"}};

@@ -45,7 +45,7 @@ Command sample_command() {
           .summary = "write a sample corpus, English and German, to try everything on",
           .fields = fields_of(*options),
           .short_flags = {{"o", "output"}},
-          .run = [options] { return run(*options); },
+          .run = [options](const Invocation&) { return run(*options); },
           .examples = {"sample -o sample/", "sample -o sample/ --train-size 20k --seed 7"}};
 }
 

@@ -280,20 +280,16 @@ int run_serve(const ServeConfig& config, const Invocation& call,
 
 Command serve_command(MakeDeviceEngine device_engine) {
   const auto config = std::make_shared<ServeConfig>();
-  const auto invocation = std::make_shared<Invocation>();
   return {
       .name = "serve",
       .summary = "translate over HTTP: the interfaces of LibreTranslate, DeepL and Google",
       .fields = config->fields(),
       .short_flags = {{"m", "model"}, {"p", "port"}, {"b", "beam-size"}},
-      .run =
-          [config, invocation, device_engine = std::move(device_engine)] {
-            return run_serve(*config, *invocation, device_engine);
-          },
+      .run = [config, device_engine = std::move(device_engine)](
+                 const Invocation& call) { return run_serve(*config, call, device_engine); },
       .ends_by_signal = true,
       .examples = {"serve -m en-de=run/", "serve -m en-de=run/ de-en=other.safetensors --port 5000",
-                   "serve -m en-de=run/ --host 0.0.0.0 --api-keys keys.txt --req-limit 60"},
-      .invocation = invocation};
+                   "serve -m en-de=run/ --host 0.0.0.0 --api-keys keys.txt --req-limit 60"}};
 }
 
 }  // namespace

@@ -141,13 +141,10 @@ std::shared_ptr<Opened> opened(const std::string& path) {
 }  // namespace
 
 std::vector<Field> ServeConfig::fields() {
-  constexpr std::string_view kOfARequest[] = {"n-best", "attention-layer", "attention-head"};
-  std::vector<Field> all;
-  for (auto& part : {fields_of(flags), fields_of(files), fields_of(limits), fields_of(decode),
-                     fields_of(hardware)})
-    std::ranges::copy_if(part, std::back_inserter(all), [&](const Field& field) {
-      return std::ranges::find(kOfARequest, field.info.name) == std::end(kOfARequest);
-    });
+  std::vector<Field> all = fields_of(flags, files, limits, decode, hardware);
+  std::erase_if(all, [](const Field& field) {  // of a request
+    return is_among(field.info.name, {"n-best", "attention-layer", "attention-head"});
+  });
   return all;
 }
 

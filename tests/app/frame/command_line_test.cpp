@@ -60,7 +60,6 @@ class CommandLine : public testing::Test {
     command.fields = fields_of(options);
     command.positionals = {"model", "inputs"};
     command.short_flags = {{"m", "model"}};
-    command.invocation = std::make_shared<Invocation>();
     command.prepare = [this](const GivenValues& given) {
       if (given.contains("preset") && given.at("preset").back() == "large") {
         options.dropout = 0.3;
@@ -323,24 +322,25 @@ TEST_F(CommandLine, ASecondValueIsRefusedWithTheFlagThatTakesOne) {
 
 TEST_F(CommandLine, TheCommandLineComesBeforeTheFileAndTheFileBeforeThePreset) {
   const std::string file = config_file("preset = \"large\"\ndropout = 0.2\nlowercase = true\n");
-  configured({"-c", file, "--no-lowercase"});
+  const Invocation call = configured({"-c", file, "--no-lowercase"}).invocation;
   EXPECT_EQ(options.preset, Size::Large);
   EXPECT_EQ(options.max_tokens, 100);
   EXPECT_EQ(options.dropout, 0.2);
   EXPECT_FALSE(options.lowercase);
-  EXPECT_EQ(command.invocation->origins.at("preset"), Origin::ConfigFile);
-  EXPECT_EQ(command.invocation->origins.at("dropout"), Origin::ConfigFile);
-  EXPECT_EQ(command.invocation->origins.at("max-tokens"), Origin::Preset);
-  EXPECT_EQ(command.invocation->origins.at("lowercase"), Origin::CommandLine);
-  EXPECT_EQ(command.invocation->origins.at("model"), Origin::Default);
+  EXPECT_EQ(call.origins.at("preset"), Origin::ConfigFile);
+  EXPECT_EQ(call.origins.at("dropout"), Origin::ConfigFile);
+  EXPECT_EQ(call.origins.at("max-tokens"), Origin::Preset);
+  EXPECT_EQ(call.origins.at("lowercase"), Origin::CommandLine);
+  EXPECT_EQ(call.origins.at("model"), Origin::Default);
   const GivenValues given = {
       {"config", {file}}, {"dropout", {"0.2"}}, {"lowercase", {"false"}}, {"preset", {"large"}}};
-  EXPECT_EQ(command.invocation->given, given);
+  EXPECT_EQ(call.given, given);
 }
 
 TEST_F(CommandLine, TheKeptCommandLineIsOneThatAShellTakes) {
-  configured({"run/", "--max-tokens=5", "--lowercase", "--inputs", "it's a b", ""});
-  EXPECT_EQ(command.invocation->command_line,
+  const Call call =
+      configured({"run/", "--max-tokens=5", "--lowercase", "--inputs", "it's a b", ""});
+  EXPECT_EQ(call.invocation.command_line,
             R"(program try run/ --max-tokens=5 --lowercase --inputs 'it'\''s a b' '')");
 }
 

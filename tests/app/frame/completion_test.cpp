@@ -44,7 +44,7 @@ const std::vector<Command>& commands() {
                                             .fields = fields_of(options),
                                             .positionals = {"model"},
                                             .short_flags = {{"b", "beam"}},
-                                            .run = [] { return 0; },
+                                            .run = [](const Invocation&) { return 0; },
                                             .examples = {"try --size small"}}};
   return all;
 }

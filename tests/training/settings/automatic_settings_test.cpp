@@ -164,8 +164,7 @@ TEST(AutomaticSettings, ARunOfAFewUpdatesIsNotEndedEarly) {
 TEST(AutomaticSettings, EverySettingIsAFieldThatTakesItsText) {
   TrainConfig train;
   ModelConfig model;
-  std::vector<Field> fields = fields_of(train);
-  for (Field& field : fields_of(model)) fields.push_back(field);
+  const std::vector<Field> fields = fields_of(train, model);
   std::vector<FieldTexts> all = {length_settings({.updates = 9000}),
                                  fine_tuning_settings({.updates = 9000}, model)};
   for (const Preset preset : {Preset::Tiny, Preset::Small, Preset::Base, Preset::Big})

@@ -47,13 +47,18 @@ TEST(TrainConfig, TheRateEndsWithTheRunUnlessItsEndIsGiven) {
 }
 
 TEST(TrainConfig, DurationsAreRead) {
-  EXPECT_EQ(parse_duration("max-time", ""), 0);
-  EXPECT_EQ(parse_duration("max-time", "90"), 90);
-  EXPECT_EQ(parse_duration("max-time", "90s"), 90);
-  EXPECT_EQ(parse_duration("max-time", "1.5m"), 90);
-  EXPECT_EQ(parse_duration("max-time", "2h"), 7200);
-  EXPECT_EQ(parse_duration("max-time", "1d"), 86400);
-  EXPECT_THROW(parse_duration("max-time", "-3s"), UsageError);
+  const auto seconds = [](const char* text) {
+    TrainConfig config;
+    config.max_time = text;
+    return config.max_seconds();
+  };
+  EXPECT_EQ(seconds(""), 0);
+  EXPECT_EQ(seconds("90"), 90);
+  EXPECT_EQ(seconds("90s"), 90);
+  EXPECT_EQ(seconds("1.5m"), 90);
+  EXPECT_EQ(seconds("2h"), 7200);
+  EXPECT_EQ(seconds("1d"), 86400);
+  EXPECT_THROW(seconds("-3s"), UsageError);
 }
 
 }  // namespace
