@@ -17,6 +17,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::ThrowsMessage;
 
 std::filesystem::path written(const std::string& text) {
   const std::filesystem::path path = std::filesystem::path(testing::TempDir()) /
@@ -125,21 +126,13 @@ TEST(Terms, ABadFileIsNamedWithItsLine) {
   for (const std::string& text : {"a\tb\nno tab\n"s, "a\tb\n\tb\n"s, "a\tb\na\t\n"s,
                                   "a\tb\na\tb\tc\n"s, "a\tb\na\tc\n"s, "a\tb\nc\td\0e\n"s}) {
     const auto path = written(text);
-    try {
-      const Terms terms(path);
-      FAIL() << text;
-    } catch (const Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr(path.string() + ":2: ")) << text;
-    }
+    EXPECT_THAT([&] { Terms{path}; }, ThrowsMessage<Error>(HasSubstr(path.string() + ":2: ")))
+        << text;
   }
   EXPECT_THAT(texts(Terms(written("a\tb\na\tb\n")).find("a")), ElementsAre("b"));
   const auto path = written("a\tb\n\xFF\tb\n");
-  try {
-    const Terms terms(path);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr(path.string() + ":2:"), HasSubstr("UTF-8")));
-  }
+  EXPECT_THAT([&] { Terms{path}; },
+              ThrowsMessage<Error>(AllOf(HasSubstr(path.string() + ":2:"), HasSubstr("UTF-8"))));
 }
 
 TEST(Terms, MissingTermsAreNamed) {

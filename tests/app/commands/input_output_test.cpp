@@ -18,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 TEST(StandardInput, OneFlagMayReadIt) {
   EXPECT_NO_THROW(check_standard_input({{"--src", "-"}, {"--ref", "a.de"}, {"--ref", ""}}));
@@ -25,12 +26,11 @@ TEST(StandardInput, OneFlagMayReadIt) {
 }
 
 TEST(StandardInput, TheFlagsThatReadItAreNamed) {
-  try {
-    check_standard_input({{"--src", "-"}, {"--hyp", "a.de"}, {"--ref", "-"}, {"--ref", "-"}});
-    FAIL() << "three flags read it";
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), Names("--src, --ref, --ref ... (-)"));
-  }
+  EXPECT_THAT(
+      [] {
+        check_standard_input({{"--src", "-"}, {"--hyp", "a.de"}, {"--ref", "-"}, {"--ref", "-"}});
+      },
+      ThrowsMessage<UsageError>(Names("--src, --ref, --ref ... (-)")));
 }
 
 TEST(Descriptor, AnEmptyNameIsNamed) {
@@ -39,7 +39,6 @@ TEST(Descriptor, AnEmptyNameIsNamed) {
 }
 
 TEST(RequireLines, AnInputWithoutLinesIsNamed) {
-  using testing::ThrowsMessage;
   EXPECT_THAT([] { require_lines("a.en", 0); }, ThrowsMessage<Error>(Names("a.en ... no lines")));
   EXPECT_THAT([] { require_lines("-", 0); },
               ThrowsMessage<Error>(Names("standard input ... no lines")));
@@ -72,12 +71,8 @@ TEST_F(OutputFile, StandardOutputIsNotAnOutputFile) {
 TEST_F(OutputFile, AnOutputNeedsAnExistingFolderAndIsNotAFolderItself) {
   EXPECT_THAT(refusal([&] { check_output("-o", folder_.string(), {}); }),
               HasSubstr(folder_.string() + " is a folder"));
-  try {
-    check_output("--output", path("nodir/x"), {});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), Names(path("nodir") + " ... folder"));
-  }
+  EXPECT_THAT([&] { check_output("--output", path("nodir/x"), {}); },
+              ThrowsMessage<Error>(Names(path("nodir") + " ... folder")));
 }
 
 TEST_F(OutputFile, TextIsNotWrittenUnderANameOfCompressedText) {
@@ -216,7 +211,7 @@ TEST_F(PartFileTest, TheSameWorkResumesAfterTheLinesThatAreThere) {
 TEST_F(PartFileTest, OtherWorkIsRefusedAndTheUnfinishedLinesStay) {
   write_part(1, {"a"});
   EXPECT_THAT([this] { open_part(part(2)); },
-              testing::ThrowsMessage<Error>(
+              ThrowsMessage<Error>(
                   testing::AllOf(Names(".part ... the command that began it ... another -o"),
                                  testing::Not(testing::HasSubstr("--resume")))));
   EXPECT_EQ(open_part(part(1))->done(), 1);

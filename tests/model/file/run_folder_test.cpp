@@ -37,12 +37,8 @@ TEST(RunFolder, AFolderOfCheckpointsThatCannotBeListedIsAnError) {
   std::filesystem::create_directories(run.root);
   write_file(run.checkpoints(), "a file in the folder's place");
   EXPECT_TRUE(run.numbered_if_listed().empty());
-  try {
-    run.numbered();
-    ADD_FAILURE();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), Names(run.checkpoints().string() + " ... Not a directory"));
-  }
+  EXPECT_THAT([&] { run.numbered(); },
+              ThrowsMessage<Error>(Names(run.checkpoints().string() + " ... Not a directory")));
   std::filesystem::remove_all(run.root);
 }
 
