@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,13 @@ class Train : public testing::Test {
         "--max-tokens 400 --max-updates 60 --valid-every 20 --save-every 10 --log-every 10 "
         "--warmup-updates 20 --lr-scheduler inverse-sqrt --ema 0 --keep-last 10 --threads 1",
         more);
+  }
+
+  /// Runs the command, which must succeed. Ends the test otherwise.
+  static ProcessResult train(const std::vector<std::string>& words) {
+    ProcessResult result = run(words, "", kLimit);
+    if (result.exit_code != 0) throw std::runtime_error(result.errors);
+    return result;
   }
 
   /// Takes the texts `name`.en and `name`.de instead of a part of the sample.

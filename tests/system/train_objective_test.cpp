@@ -36,10 +36,9 @@ TEST_F(TrainGuidedAlignment, ARunWithGuidedAlignmentIsResumedExactly) {
   const auto with = [&](const char* updates) {
     return std::vector<std::string>{"--guided-alignment", file, "--max-updates", updates};
   };
-  const auto straight = run(command("straight", with("20")), "", kLimit);
-  ASSERT_EQ(straight.exit_code, 0) << straight.errors;
-  ASSERT_EQ(run(command("resumed", with("10")), "", kLimit).exit_code, 0);
-  ASSERT_EQ(run(command("resumed", with("20")), "", kLimit).exit_code, 0);
+  train(command("straight", with("20")));
+  train(command("resumed", with("10")));
+  train(command("resumed", with("20")));
   const std::string last = "/checkpoints/update-00000020.safetensors";
   EXPECT_TRUE(weights("straight" + last) == weights("resumed" + last));
   EXPECT_THAT(read_file(path("straight/log.jsonl")), HasSubstr("\"alignment_loss\":"));
@@ -52,10 +51,9 @@ TEST_F(TrainGuidedAlignment, TheProgramFindsTheLinksItselfAndResumesExactly) {
   const auto with = [&](const char* updates) {
     return std::vector<std::string>{"--guided-alignment", "auto", "--max-updates", updates};
   };
-  const auto straight = run(command("auto", with("20")), "", kLimit);
-  ASSERT_EQ(straight.exit_code, 0) << straight.errors;
-  ASSERT_EQ(run(command("continued", with("10")), "", kLimit).exit_code, 0);
-  ASSERT_EQ(run(command("continued", with("20")), "", kLimit).exit_code, 0);
+  train(command("auto", with("20")));
+  train(command("continued", with("10")));
+  train(command("continued", with("20")));
   const std::string last = "/checkpoints/update-00000020.safetensors";
   EXPECT_TRUE(weights("auto" + last) == weights("continued" + last));
   EXPECT_THAT(read_file(path("auto/log.jsonl")), HasSubstr("\"alignment_loss\":"));
@@ -102,10 +100,9 @@ const std::vector<std::string> kEma = {"--ema", "0.9", "--average-last", "0"};
 TEST_F(TrainAverage, TheModelIsTheMovingAverageAndAResumedRunHasTheSame) {
   auto half = kEma;
   half.insert(half.end(), {"--max-updates", "30"});
-  ASSERT_EQ(run(command("straight", kEma), "", kLimit).exit_code, 0);
-  ASSERT_EQ(run(command("resumed", half), "", kLimit).exit_code, 0);
-  const auto resumed = run(command("resumed", kEma), "", kLimit);
-  ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
+  train(command("straight", kEma));
+  train(command("resumed", half));
+  train(command("resumed", kEma));
   const std::string last = "/checkpoints/update-00000060.safetensors";
   for (const std::string& file : {last, std::string("/model.safetensors")})
     EXPECT_TRUE(weights("straight" + file) == weights("resumed" + file)) << file;
