@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "tests/data/text_files.h"
+#include "tests/folder_test.h"
 #include "tests/free_port.h"
 #include "tests/names.h"
 #include "tests/training/ranks/ranks.h"

@@ -47,11 +47,11 @@ TEST(RequireLines, AnInputWithoutLinesIsNamed) {
 
 class OutputFile : public OutputFolder {
  protected:
-  OutputFile() { fs::create_directories(folder_ / "run" / "checkpoints"); }
+  OutputFile() { fs::create_directories(folder / "run" / "checkpoints"); }
 };
 
 TEST_F(OutputFile, AFileThatIsReadCannotBeTheOutput) {
-  const std::string input = file("in", "a\n");
+  const std::string input = write("in", "a\n");
   fs::create_symlink(input, path("link"));
   for (const std::string& output : {input, path("link")})
     EXPECT_THAT(refusal([&] {
@@ -69,8 +69,8 @@ TEST_F(OutputFile, StandardOutputIsNotAnOutputFile) {
 }
 
 TEST_F(OutputFile, AnOutputNeedsAnExistingFolderAndIsNotAFolderItself) {
-  EXPECT_THAT(refusal([&] { check_output("-o", folder_.string(), {}); }),
-              HasSubstr(folder_.string() + " is a folder"));
+  EXPECT_THAT(refusal([&] { check_output("-o", folder.string(), {}); }),
+              HasSubstr(folder.string() + " is a folder"));
   EXPECT_THAT([&] { check_output("--output", path("nodir/x"), {}); },
               ThrowsMessage<Error>(Names(path("nodir") + " ... folder")));
 }
@@ -86,7 +86,7 @@ TEST_F(OutputFile, NoFileOfARunIsReplaced) {
   const auto said = [this](const std::string& name) {
     return refusal([&] { check_output("--output", path(name), {}); });
   };
-  fs::create_symlink(file("run/model.safetensors", "weights"), path("link"));
+  fs::create_symlink(write("run/model.safetensors", "weights"), path("link"));
   EXPECT_THAT(said("run/model.safetensors"), Names("model of the training run"));
   EXPECT_THAT(said("link"), Names("model of the training run"));
   for (const std::string name : {"best", "latest", "start", "update-00001000"})
@@ -105,12 +105,12 @@ TEST_F(OutputFile, ATextReplacesNoModel) {
     return refusal([&] { check_text_output("--output", path(name), {}); });
   };
   const std::string_view model("\x02\0\0\0\0\0\0\0{}", 10);
-  file("model", std::string(model));
+  write("model", std::string(model));
   EXPECT_THAT(said("model"), Names("model ... another file"));
   EXPECT_EQ(refusal([&] { check_output("--output", path("model"), {}); }), "accepted");
   for (const std::string& text : {std::string(), std::string("{"), std::string("12345678{}"),
                                   std::string(model.substr(0, 8)) + "["})
-    EXPECT_EQ((file("text", text), said("text")), "accepted") << text;
+    EXPECT_EQ((write("text", text), said("text")), "accepted") << text;
   EXPECT_EQ(said("new"), "accepted");
 }
 
@@ -118,9 +118,9 @@ TEST_F(OutputFile, AModelReplacesOnlyModels) {
   const auto said = [this](const std::string& name) {
     return refusal([&] { check_model_output("--output", path(name), {}); });
   };
-  file("model", std::string("\x02\0\0\0\0\0\0\0{}", 10));
-  file("empty", "");
-  file("text", "a line\n");
+  write("model", std::string("\x02\0\0\0\0\0\0\0{}", 10));
+  write("empty", "");
+  write("text", "a line\n");
   EXPECT_EQ(said("model"), "accepted");
   EXPECT_EQ(said("empty"), "accepted");
   EXPECT_EQ(said("new"), "accepted");
@@ -134,16 +134,16 @@ TEST_F(OutputFile, AFileBesideTheResultReplacesOnlyItsLike) {
                      [](const std::string& file) { return read_file(file) == "a list\n"; });
     });
   };
-  file("list", "a list\n");
-  file("empty", "");
-  file("text", "a line\n");
+  write("list", "a list\n");
+  write("empty", "");
+  write("text", "a line\n");
   for (const char* name : {"list", "empty", "new"}) EXPECT_EQ(said(name), "accepted") << name;
   EXPECT_THAT(said("text"), Names("--list ... text ... not a list ... another file"));
   check_replaced("--list", "/dev/null", "a list", [](const std::string&) { return false; });
 }
 
 TEST_F(OutputFile, TwoFlagsThatWriteOneFileAreNamed) {
-  file("there", "");
+  write("there", "");
   fs::create_symlink(path("new"), path("link"));  // to a file that is not there
   const std::string there = path("there"), fresh = path("new");
   for (const auto& [one, other] :
@@ -186,7 +186,7 @@ class PartFileTest : public OutputFolder {
     output->flush();
   }
 
-  const fs::path path_ = folder_ / "out";
+  const fs::path path_ = folder / "out";
 };
 
 TEST_F(PartFileTest, TheWholeFileAppearsWhenItIsFinished) {
@@ -278,7 +278,7 @@ TEST_F(PartFileTest, TwoProcessesCannotWriteOneFile) {
 
 TEST_F(PartFileTest, AnOutputWithoutALineLeavesNoFile) {
   write_part(1, {});
-  EXPECT_TRUE(fs::is_empty(folder_));
+  EXPECT_TRUE(fs::is_empty(folder));
 }
 
 }  // namespace

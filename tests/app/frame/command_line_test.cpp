@@ -2,19 +2,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "app/frame/flag_names.h"
 #include "app/frame/program.h"
-#include "base/files.h"
+#include "tests/folder_test.h"
 #include "tests/names.h"
 
 namespace dragoman {
@@ -52,7 +50,7 @@ struct Options {
   }
 };
 
-class CommandLine : public testing::Test {
+class CommandLine : public FolderTest {
  protected:
   CommandLine() {
     command.name = "try";
@@ -77,12 +75,7 @@ class CommandLine : public testing::Test {
     return message_of<UsageError>([&] { configure("program", command, arguments); });
   }
 
-  std::string config_file(const std::string& text) {
-    const auto path = std::filesystem::path(testing::TempDir()) /
-                      ("command_line_" + std::to_string(getpid()) + ".toml");
-    write_file(path, text);
-    return path.string();
-  }
+  std::string config_file(const std::string& text) { return write("config.toml", text); }
 
   Options options;
   Command command;
@@ -222,14 +215,9 @@ TEST_F(CommandLine, AFlagOfAnotherSystemIsAnsweredWithTheFlagToTakeHere) {
 
 TEST_F(CommandLine, AModelWithoutItsFlagIsRecognized) {
   command.positionals = {};
-  const auto folder =
-      std::filesystem::path(testing::TempDir()) / ("command_line_run_" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder);
-  write_file(folder / "model.safetensors", "weights");
-  for (const std::string& model : {folder.string(), (folder / "model.safetensors").string()})
+  for (const std::string& model : {folder.string(), write("model.safetensors", "weights")})
     EXPECT_EQ(refusal({model}),
               "unexpected argument '" + model + "'; did you mean -m " + model + "?");
-  std::filesystem::remove_all(folder);
 }
 
 TEST_F(CommandLine, SwitchesMayHaveValues) {
