@@ -293,9 +293,8 @@ TEST(TranslationServer, LibreTranslatesKeysAreAskedForAndUsedUp) {
 }
 
 TEST(TranslationServer, KeysComeAsParametersOrInHeaders) {
-  const auto folder = testing::TempDir() + "/header_keys";
-  write_file(folder, "alpha\n");
-  TableServer table({"en-de"}, {.api_keys = std::make_shared<ApiKeys>(folder)});
+  const ScratchFile keys("keys", "alpha\n");
+  TableServer table({"en-de"}, {.api_keys = std::make_shared<ApiKeys>(keys.path())});
   const nlohmann::json deepl = {{"text", {"one"}}, {"source_lang", "EN"}, {"target_lang", "DE"}};
   for (const auto& [path, body] :
        {std::pair("/translate", kOne), std::pair("/v2/translate", deepl)})
