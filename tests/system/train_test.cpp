@@ -364,10 +364,7 @@ TEST_F(Train, AFlagWithoutEffectIsRefusedBeforeTheTextIsRead) {
   };
   refused({"--cooldown", "0.3"}, "--cooldown ... --lr-scheduler wsd");
   refused({"--decay-share", "0.3"}, "--decay-share ... --cooldown ... --lr-scheduler wsd");
-  refused({"--valid-fraction", "0.5"}, "--valid-fraction ... --valid-src");
   refused({"--device", "cpu", "--device-graph"}, "--device-graph ... GPU");
-  const auto without = train_on_sample("idle", {"--valid-fraction", "0", "--patience", "3"});
-  expect_one_error(run(without, "", kLimit), 2, "--patience ... --valid-src");
   refused({"--source-lang", "german"}, "--source-lang ... german ... code");
   refused({"--init-from", ""}, "--init-from ... empty");
   refused({"--tokenizer", ""}, "--tokenizer ... empty");
