@@ -119,8 +119,11 @@ TEST_F(TrainAutomatic, TwoFilesAreEnoughAndTheChoicesAreSaidAndKept) {
 }
 
 TEST_F(TrainAutomatic, AValueThatAFlagGivesIsNotChosen) {
-  const auto result = train(two_files("flags", {"--max-updates", "3", "--vocab-size", "400", "--lr",
-                                                "0.001", "--preset", "small", "--patience", "3"}));
+  // Few sentences to validate with, as a small model without training writes long ones.
+  const auto result =
+      train(two_files("flags", {"--max-updates", "3", "--vocab-size", "400", "--lr", "0.001",
+                                "--preset", "small", "--patience", "3", "--valid-src",
+                                sample("valid.en"), "--valid-tgt", sample("valid.de")}));
   EXPECT_THAT(result.errors, Names("small ... 400 pieces ... 3 updates"));
   const std::string settings = read_file(path("flags/config.toml"));
   for (const char* line : {"lr = 0.001", "vocab-size = 400", "patience = 3", "preset = \"small\""})
