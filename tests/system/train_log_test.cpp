@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "base/files.h"
-#include "base/json.h"
 #include "base/utf8.h"
+#include "tests/log_entries.h"
 #include "tests/names.h"
 #include "tests/system/train_fixture.h"
 
@@ -42,18 +42,14 @@ TEST_F(TrainLog, WithoutEventFilesTheLogHasTheSmoothedLossAndThePlainNegativeLog
   write_file(path("blind/tensorboard"), "a file stands here");
   const auto trained = train(command("blind", {"--max-updates", "20"}));
   EXPECT_THAT(trained.errors, Names("TensorBoard's ... not saved"));
-  std::istringstream log(read_file(path("blind/log.jsonl")));
-  int updates = 0;
-  for (std::string line; std::getline(log, line);) {
-    const auto json = parse_json(line);
-    if (json["type"] != "update") continue;
-    ++updates;
-    const double plain = json.at("negative_log_likelihood").get<double>();
-    EXPECT_NEAR(std::log(json.at("perplexity").get<double>()), plain, 1e-9);
-    EXPECT_NE(json.at("loss").get<double>(), plain);
+  const auto updates = log_entries(path("blind/log.jsonl"), "update");
+  EXPECT_FALSE(updates.empty());
+  for (const auto& update : updates) {
+    const double plain = update.at("negative_log_likelihood").get<double>();
+    EXPECT_NEAR(std::log(update.at("perplexity").get<double>()), plain, 1e-9);
+    EXPECT_NE(update.at("loss").get<double>(), plain);
   }
-  EXPECT_GT(updates, 0);
-  EXPECT_THAT(log.str(), HasSubstr("\"update\":20"));
+  EXPECT_THAT(read_file(path("blind/log.jsonl")), HasSubstr("\"update\":20"));
 }
 
 /// The first lines of a file of the sample, each in upper case.

@@ -6,12 +6,12 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "base/files.h"
 #include "base/json.h"
 #include "model/file/model_file.h"
+#include "tests/log_entries.h"
 #include "tests/names.h"
 #include "tests/system/train_fixture.h"
 
@@ -227,15 +227,10 @@ TEST_F(Train, AnAverageThatIsKeptIsTheScoreToBeat) {
   more.insert(more.end(), {"--lr", "0.03", "--max-tokens", "60", "--max-updates", "900",
                            "--valid-every", "300", "--save-every", "20"});
   train(command("kept", more));
-  const auto average = [](const std::string& log) {
-    nlohmann::json last;
-    std::ifstream file(log);
-    for (std::string line; std::getline(file, line);)
-      if (auto entry = parse_json(line); entry["type"] == "average") last = entry;
-    return last;
-  };
-  const auto kept = average(path("kept/log.jsonl"));
-  ASSERT_TRUE(kept["kept"].get<bool>()) << kept;
+  const auto averages = [] { return log_entries(path("kept/log.jsonl"), "average"); };
+  ASSERT_FALSE(averages().empty());
+  const auto kept = averages().back();
+  ASSERT_TRUE(kept.at("kept").get<bool>()) << kept;
   const auto progress = [] {
     const ModelFileReader last(path("kept/checkpoints/update-00000900.safetensors"));
     return parse_json(last.progress());
@@ -244,7 +239,7 @@ TEST_F(Train, AnAverageThatIsKeptIsTheScoreToBeat) {
   EXPECT_TRUE(weights("kept/checkpoints/best.safetensors") == weights("kept/model.safetensors"));
   // A run that has ended is not averaged again.
   train(command("kept", more));
-  EXPECT_EQ(average(path("kept/log.jsonl")), kept);
+  EXPECT_EQ(averages().back(), kept);
   EXPECT_EQ(progress()["best_value"], kept["loss"]);
 }
 
@@ -280,16 +275,12 @@ const std::vector<std::string> kExplodes = {"--lr",          "30",  "--warmup-up
 TEST_F(Train, ADivergedRunGoesBackToASoundCheckpointAndOn) {
   const auto result = train(command("rolled", kExplodes));
   EXPECT_THAT(result.errors, Names("0.5 ... learning rate"));
-  std::ifstream log(path("rolled/log.jsonl"));
-  std::int64_t rollbacks = 0;
-  for (std::string line; std::getline(log, line);) {
-    const auto entry = parse_json(line);
-    if (entry["type"] != "rollback") continue;
-    ++rollbacks;
-    EXPECT_GT(entry["to_update"], 0);
-    EXPECT_LE(entry["to_update"].get<int>() + 50, entry["update"].get<int>());
+  const auto rollbacks = log_entries(path("rolled/log.jsonl"), "rollback");
+  EXPECT_FALSE(rollbacks.empty());
+  for (const auto& entry : rollbacks) {
+    EXPECT_GT(entry.at("to_update"), 0);
+    EXPECT_LE(entry.at("to_update").get<int>() + 50, entry.at("update").get<int>());
   }
-  EXPECT_GE(rollbacks, 1);
 
   // Killed after it has rolled back, it ends with the same weights.
   {
@@ -318,17 +309,14 @@ TEST_F(Train, ARunThatAlwaysDivergesEndsAndSaysSo) {
   EXPECT_THAT(result.errors, HasSubstr("training has diverged"));
   EXPECT_THAT(result.errors, Names("2 rollbacks ... lower --lr"));
   // The lines of updates that were left out are those of the text.
-  std::ifstream log(path("diverged/log.jsonl"));
-  bool left_out = false;
-  for (std::string line; std::getline(log, line);) {
-    const auto entry = parse_json(line);
-    if (entry["type"] != "left_out") continue;
-    left_out = true;
-    ASSERT_FALSE(entry["lines"].empty());
-    EXPECT_GE(entry["lines"].front(), 1);
-    EXPECT_LE(entry["lines"].back(), 1500);
+  const auto left_out = log_entries(path("diverged/log.jsonl"), "left_out");
+  EXPECT_FALSE(left_out.empty());
+  for (const auto& entry : left_out) {
+    const auto& lines = entry.at("lines");
+    ASSERT_FALSE(lines.empty());
+    EXPECT_GE(lines.front(), 1);
+    EXPECT_LE(lines.back(), 1500);
   }
-  EXPECT_TRUE(left_out);
 }
 
 TEST_F(Train, LearnedPositionsMustReachTheLongestPair) {

@@ -9,11 +9,11 @@
 #include <csignal>
 #include <limits>
 #include <set>
-#include <sstream>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "tests/folder_test.h"
+#include "tests/log_entries.h"
 #include "tests/names.h"
 #include "tests/training/small_run.h"
 
@@ -60,12 +60,7 @@ TEST(LogInterval, TheSpeedIsThatOfTrainingAlone) {
 
 class RunLogTest : public FolderTest {
  protected:
-  std::vector<nlohmann::json> lines() const {
-    std::vector<nlohmann::json> lines;
-    std::istringstream log(read_file(run.log()));
-    for (std::string line; std::getline(log, line);) lines.push_back(parse_json(line));
-    return lines;
-  }
+  std::vector<nlohmann::json> lines() const { return log_entries(run.log()); }
   std::vector<std::string> types() const {
     std::vector<std::string> types;
     for (const auto& line : lines()) types.push_back(line.at("type"));
