@@ -49,8 +49,7 @@ TEST_F(TrainCorpora, AResumedRunEndsWithTheSameWeights) {
   train(two_corpora("resumed", {"--max-updates", "30"}));
   const auto resumed = train(two_corpora("resumed"));
   EXPECT_THAT(resumed.errors, HasSubstr("resumed from"));
-  const std::string last = "/checkpoints/update-00000060.safetensors";
-  EXPECT_TRUE(weights("straight" + last) == weights("resumed" + last));
+  EXPECT_TRUE(same_weights("straight", "resumed", 60));
 
   train({"train", "--config", path("straight/config.toml"), "-o", path("straight")});
 }
@@ -70,8 +69,7 @@ TEST_F(TrainCorpora, ARunWithStagesAndNoiseThatIsResumedEndsWithTheSameWeights) 
   EXPECT_THAT(read_file(path("stages/config.toml")), HasSubstr("# augment-upper-case = 0.07"));
   train(words("stages-resumed", {"--max-updates", "3"}));
   train(words("stages-resumed"));
-  const std::string last = "/checkpoints/update-00000060.safetensors";
-  EXPECT_TRUE(weights("stages" + last) == weights("stages-resumed" + last));
+  EXPECT_TRUE(same_weights("stages", "stages-resumed", 60));
 }
 
 TEST_F(TrainCorpora, ARunThatIsKilledAroundTheEndsOfItsStagesEndsWithTheSameWeights) {
@@ -157,8 +155,7 @@ TEST_F(TrainCorpora, OneOfSeveralValidationTextsDecidesAlsoInARunThatIsResumed) 
     EXPECT_THAT(straight.errors, HasSubstr("    " + name + ":  BLEU "));
   train(words("texts-resumed", {"--max-updates", "30"}));
   train(words("texts-resumed"));
-  const std::string last = "/checkpoints/update-00000060.safetensors";
-  EXPECT_TRUE(weights("texts" + last) == weights("texts-resumed" + last));
+  EXPECT_TRUE(same_weights("texts", "texts-resumed", 60));
   EXPECT_TRUE(weights("texts/model.safetensors") == weights("texts-resumed/model.safetensors"));
   EXPECT_THAT(read_file(path("texts/log.jsonl")), HasSubstr("\"mean_bleu\""));
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "extras/sample/sample_corpus.h"
 #include "model/file/model_file.h"
+#include "model/file/run_folder.h"
 #include "tests/system/process.h"
 
 namespace dragoman {
@@ -100,6 +102,11 @@ class Train : public testing::Test {
     std::string bytes;
     for (const std::string& name : reader.names()) bytes += reader.tensor(name).raw();
     return bytes;
+  }
+
+  /// Whether the checkpoints of two runs at an update have the same weights.
+  static bool same_weights(const std::string& one, const std::string& other, std::int64_t update) {
+    return weights(RunFolder{one}.at_update(update)) == weights(RunFolder{other}.at_update(update));
   }
 
   static inline TemporaryFolder* folder_ = nullptr;

@@ -39,8 +39,7 @@ TEST_F(TrainGuidedAlignment, ARunWithGuidedAlignmentIsResumedExactly) {
   train(command("straight", with("20")));
   train(command("resumed", with("10")));
   train(command("resumed", with("20")));
-  const std::string last = "/checkpoints/update-00000020.safetensors";
-  EXPECT_TRUE(weights("straight" + last) == weights("resumed" + last));
+  EXPECT_TRUE(same_weights("straight", "resumed", 20));
   EXPECT_THAT(read_file(path("straight/log.jsonl")), HasSubstr("\"alignment_loss\":"));
 
   alignment("links", "");
@@ -54,8 +53,7 @@ TEST_F(TrainGuidedAlignment, TheProgramFindsTheLinksItselfAndResumesExactly) {
   train(command("auto", with("20")));
   train(command("continued", with("10")));
   train(command("continued", with("20")));
-  const std::string last = "/checkpoints/update-00000020.safetensors";
-  EXPECT_TRUE(weights("auto" + last) == weights("continued" + last));
+  EXPECT_TRUE(same_weights("auto", "continued", 20));
   EXPECT_THAT(read_file(path("auto/log.jsonl")), HasSubstr("\"alignment_loss\":"));
   EXPECT_EQ(ModelFileReader(path("auto/model.safetensors")).decode_defaults().size(), 2u);
 }
@@ -73,8 +71,7 @@ TEST_F(TrainGuidedAlignment, AGuidedModelIsNotThePlainOneAndNamesTheHeadWithTheL
                                   "--guided-alignment-head", "2"}),
             (DecodeDefaults{{"attention-layer", "1"}, {"attention-head", "2"}}));
   EXPECT_EQ(defaults_of("plain", {}), DecodeDefaults{});
-  const std::string end = "/checkpoints/update-00000002.safetensors";
-  EXPECT_FALSE(weights("last" + end) == weights("plain" + end));
+  EXPECT_FALSE(same_weights("last", "plain", 2));
   EXPECT_THAT(read_file(path("plain/log.jsonl")),
               AllOf(HasSubstr("\"perplexity\":"), Not(HasSubstr("alignment_loss"))));
 }

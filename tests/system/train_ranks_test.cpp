@@ -54,8 +54,6 @@ class TrainRanks : public Train {
     return results;
   }
   static std::vector<ProcessResult> run_two(const Words& words) { return run_all({words, words}); }
-
-  static constexpr const char* kLast = "/checkpoints/update-00000060.safetensors";
 };
 
 /// The gradient of each parameter, cut out of Adam's flat first moment, which after one update is
@@ -148,7 +146,7 @@ TEST_F(TrainRanks, AKilledRankEndsTheRunWhichResumesBitIdentically) {
   EXPECT_EQ(resumed[1].exit_code, 0) << resumed[1].errors;
   EXPECT_THAT(resumed[0].errors, HasSubstr("resumed from"));
   EXPECT_THAT(resumed[0].errors, Not(HasSubstr("bit-identically")));
-  EXPECT_TRUE(weights(std::string("straight") + kLast) == weights(std::string("killed") + kLast));
+  EXPECT_TRUE(same_weights("straight", "killed", 60));
 }
 
 TEST_F(TrainRanks, AFineTuningThatHasBegunResumesWithoutTheModelThatItBeganWith) {
@@ -271,7 +269,7 @@ TEST_F(TrainHosts, HostsNeedNoCommonFiles) {
   make_host("b");
   for (const auto& result : run_hosts({"a", "b"}, free_port()))
     ASSERT_EQ(result.exit_code, 0) << result.errors;
-  EXPECT_TRUE(std::filesystem::exists(path(std::string("a/run") + kLast)));
+  EXPECT_TRUE(std::filesystem::exists(path("a/run/checkpoints/update-00000060.safetensors")));
   EXPECT_TRUE(std::filesystem::exists(path("b/run/corpus")));
   EXPECT_FALSE(std::filesystem::exists(path("b/run/checkpoints")));
   const auto again = run_hosts({"a", "b"}, free_port());

@@ -74,8 +74,7 @@ TEST_F(TrainSettings, AResumedRunKeepsWhatItsCommandLeavesOpen) {
   EXPECT_THAT(resumed.errors, HasSubstr("resumed from"));
   EXPECT_THAT(resumed.errors, Names("--max-updates ... 30 -> 60"));
   EXPECT_THAT(resumed.errors, Not(HasSubstr("not bit-identically")));
-  const std::string last = "/checkpoints/update-00000060.safetensors";
-  EXPECT_TRUE(weights("straight" + last) == weights("resumed" + last));
+  EXPECT_TRUE(same_weights("straight", "resumed", 60));
   EXPECT_THAT(settings_of("resumed"), HasSubstr("\nlr = 0.003\n"));
   EXPECT_THAT(settings_of("resumed"), HasSubstr("\ncorpus-tags = [\"<a,b>\"]\n"));
   EXPECT_THAT(settings_of("resumed"), HasSubstr("\nmax-updates = 60\n"));
@@ -169,8 +168,7 @@ TEST_F(TrainAutomatic, ARunThatIsStoppedWhileItCoolsDownEndsWithTheSameWeights) 
   const auto stopped = process.wait(kLimit);
   EXPECT_EQ(stopped.exit_code, 128 + SIGINT) << stopped.errors;
   train(command("stopped", wsd));
-  const std::string last = "/checkpoints/update-00000300.safetensors";
-  EXPECT_TRUE(weights("whole" + last) == weights("stopped" + last));
+  EXPECT_TRUE(same_weights("whole", "stopped", 300));
 }
 
 using TrainPlan = Train;
