@@ -230,12 +230,8 @@ TEST(ScratchFolder, TheFolderIsNewAndIsRemovedWithItsFiles) {
 }
 
 TEST(ScratchFolder, AnErrorNamesTheFolder) {
-  try {
-    const ScratchFolder scratch("/nowhere/scratch-");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), testing::StartsWith("/nowhere/scratch-"));
-  }
+  EXPECT_THAT([] { ScratchFolder("/nowhere/scratch-"); },
+              testing::ThrowsMessage<Error>(testing::StartsWith("/nowhere/scratch-")));
 }
 
 TEST_F(Files, AllUnfinishedOnesAreRemovedAtOnce) {

@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "tests/base/gzipped.h"
 #include "tests/base/pipe.h"
+#include "tests/folder_test.h"
 #include "tests/names.h"
 
 namespace dragoman {
@@ -21,18 +22,14 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-class ReadLines : public testing::Test {
+class ReadLines : public FolderTest {
  protected:
   Lines read(std::string_view text) {
     write_file(path_, text);
     return read_lines(path_.string());
   }
-  ~ReadLines() override { std::filesystem::remove(path_); }
 
-  const std::filesystem::path path_ =
-      std::filesystem::path(testing::TempDir()) /
-      ("read_lines_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) +
-       ".txt");
+  const std::filesystem::path path_ = folder / "lines.txt";
 };
 
 TEST_F(ReadLines, OnlyNewlinesEndLines) {

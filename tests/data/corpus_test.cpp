@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "tests/data/corpus_of.h"
-#include "tests/data/text_files.h"
+#include "tests/folder_test.h"
 #include "tests/names.h"
 
 namespace dragoman {

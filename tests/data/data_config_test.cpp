@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "data/batch_stream.h"
 #include "tests/data/prepare_fixture.h"
-#include "tests/data/text_files.h"
+#include "tests/folder_test.h"
 #include "tests/names.h"
 #include "tests/tokenizer/sample_text.h"
 

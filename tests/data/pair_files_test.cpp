@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "tests/base/gzipped.h"
-#include "tests/data/text_files.h"
+#include "tests/folder_test.h"
 #include "tests/names.h"
 
 namespace dragoman {

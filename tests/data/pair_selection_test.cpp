@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "tests/data/text_files.h"
+#include "tests/folder_test.h"
 #include "tests/names.h"
 
 namespace dragoman {

@@ -11,7 +11,7 @@
 #include "base/random.h"
 #include "data/prepare.h"
 #include "tests/base/gzipped.h"
-#include "tests/data/text_files.h"
+#include "tests/folder_test.h"
 #include "tests/names.h"
 
 namespace dragoman {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "data/prepare.h"
-#include "tests/data/text_files.h"
+#include "tests/folder_test.h"
 #include "tests/tokenizer/sample_text.h"
 
 namespace dragoman {

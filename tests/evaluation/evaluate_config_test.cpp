@@ -34,49 +34,47 @@ TEST(EvaluateConfig, EveryOptionReachesItsMetric) {
             "nrefs:1|case:lc|eff:no|nc:5|nw:1|space:yes|version:v");
 }
 
+using Config = EvaluateConfig;
+
+/// The fault of the default configuration after the change; "" if there is none.
+std::string message_after(void (*change)(Config&)) {
+  Config config;
+  change(config);
+  return message_of<UsageError>([&] { config.check(); });
+}
+
 TEST(EvaluateConfig, ErrorsNameTheFlag) {
-  const auto message = [](auto change) -> std::string {
-    EvaluateConfig config;
-    change(config);
-    return message_of<UsageError>([&] { config.check(); });
-  };
-  using Config = EvaluateConfig;
-  EXPECT_EQ(message([](Config&) {}), "");
-  EXPECT_THAT(message([](Config& c) {
+  EXPECT_EQ(message_after([](Config&) {}), "");
+  EXPECT_THAT(message_after([](Config& c) {
                 c.metrics = {"bleu", "rouge"};
               }),
               Names("--metrics rouge ... bleu, chrf, chrf++, ter, bleu-tokenized, "
                     "bleu-compound-split"));
-  EXPECT_NE(message([](Config& c) { c.metrics = {}; }), "");
-  EXPECT_THAT(message([](Config& c) { c.chrf.beta = -1; }), Names("--chrf-beta -1 ... 0 ... 100"));
-  EXPECT_NE(message([](Config& c) { c.chrf.char_order = 0; }), "");
-  EXPECT_NE(message([](Config& c) { c.width = 400; }), "");
-  EXPECT_NE(message([](Config& c) { c.smooth_value = 0.0 / 0.0; }), "");
-  EXPECT_NE(message([](Config& c) { c.paired_bootstrap_n = 1; }), "");
-  EXPECT_NE(message([](Config& c) { c.confidence = c.paired_bootstrap = true; }), "");
-  EXPECT_NE(message([](Config& c) { c.confidence = c.sentence_level = true; }), "");
+  EXPECT_NE(message_after([](Config& c) { c.metrics = {}; }), "");
+  EXPECT_THAT(message_after([](Config& c) { c.chrf.beta = -1; }),
+              Names("--chrf-beta -1 ... 0 ... 100"));
+  EXPECT_NE(message_after([](Config& c) { c.chrf.char_order = 0; }), "");
+  EXPECT_NE(message_after([](Config& c) { c.width = 400; }), "");
+  EXPECT_NE(message_after([](Config& c) { c.smooth_value = 0.0 / 0.0; }), "");
+  EXPECT_NE(message_after([](Config& c) { c.paired_bootstrap_n = 1; }), "");
+  EXPECT_NE(message_after([](Config& c) { c.confidence = c.paired_bootstrap = true; }), "");
+  EXPECT_NE(message_after([](Config& c) { c.confidence = c.sentence_level = true; }), "");
 }
 
 TEST(EvaluateConfig, AValueWithoutEffectIsRefused) {
-  const auto message = [](auto change) -> std::string {
-    EvaluateConfig config;
-    change(config);
-    return message_of<UsageError>([&] { config.check(); });
-  };
-  using Config = EvaluateConfig;
-  EXPECT_THAT(message([](Config& c) { c.tokenizer.spm_model = "m"; }),
+  EXPECT_THAT(message_after([](Config& c) { c.tokenizer.spm_model = "m"; }),
               Names("--spm-model ... --tokenize spm"));
-  EXPECT_THAT(message([](Config& c) { c.tokenizer.mecab_dictionary = "d"; }),
+  EXPECT_THAT(message_after([](Config& c) { c.tokenizer.mecab_dictionary = "d"; }),
               Names("--mecab-dictionary ... ja-mecab"));
-  EXPECT_THAT(message([](Config& c) { c.smooth_value = 5; }),
+  EXPECT_THAT(message_after([](Config& c) { c.smooth_value = 5; }),
               Names("--smooth-value ... --smooth-method floor"));
-  EXPECT_THAT(message([](Config& c) { c.confidence_n = 50; }),
+  EXPECT_THAT(message_after([](Config& c) { c.confidence_n = 50; }),
               Names("--confidence-n ... --confidence"));
-  EXPECT_THAT(message([](Config& c) { c.paired_bootstrap_n = 50; }),
+  EXPECT_THAT(message_after([](Config& c) { c.paired_bootstrap_n = 50; }),
               Names("--paired-bootstrap-n ... --paired-bootstrap"));
-  EXPECT_THAT(message([](Config& c) { c.paired_approximate_randomization_n = 50; }),
+  EXPECT_THAT(message_after([](Config& c) { c.paired_approximate_randomization_n = 50; }),
               Names("--paired-approximate-randomization-n ... --paired-approximate-randomization"));
-  EXPECT_EQ(message([](Config& c) { c.confidence = true, c.confidence_n = 50; }), "");
+  EXPECT_EQ(message_after([](Config& c) { c.confidence = true, c.confidence_n = 50; }), "");
 }
 
 TEST(EvaluateConfig, AnOptionOfAMetricThatIsNotComputedIsRefused) {

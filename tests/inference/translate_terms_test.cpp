@@ -2,11 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-
 #include "inference/translate_text.h"
 #include "tests/inference/search/table_engine.h"
+#include "tests/model/file/scratch_file.h"
 #include "tests/tokenizer/sample_text.h"
 
 namespace dragoman {
@@ -53,10 +51,8 @@ Distribution copying(float other) {
 }
 
 Terms terms(const std::string& text) {
-  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) /
-                                     testing::UnitTest::GetInstance()->current_test_info()->name();
-  std::ofstream(path) << text;
-  return Terms(path);
+  const ScratchFile file("terms.tsv", text);
+  return Terms(file.path());
 }
 
 std::shared_ptr<const Demands> shared(Demands demands) {

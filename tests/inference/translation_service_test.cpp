@@ -321,14 +321,8 @@ TEST(TranslationService, AFailingEngineIsReportedToAllWhoseLinesItHeld) {
     all.push_back(service.submit({.lines = {{"one"}, {"two"}}, .request = request}));
   EXPECT_EQ(service.failure(), nullptr);
   engine.let_go();
-  for (TranslationAnswers& answers : all) {
-    try {
-      answers.next();
-      ADD_FAILURE() << "no error";
-    } catch (const Error& error) {
-      EXPECT_STREQ(error.what(), "out of something");
-    }
-  }
+  for (TranslationAnswers& answers : all)
+    EXPECT_THAT([&] { answers.next(); }, testing::ThrowsMessage<Error>("out of something"));
   EXPECT_NE(service.failure(), nullptr);
   EXPECT_THROW(service.submit({.lines = {{"one"}}, .request = request}), Error);
 }

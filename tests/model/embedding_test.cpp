@@ -89,14 +89,12 @@ TEST(LearnedPositions, LearnedPositionsAreAddedToEachSide) {
 TEST(LearnedPositions, ALongerSentenceIsRefusedWithItsLength) {
   auto model = initialized(learned_positions());
   EXPECT_NO_THROW(hidden_states(model, pairs_of({{6, 6}}), RowKeys::None));
-  for (const auto& lengths : {std::pair<std::int64_t, std::int64_t>{7, 6}, {6, 7}}) {
-    try {
-      hidden_states(model, pairs_of({{3, 3}, lengths}), RowKeys::None);
-      FAIL() << "no error";
-    } catch (const Error& error) {
-      EXPECT_THAT(error.what(), Names("7 pieces ... 6 positions ... --max-positions"));
-    }
-  }
+  for (const auto& lengths : {std::pair<std::int64_t, std::int64_t>{7, 6}, {6, 7}})
+    EXPECT_THAT(
+        [&] {
+          hidden_states(model, pairs_of({{3, 3}, lengths}), RowKeys::None);
+        },
+        testing::ThrowsMessage<Error>(Names("7 pieces ... 6 positions ... --max-positions")));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/files.h"
 #include "tests/names.h"
 
 namespace dragoman {
@@ -95,16 +96,11 @@ inline std::vector<std::string> lines_of(const std::string& text) {
 /// A folder of its own for a test, removed at its end.
 class TemporaryFolder {
  public:
-  TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder();
-
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path operator/(const std::string& name) const { return path() / name; }
+  const std::filesystem::path& path() const { return folder_.path(); }
 
  private:
-  std::filesystem::path path_;
+  ScratchFolder folder_{std::filesystem::temp_directory_path() / "dragoman-"};
 };
 
 /// The exit code, and a line on standard error that names these.

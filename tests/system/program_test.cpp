@@ -118,10 +118,11 @@ TEST(Program, AMisspelledValueIsAnsweredWithTheNearestOne) {
 }
 
 TEST(Program, TooLittleMemoryToBeginIsReportedInOneLine) {
-  const std::string folder = testing::TempDir();
+  const TemporaryFolder folder;
+  const std::string errors = folder / "errors";
   const std::string command = "ulimit -v 420000; " + std::string(kProgram) + " --version 2> " +
-                              folder + "errors; test $? = 1 && test $(wc -l < " + folder +
-                              "errors) = 1 && grep -q 'ulimit -v' " + folder + "errors";
+                              errors + "; test $? = 1 && test $(wc -l < " + errors +
+                              ") = 1 && grep -q 'ulimit -v' " + errors;
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
@@ -167,10 +168,8 @@ TEST(Program, AConfigurationFileMayBeAPipe) {
 }
 
 TEST(Program, AProgramWithoutItsPartForLibTorchSaysWhatIsMissing) {
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "alone";
-  std::filesystem::create_directories(folder);
-  std::filesystem::copy_file(kProgram, folder / "dragoman",
-                             std::filesystem::copy_options::overwrite_existing);
+  const TemporaryFolder folder;
+  std::filesystem::copy_file(kProgram, folder / "dragoman");
   Process trained(CommandWords{{folder / "dragoman", "train", "--plan"}});
   expect_one_error(trained.wait(), 1, (folder / "dragoman-torch").string() + ": cannot start");
   for (const char* command : {"train", "translate"}) {

@@ -44,19 +44,14 @@ class TrainCorpora : public Train {
 
 TEST_F(TrainCorpora, AResumedRunEndsWithTheSameWeights) {
   write_more();
-  const auto straight = run(two_corpora("straight"), "", kLimit);
-  ASSERT_EQ(straight.exit_code, 0) << straight.errors;
+  const auto straight = train(two_corpora("straight"));
   EXPECT_THAT(straight.errors, Names("more.en ... 30 pairs ... weight 2.5 ... tag <bt>"));
-  ASSERT_EQ(run(two_corpora("resumed", {"--max-updates", "30"}), "", kLimit).exit_code, 0);
-  const auto resumed = run(two_corpora("resumed"), "", kLimit);
-  ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
+  train(two_corpora("resumed", {"--max-updates", "30"}));
+  const auto resumed = train(two_corpora("resumed"));
   EXPECT_THAT(resumed.errors, HasSubstr("resumed from"));
-  const std::string last = "/checkpoints/update-00000060.safetensors";
-  EXPECT_TRUE(weights("straight" + last) == weights("resumed" + last));
+  EXPECT_TRUE(same_weights("straight", "resumed", 60));
 
-  const auto from_file =
-      run({"train", "--config", path("straight/config.toml"), "-o", path("straight")}, "", kLimit);
-  EXPECT_EQ(from_file.exit_code, 0) << from_file.errors;
+  train({"train", "--config", path("straight/config.toml"), "-o", path("straight")});
 }
 
 TEST_F(TrainCorpora, ARunWithStagesAndNoiseThatIsResumedEndsWithTheSameWeights) {
@@ -67,17 +62,14 @@ TEST_F(TrainCorpora, ARunWithStagesAndNoiseThatIsResumedEndsWithTheSameWeights) 
                              "--noise", "usual", "--augment-typos", "0.3"});
     return command(folder, more);
   };
-  const auto straight = run(words("stages"), "", kLimit);
-  ASSERT_EQ(straight.exit_code, 0) << straight.errors;
+  const auto straight = train(words("stages"));
   EXPECT_THAT(straight.errors, Names("more.en ... 30 pairs ... weights "));
   EXPECT_THAT(straight.errors, Names("the run shows each pair ... more.en ... times"));
   EXPECT_THAT(straight.errors, Names("training pairs of ... more.en:  nll"));
   EXPECT_THAT(read_file(path("stages/config.toml")), HasSubstr("# augment-upper-case = 0.07"));
-  ASSERT_EQ(run(words("stages-resumed", {"--max-updates", "3"}), "", kLimit).exit_code, 0);
-  const auto resumed = run(words("stages-resumed"), "", kLimit);
-  ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
-  const std::string last = "/checkpoints/update-00000060.safetensors";
-  EXPECT_TRUE(weights("stages" + last) == weights("stages-resumed" + last));
+  train(words("stages-resumed", {"--max-updates", "3"}));
+  train(words("stages-resumed"));
+  EXPECT_TRUE(same_weights("stages", "stages-resumed", 60));
 }
 
 TEST_F(TrainCorpora, ARunThatIsKilledAroundTheEndsOfItsStagesEndsWithTheSameWeights) {
@@ -94,8 +86,7 @@ TEST_F(TrainCorpora, ARunThatIsKilledAroundTheEndsOfItsStagesEndsWithTheSameWeig
     std::replace(all.begin(), all.end(), sample("valid.de"), path("valid.el"));
     return all;
   };
-  const auto straight = run(words("open"), "", kLimit);
-  ASSERT_EQ(straight.exit_code, 0) << straight.errors;
+  const auto straight = train(words("open"));
   EXPECT_THAT(straight.errors, Names("stage 1 of 3 ends after 2 validations ... stage 2"));
   EXPECT_THAT(straight.errors, Names("stage 2 of 3 ends after 1 pass; ... stage 3"));
 
@@ -110,8 +101,7 @@ TEST_F(TrainCorpora, ARunThatIsKilledAroundTheEndsOfItsStagesEndsWithTheSameWeig
   EXPECT_THAT(planned.output, Names("stage 1 of 3 ... until --patience is used up; weights 1, 0"));
   EXPECT_THAT(planned.output,
               Names("stage 3 of 3 ... to the end; weights 0.5, 1; the run is in it"));
-  const auto resumed = run(words("open-killed"), "", kLimit);
-  ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
+  const auto resumed = train(words("open-killed"));
   EXPECT_THAT(resumed.errors, Names("resumed from ... in stage 3 of 3"));
   const RunFolder folders[] = {{path("open")}, {path("open-killed")}};
   const auto name_of_last = [](const RunFolder& folder) {
@@ -125,7 +115,7 @@ TEST_F(TrainCorpora, ARunThatIsKilledAroundTheEndsOfItsStagesEndsWithTheSameWeig
 
 TEST_F(TrainCorpora, ARunKnowsItsTagsWeightsAndTextsWhereverTheTextsStand) {
   write_more();
-  ASSERT_EQ(run(two_corpora("known", {"--max-updates", "5"}), "", kLimit).exit_code, 0);
+  train(two_corpora("known", {"--max-updates", "5"}));
   const ModelFileReader reader(path("known/model.safetensors"));
   const Tokenizer tokenizer(std::string(reader.tokenizer_source()), "model");
   EXPECT_NE(tokenizer.id("<bt>"), tokenizer.unk_id());
@@ -147,8 +137,7 @@ TEST_F(TrainCorpora, ARunKnowsItsTagsWeightsAndTextsWhereverTheTextsStand) {
   words = longer;
   std::replace(words.begin(), words.end(), path("more.en"), path("copy.en"));
   std::replace(words.begin(), words.end(), path("more.de"), path("./more.de"));
-  const auto moved = run(words, "", kLimit);
-  EXPECT_EQ(moved.exit_code, 0) << moved.errors;
+  const auto moved = train(words);
   EXPECT_THAT(moved.errors, HasSubstr("data (from the cache)"));
 
   write_file(path("copy.en"), join_text("X", read_file(path("more.en"))));
@@ -161,15 +150,12 @@ TEST_F(TrainCorpora, OneOfSeveralValidationTextsDecidesAlsoInARunThatIsResumed) 
                              "--best-valid", "test.en"});
     return command(folder, more);
   };
-  const auto straight = run(words("texts"), "", kLimit);
-  ASSERT_EQ(straight.exit_code, 0) << straight.errors;
+  const auto straight = train(words("texts"));
   for (const std::string& name : {sample("valid.en"), sample("test.en"), std::string("mean")})
     EXPECT_THAT(straight.errors, HasSubstr("    " + name + ":  BLEU "));
-  ASSERT_EQ(run(words("texts-resumed", {"--max-updates", "30"}), "", kLimit).exit_code, 0);
-  const auto resumed = run(words("texts-resumed"), "", kLimit);
-  ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
-  const std::string last = "/checkpoints/update-00000060.safetensors";
-  EXPECT_TRUE(weights("texts" + last) == weights("texts-resumed" + last));
+  train(words("texts-resumed", {"--max-updates", "30"}));
+  train(words("texts-resumed"));
+  EXPECT_TRUE(same_weights("texts", "texts-resumed", 60));
   EXPECT_TRUE(weights("texts/model.safetensors") == weights("texts-resumed/model.safetensors"));
   EXPECT_THAT(read_file(path("texts/log.jsonl")), HasSubstr("\"mean_bleu\""));
 }
@@ -177,8 +163,7 @@ TEST_F(TrainCorpora, OneOfSeveralValidationTextsDecidesAlsoInARunThatIsResumed) 
 using TrainLowercase = Train;
 
 TEST_F(TrainLowercase, TheModelReadsAndWritesLowerCaseAndSaysSoWhenItIsScored) {
-  const auto trained = run(command("lower", {"--lowercase"}), "", kLimit);
-  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  train(command("lower", {"--lowercase"}));
   const std::string model = path("lower/model.safetensors");
   const auto upper = run({"translate", "-m", model}, "THE DOG SEES A HOUSE.\n");
   const auto lower = run({"translate", "-m", model}, "the dog sees a house.\n");

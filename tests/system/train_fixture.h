@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "extras/sample/sample_corpus.h"
 #include "model/file/model_file.h"
+#include "model/file/run_folder.h"
 #include "tests/system/process.h"
 
 namespace dragoman {
@@ -79,6 +82,13 @@ class Train : public testing::Test {
         more);
   }
 
+  /// Runs the command, which must succeed. Ends the test otherwise.
+  static ProcessResult train(const std::vector<std::string>& words) {
+    ProcessResult result = run(words, "", kLimit);
+    if (result.exit_code != 0) throw std::runtime_error(result.errors);
+    return result;
+  }
+
   /// Takes the texts `name`.en and `name`.de instead of a part of the sample.
   static void replace_part(std::vector<std::string>& words, const std::string& part,
                            const std::string& name) {
@@ -92,6 +102,11 @@ class Train : public testing::Test {
     std::string bytes;
     for (const std::string& name : reader.names()) bytes += reader.tensor(name).raw();
     return bytes;
+  }
+
+  /// Whether the checkpoints of two runs at an update have the same weights.
+  static bool same_weights(const std::string& one, const std::string& other, std::int64_t update) {
+    return weights(RunFolder{one}.at_update(update)) == weights(RunFolder{other}.at_update(update));
   }
 
   static inline TemporaryFolder* folder_ = nullptr;

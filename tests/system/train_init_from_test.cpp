@@ -20,8 +20,7 @@ class TrainInitFrom : public Train {
  protected:
   static void SetUpTestSuite() {
     Train::SetUpTestSuite();
-    const auto result = run(command("first", {"--max-updates", "20"}), "", kLimit);
-    ASSERT_EQ(result.exit_code, 0) << result.errors;
+    const auto result = train(command("first", {"--max-updates", "20"}));
   }
 
   /// Fine-tuning: no flag of the architecture or the tokenizer.
@@ -45,8 +44,7 @@ class TrainInitFrom : public Train {
 
 TEST_F(TrainInitFrom, ARunStartsWithTheWeightsTokenizerAndArchitectureOfTheModel) {
   // At a rate that moves nothing the new run's weights are the old one's.
-  const auto still = run(fine_tuning("still", {"--lr", "1e-60"}), "", kLimit);
-  ASSERT_EQ(still.exit_code, 0) << still.errors;
+  const auto still = train(fine_tuning("still", {"--lr", "1e-60"}));
   EXPECT_THAT(still.errors, HasSubstr("starting from the weights"));
   EXPECT_TRUE(weights("still/model.safetensors") == weights("first/model.safetensors"));
   const ModelFileReader before(path("first/model.safetensors"));
@@ -56,8 +54,7 @@ TEST_F(TrainInitFrom, ARunStartsWithTheWeightsTokenizerAndArchitectureOfTheModel
   ASSERT_TRUE(after.provenance().characters);
   EXPECT_EQ(after.provenance().characters, before.provenance().characters) << "of the same text";
 
-  const auto tuned = run(fine_tuning("tuned", {"--ema", "0.9", "--dropout", "0.3"}), "", kLimit);
-  ASSERT_EQ(tuned.exit_code, 0) << tuned.errors;
+  train(fine_tuning("tuned", {"--ema", "0.9", "--dropout", "0.3"}));
   EXPECT_FALSE(weights("tuned/model.safetensors") == weights("first/model.safetensors"));
   EXPECT_EQ(ModelFileReader(path("tuned/model.safetensors")).config().dropout, 0.3);
 }
@@ -82,8 +79,7 @@ TEST_F(TrainInitFrom, ValidationCopiesWhatTheNewModelCopies) {
   const auto tune = [](const char* folder, const std::string& model) {
     auto words = fine_tuning(folder, {"--init-from", model, "--max-updates", "1"});
     replace_part(words, "valid", "numbers");
-    const auto tuned = run(words, "", kLimit);
-    EXPECT_EQ(tuned.exit_code, 0) << tuned.errors;
+    train(words);
     return read_file(path(join_text(folder, "/log.jsonl")));
   };
   const std::string copied = R"("source":"42","translation":"42")";
@@ -96,10 +92,8 @@ TEST_F(TrainInitFrom, ValidationCopiesWhatTheNewModelCopies) {
 }
 
 TEST_F(TrainInitFrom, AModelThatTrainingOnlyMakesWorseIsKept) {
-  const auto ruined =
-      run(fine_tuning("ruined", {"--lr", "10", "--max-rollbacks", "50", "--best-metric", "loss"}),
-          "", kLimit);
-  ASSERT_EQ(ruined.exit_code, 0) << ruined.errors;
+  const auto ruined = train(
+      fine_tuning("ruined", {"--lr", "10", "--max-rollbacks", "50", "--best-metric", "loss"}));
   EXPECT_THAT(ruined.errors, Names("validation before the first update"));
   EXPECT_THAT(ruined.errors, Names("--init-from ... no update"));
   EXPECT_TRUE(weights("ruined/model.safetensors") == weights("first/model.safetensors"));
@@ -122,14 +116,12 @@ TEST_F(TrainInitFrom, TextThatIsToBeKeptMustNotGetWorse) {
     words.insert(words.end(), more.begin(), more.end());
     return words;
   };
-  const auto free = run(teaching_one_word("free", {}), "", kLimit);
-  ASSERT_EQ(free.exit_code, 0) << free.errors;
+  const auto free = train(teaching_one_word("free", {}));
   EXPECT_FALSE(weights("free/model.safetensors") == weights("first/model.safetensors"));
 
   const std::vector<std::string> keep = {"--keep-valid-src", sample("valid.en"), "--keep-valid-tgt",
                                          sample("valid.de"), "--keep-tolerance", "0"};
-  const auto kept = run(teaching_one_word("kept", keep), "", kLimit);
-  ASSERT_EQ(kept.exit_code, 0) << kept.errors;
+  const auto kept = train(teaching_one_word("kept", keep));
   EXPECT_THAT(kept.errors, HasSubstr(", has fallen"));
   EXPECT_TRUE(weights("kept/model.safetensors") == weights("first/model.safetensors"));
   EXPECT_THAT(free.errors,
@@ -150,8 +142,7 @@ TEST_F(TrainInitFrom, ATermModelIsTunedWithItsTermsOrWithoutButNotResumedSo) {
     return command(folder, {"--train-terms", path("terms.tsv"), "--vocab-size", "310",
                             "--max-updates", updates});
   };
-  const auto first = run(with_terms("terms", "4"), "", kLimit);
-  ASSERT_EQ(first.exit_code, 0) << first.errors;
+  const auto first = train(with_terms("terms", "4"));
   EXPECT_THAT(first.errors, Names("% of the pairs ... --train-terms"));
   expect_failure(run(command("terms", {"--config", path("without.toml"), "--vocab-size", "310",
                                        "--max-updates", "8"}),
@@ -160,8 +151,7 @@ TEST_F(TrainInitFrom, ATermModelIsTunedWithItsTermsOrWithoutButNotResumedSo) {
   write_file(path("terms.tsv"), "or\toder\n");
   expect_failure(run(with_terms("terms", "8"), "", kLimit), 1, "terms.tsv ... changed");
 
-  const auto tuned = run(fine_tuning("tuned-terms", {"--init-from", path("terms")}), "", kLimit);
-  EXPECT_EQ(tuned.exit_code, 0) << tuned.errors;
+  train(fine_tuning("tuned-terms", {"--init-from", path("terms")}));
   expect_refusal({"--train-terms", path("terms.tsv")}, 2, "<term>");
 }
 
@@ -173,11 +163,10 @@ TEST_F(TrainInitFrom, ARunResumesFromItsOwnCheckpointWithoutTheModel) {
     return fine_tuning(folder,
                        {"--init-from", path("moved.safetensors"), "--max-updates", updates});
   };
-  ASSERT_EQ(run(command("straight", "10"), "", kLimit).exit_code, 0);
-  ASSERT_EQ(run(command("resumed", "5"), "", kLimit).exit_code, 0);
+  train(command("straight", "10"));
+  train(command("resumed", "5"));
   std::filesystem::remove(path("moved.safetensors"));
-  const auto resumed = run(command("resumed", "10"), "", kLimit);
-  ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
+  train(command("resumed", "10"));
   const std::string last = "/checkpoints/update-00000010.safetensors";
   EXPECT_TRUE(weights("straight" + last) == weights("resumed" + last));
   const auto checksum = [](const std::string& file) {
@@ -200,15 +189,14 @@ TEST_F(TrainInitFrom, ThePresetIsThatOfTheModelsRunIfNoneIsGiven) {
     std::erase(words, "tiny");
     return words;
   };
-  ASSERT_EQ(run(command("5"), "", kLimit).exit_code, 0);
+  train(command("5"));
   const auto settings = read_file(path("inherits/config.toml"));
   EXPECT_THAT(settings, HasSubstr("\n# preset = \"tiny\""));
   EXPECT_THAT(settings, HasSubstr("\n# update-freq = 1  # --preset tiny\n"));
   EXPECT_THAT(settings, HasSubstr("\n# lr = 6e-04  # 1,496 pairs\n"));  // that of fine-tuning
 
   std::filesystem::remove(path("gone.safetensors"));
-  const auto resumed = run(command("10"), "", kLimit);
-  EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
+  train(command("10"));
 }
 
 TEST_F(TrainInitFrom, ARunThatHasBegunWithoutAModelIsNotStartedFromOne) {
@@ -220,22 +208,18 @@ TEST_F(TrainInitFrom, AGivenTokenizerStaysThatOfTheRunAndIsNotMadeDifferent) {
   const ModelFileReader first(path("first/model.safetensors"));
   write_file(path("spm.model"), first.tokenizer_source());
   auto words = command("given", {"--tokenizer", path("spm.model"), "--max-updates", "2"});
-  ASSERT_EQ(run(words, "", kLimit).exit_code, 0);
-  ASSERT_EQ(
-      run(command("other", {"--vocab-size", "310", "--max-updates", "1"}), "", kLimit).exit_code,
-      0);
+  train(words);
+  train(command("other", {"--vocab-size", "310", "--max-updates", "1"}));
   const ModelFileReader other(path("other/model.safetensors"));
   std::filesystem::rename(path("spm.model"), path("renamed.model"));
   write_file(path("spm.model"), other.tokenizer_source());
   words.insert(words.end(), {"--vocab-size", "auto", "--max-updates", "4"});
   expect_failure(run(words, "", kLimit), 1, "spm.model ... 310 pieces ... checkpoint");
   words.insert(words.end(), {"--tokenizer", path("renamed.model")});
-  const auto renamed = run(words, "", kLimit);
-  EXPECT_EQ(renamed.exit_code, 0) << renamed.errors;
+  train(words);
   std::filesystem::remove(path("renamed.model"));
   words.insert(words.end(), {"--max-updates", "6"});
-  const auto lost = run(words, "", kLimit);
-  EXPECT_EQ(lost.exit_code, 0) << lost.errors;
+  const auto lost = train(words);
   EXPECT_THAT(lost.errors, Names("renamed.model ... missing"));
 
   expect_failure(run(command("ignored", {"--tokenizer", path("spm.model"), "--vocab-size", "500"}),
@@ -246,9 +230,7 @@ TEST_F(TrainInitFrom, AGivenTokenizerStaysThatOfTheRunAndIsNotMadeDifferent) {
 TEST_F(TrainInitFrom, AnotherArchitectureOrTokenizerIsRefused) {
   expect_refusal({"--d-model", "64"}, 2, "--d-model 64 ... --init-from");
   expect_refusal({"--init-from", path("none")}, 1, "none ... no such model");
-  ASSERT_EQ(
-      run(command("other", {"--vocab-size", "310", "--max-updates", "1"}), "", kLimit).exit_code,
-      0);
+  train(command("other", {"--vocab-size", "310", "--max-updates", "1"}));
   const ModelFileReader other(path("other/model.safetensors"));
   write_file(path("other.model"), other.tokenizer_source());
   expect_refusal({"--tokenizer", path("other.model")}, 1, "other.model ... 310 pieces");
@@ -260,11 +242,8 @@ TEST_F(TrainInitFrom, AnotherArchitectureOrTokenizerIsRefused) {
   expect_refusal({"--target-normalization", "nmt_nfkc"}, 2,
                  "--target-normalization nmt_nfkc ... --init-from ... none");
   expect_refusal({"--character-coverage", "0.99"}, 2, "--character-coverage 0.99 ... tokenizer");
-  const auto same =
-      run(fine_tuning("same", {"--tokenizer", path("first.model"), "--target-tokenizer",
-                               path("first.target.model"), "--d-model", "32"}),
-          "", kLimit);
-  EXPECT_EQ(same.exit_code, 0) << same.errors;
+  train(fine_tuning("same", {"--tokenizer", path("first.model"), "--target-tokenizer",
+                             path("first.target.model"), "--d-model", "32"}));
 }
 
 }  // namespace

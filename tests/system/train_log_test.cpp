@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "base/files.h"
-#include "base/json.h"
 #include "base/utf8.h"
+#include "tests/log_entries.h"
 #include "tests/names.h"
 #include "tests/system/train_fixture.h"
 
@@ -30,8 +30,7 @@ TEST_F(TrainLog, ALongSampleIsCutOnTheScreenAndWholeInTheLog) {
   write_file(path("long.de"), target + "\n");
   auto words = command("long", {"--max-updates", "20", "--max-length", "0"});
   replace_part(words, "valid", "long");
-  const auto trained = run(words, "", kLimit);
-  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  const auto trained = train(words);
   std::string start;  // 159 characters
   for (int i = 0; i < 11; ++i) start += "Das ist \u00FCbel. ";
   EXPECT_THAT(trained.errors, HasSubstr("sample 1: \"" + start + "Das i\u2026\", in the text"));
@@ -41,21 +40,16 @@ TEST_F(TrainLog, ALongSampleIsCutOnTheScreenAndWholeInTheLog) {
 TEST_F(TrainLog, WithoutEventFilesTheLogHasTheSmoothedLossAndThePlainNegativeLogLikelihood) {
   std::filesystem::create_directories(path("blind"));
   write_file(path("blind/tensorboard"), "a file stands here");
-  const auto trained = run(command("blind", {"--max-updates", "20"}), "", kLimit);
-  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  const auto trained = train(command("blind", {"--max-updates", "20"}));
   EXPECT_THAT(trained.errors, Names("TensorBoard's ... not saved"));
-  std::istringstream log(read_file(path("blind/log.jsonl")));
-  int updates = 0;
-  for (std::string line; std::getline(log, line);) {
-    const auto json = parse_json(line);
-    if (json["type"] != "update") continue;
-    ++updates;
-    const double plain = json.at("negative_log_likelihood").get<double>();
-    EXPECT_NEAR(std::log(json.at("perplexity").get<double>()), plain, 1e-9);
-    EXPECT_NE(json.at("loss").get<double>(), plain);
+  const auto updates = log_entries(path("blind/log.jsonl"), "update");
+  EXPECT_FALSE(updates.empty());
+  for (const auto& update : updates) {
+    const double plain = update.at("negative_log_likelihood").get<double>();
+    EXPECT_NEAR(std::log(update.at("perplexity").get<double>()), plain, 1e-9);
+    EXPECT_NE(update.at("loss").get<double>(), plain);
   }
-  EXPECT_GT(updates, 0);
-  EXPECT_THAT(log.str(), HasSubstr("\"update\":20"));
+  EXPECT_THAT(read_file(path("blind/log.jsonl")), HasSubstr("\"update\":20"));
 }
 
 /// The first lines of a file of the sample, each in upper case.
@@ -75,8 +69,7 @@ TEST_F(TrainLog, ValidationPairsThatAreTrainedOnAreNamedInTrainingAndInEvaluatio
   }
   auto words = command("overlap", {"--max-updates", "20"});
   replace_part(words, "valid", "mixed");
-  const auto trained = run(words, "", kLimit);
-  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  const auto trained = train(words);
   EXPECT_THAT(trained.errors,
               Names("20 validation pairs ... lines 31, 32, 33, 34, 35 ... left out"));
   EXPECT_THAT(trained.errors, Names("30 validation pairs"));

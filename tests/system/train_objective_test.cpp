@@ -36,12 +36,10 @@ TEST_F(TrainGuidedAlignment, ARunWithGuidedAlignmentIsResumedExactly) {
   const auto with = [&](const char* updates) {
     return std::vector<std::string>{"--guided-alignment", file, "--max-updates", updates};
   };
-  const auto straight = run(command("straight", with("20")), "", kLimit);
-  ASSERT_EQ(straight.exit_code, 0) << straight.errors;
-  ASSERT_EQ(run(command("resumed", with("10")), "", kLimit).exit_code, 0);
-  ASSERT_EQ(run(command("resumed", with("20")), "", kLimit).exit_code, 0);
-  const std::string last = "/checkpoints/update-00000020.safetensors";
-  EXPECT_TRUE(weights("straight" + last) == weights("resumed" + last));
+  train(command("straight", with("20")));
+  train(command("resumed", with("10")));
+  train(command("resumed", with("20")));
+  EXPECT_TRUE(same_weights("straight", "resumed", 20));
   EXPECT_THAT(read_file(path("straight/log.jsonl")), HasSubstr("\"alignment_loss\":"));
 
   alignment("links", "");
@@ -52,12 +50,10 @@ TEST_F(TrainGuidedAlignment, TheProgramFindsTheLinksItselfAndResumesExactly) {
   const auto with = [&](const char* updates) {
     return std::vector<std::string>{"--guided-alignment", "auto", "--max-updates", updates};
   };
-  const auto straight = run(command("auto", with("20")), "", kLimit);
-  ASSERT_EQ(straight.exit_code, 0) << straight.errors;
-  ASSERT_EQ(run(command("continued", with("10")), "", kLimit).exit_code, 0);
-  ASSERT_EQ(run(command("continued", with("20")), "", kLimit).exit_code, 0);
-  const std::string last = "/checkpoints/update-00000020.safetensors";
-  EXPECT_TRUE(weights("auto" + last) == weights("continued" + last));
+  train(command("auto", with("20")));
+  train(command("continued", with("10")));
+  train(command("continued", with("20")));
+  EXPECT_TRUE(same_weights("auto", "continued", 20));
   EXPECT_THAT(read_file(path("auto/log.jsonl")), HasSubstr("\"alignment_loss\":"));
   EXPECT_EQ(ModelFileReader(path("auto/model.safetensors")).decode_defaults().size(), 2u);
 }
@@ -75,8 +71,7 @@ TEST_F(TrainGuidedAlignment, AGuidedModelIsNotThePlainOneAndNamesTheHeadWithTheL
                                   "--guided-alignment-head", "2"}),
             (DecodeDefaults{{"attention-layer", "1"}, {"attention-head", "2"}}));
   EXPECT_EQ(defaults_of("plain", {}), DecodeDefaults{});
-  const std::string end = "/checkpoints/update-00000002.safetensors";
-  EXPECT_FALSE(weights("last" + end) == weights("plain" + end));
+  EXPECT_FALSE(same_weights("last", "plain", 2));
   EXPECT_THAT(read_file(path("plain/log.jsonl")),
               AllOf(HasSubstr("\"perplexity\":"), Not(HasSubstr("alignment_loss"))));
 }
@@ -102,10 +97,9 @@ const std::vector<std::string> kEma = {"--ema", "0.9", "--average-last", "0"};
 TEST_F(TrainAverage, TheModelIsTheMovingAverageAndAResumedRunHasTheSame) {
   auto half = kEma;
   half.insert(half.end(), {"--max-updates", "30"});
-  ASSERT_EQ(run(command("straight", kEma), "", kLimit).exit_code, 0);
-  ASSERT_EQ(run(command("resumed", half), "", kLimit).exit_code, 0);
-  const auto resumed = run(command("resumed", kEma), "", kLimit);
-  ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
+  train(command("straight", kEma));
+  train(command("resumed", half));
+  train(command("resumed", kEma));
   const std::string last = "/checkpoints/update-00000060.safetensors";
   for (const std::string& file : {last, std::string("/model.safetensors")})
     EXPECT_TRUE(weights("straight" + file) == weights("resumed" + file)) << file;

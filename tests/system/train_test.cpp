@@ -6,12 +6,12 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "base/files.h"
 #include "base/json.h"
 #include "model/file/model_file.h"
+#include "tests/log_entries.h"
 #include "tests/names.h"
 #include "tests/system/train_fixture.h"
 
@@ -23,8 +23,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST_F(Train, TextBecomesAModelThatTranslatesAndIsScored) {
-  const auto trained = run(command("whole"), "", kLimit);
-  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  const auto trained = train(command("whole"));
   EXPECT_EQ(trained.output, "");
   EXPECT_THAT(trained.errors, Names("--max-updates ... 60 updates"));
   for (const char* file :
@@ -69,8 +68,7 @@ TEST_F(Train, TextBecomesAModelThatTranslatesAndIsScored) {
   EXPECT_EQ(scored.exit_code, 0) << scored.errors;
   EXPECT_THAT(scored.output, HasSubstr("chrF2"));
 
-  const auto again = run(command("whole"), "", kLimit);
-  EXPECT_EQ(again.exit_code, 0) << again.errors;
+  const auto again = train(command("whole"));
   EXPECT_THAT(again.errors, HasSubstr("resumed from"));
 }
 
@@ -78,7 +76,7 @@ TEST_F(Train, ARunKeepsTheCharactersOfItsCheckpoint) {
   const auto characters_in = [](const std::string& file) {
     return ModelFileReader(path(file)).provenance().characters;
   };
-  ASSERT_EQ(run(command("recorded", {"--max-updates", "10"}), "", kLimit).exit_code, 0);
+  train(command("recorded", {"--max-updates", "10"}));
   const auto recorded = characters_in("recorded/model.safetensors");
   ASSERT_TRUE(recorded);
   EXPECT_TRUE(recorded->source.contains_all("The old man."));
@@ -86,12 +84,12 @@ TEST_F(Train, ARunKeepsTheCharactersOfItsCheckpoint) {
   EXPECT_FALSE(recorded->source.contains(U'\u00FC'));
   const std::string checkpoint = "recorded/checkpoints/update-00000010.safetensors";
   EXPECT_EQ(characters_in(checkpoint), recorded);
-  ASSERT_EQ(run(command("recorded", {"--max-updates", "20"}), "", kLimit).exit_code, 0);
+  train(command("recorded", {"--max-updates", "20"}));
   EXPECT_EQ(characters_in("recorded/model.safetensors"), recorded);
 }
 
 TEST_F(Train, ARunThatIsKilledAtAnyMomentEndsWithTheSameWeights) {
-  ASSERT_EQ(run(command("straight"), "", kLimit).exit_code, 0);
+  train(command("straight"));
   int kills = 0;
   milliseconds delay(300);  // LibTorch takes longer to start
   for (int attempt = 0; attempt < 40; ++attempt) {
@@ -116,7 +114,7 @@ TEST_F(Train, ARunThatIsKilledAtAnyMomentEndsWithTheSameWeights) {
     process.wait(kLimit);
     ++kills;
   }
-  ASSERT_EQ(run(command("killed"), "", kLimit).exit_code, 0);
+  train(command("killed"));
   EXPECT_GE(kills, 3);
   for (const char* file : {"/checkpoints/update-00000060.safetensors", "/model.safetensors"})
     EXPECT_TRUE(weights("straight" + std::string(file)) == weights("killed" + std::string(file)))
@@ -132,12 +130,10 @@ TEST_F(Train, NamesOfFilesNeedNotBeUtf8) {
   std::filesystem::copy(sample("train.en"), source);
   std::vector<std::string> words = command("\xE9t\xE9/run", {"--max-updates", "10"});
   std::ranges::replace(words, sample("train.en"), source);
-  const auto trained = run(words, "", kLimit);
-  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  train(words);
   std::filesystem::remove(folder + "/run/model.safetensors");
   const auto again =
-      run({"train", "--config", folder + "/run/config.toml", "-o", folder + "/run"}, "", kLimit);
-  EXPECT_EQ(again.exit_code, 0) << again.errors;
+      train({"train", "--config", folder + "/run/config.toml", "-o", folder + "/run"});
   EXPECT_THAT(again.errors, HasSubstr("resumed from"));
   for (const char* format : {"text", "json"}) {
     const auto shown = run({"inspect", "-m", folder + "/run", "--format", format});
@@ -157,14 +153,13 @@ TEST_F(Train, ASignalStopsARunCleanlyAndItCanBeResumed) {
     EXPECT_EQ(stopped.exit_code, 128 + signal) << stopped.errors;
     EXPECT_THAT(stopped.errors, Names("same command"));
     EXPECT_TRUE(std::filesystem::exists(path(name + "/checkpoints/latest.safetensors")));
-    const auto resumed = run(command(name), "", kLimit);
-    EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
+    const auto resumed = train(command(name));
     EXPECT_THAT(resumed.errors, Names("--max-updates ... 100000 -> 60"));
   }
 }
 
 TEST_F(Train, ARunIsNotResumedAsAnotherRun) {
-  ASSERT_EQ(run(command("refuses", {"--max-updates", "10"}), "", kLimit).exit_code, 0);
+  train(command("refuses", {"--max-updates", "10"}));
   expect_failure(run(command("refuses", {"--lr", "0.1"}), "", kLimit), 2,
                  "--lr ... with 0.004, not with");
   expect_failure(run(command("refuses", {"--ema", "0.5"}), "", kLimit), 2,
@@ -187,7 +182,7 @@ TEST_F(Train, ALongerRunMustSayHowItContinuesAfterTheEndOfItsRate) {
 }
 
 TEST_F(Train, ALastStateThatCannotBeSavedIsAFailure) {
-  ASSERT_EQ(run(command("blocked", {"--max-updates", "10"}), "", kLimit).exit_code, 0);
+  train(command("blocked", {"--max-updates", "10"}));
   // A folder stands where the checkpoint should go.
   std::filesystem::create_directory(path("blocked/checkpoints/update-00000020.safetensors"));
   const auto result = run(command("blocked", {"--max-updates", "20"}), "", kLimit);
@@ -207,10 +202,8 @@ TEST_F(Train, AModelOrALogWithoutACheckpointIsNotWrittenOver) {
 TEST_F(Train, ABestModelThatCannotBeSavedDoesNotEndTheRun) {
   // A folder stands where it should go.
   std::filesystem::create_directories(path("unsaved/checkpoints/best.safetensors"));
-  const auto result =
-      run(command("unsaved", {"--patience", "1", "--best-metric", "loss", "--average-last", "0"}),
-          "", kLimit);
-  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  const auto result = train(
+      command("unsaved", {"--patience", "1", "--best-metric", "loss", "--average-last", "0"}));
   EXPECT_THAT(result.errors, Names("best model not saved"));
   EXPECT_THAT(result.errors, Names("--max-updates ... 60 updates"));
   EXPECT_THAT(result.errors, HasSubstr("made again from "));
@@ -219,12 +212,9 @@ TEST_F(Train, ABestModelThatCannotBeSavedDoesNotEndTheRun) {
 }
 
 TEST_F(Train, ADamagedCheckpointIsLeftOutOfTheAverageAtTheEnd) {
-  ASSERT_EQ(run(command("averages", {"--max-updates", "50", "--average-last", "3"}), "", kLimit)
-                .exit_code,
-            0);
+  train(command("averages", {"--max-updates", "50", "--average-last", "3"}));
   write_file(path("averages/checkpoints/update-00000040.safetensors"), "damaged");
-  const auto result = run(command("averages", {"--average-last", "3"}), "", kLimit);
-  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  const auto result = train(command("averages", {"--average-last", "3"}));
   EXPECT_THAT(result.errors, Names("left out ... average"));
   EXPECT_THAT(result.errors, Names("average ... 3 checkpoints"));
 }
@@ -236,16 +226,11 @@ TEST_F(Train, AnAverageThatIsKeptIsTheScoreToBeat) {
   // Small batches at a high rate: the weights circle around the optimum, and their mean is nearer.
   more.insert(more.end(), {"--lr", "0.03", "--max-tokens", "60", "--max-updates", "900",
                            "--valid-every", "300", "--save-every", "20"});
-  ASSERT_EQ(run(command("kept", more), "", kLimit).exit_code, 0);
-  const auto average = [](const std::string& log) {
-    nlohmann::json last;
-    std::ifstream file(log);
-    for (std::string line; std::getline(file, line);)
-      if (auto entry = parse_json(line); entry["type"] == "average") last = entry;
-    return last;
-  };
-  const auto kept = average(path("kept/log.jsonl"));
-  ASSERT_TRUE(kept["kept"].get<bool>()) << kept;
+  train(command("kept", more));
+  const auto averages = [] { return log_entries(path("kept/log.jsonl"), "average"); };
+  ASSERT_FALSE(averages().empty());
+  const auto kept = averages().back();
+  ASSERT_TRUE(kept.at("kept").get<bool>()) << kept;
   const auto progress = [] {
     const ModelFileReader last(path("kept/checkpoints/update-00000900.safetensors"));
     return parse_json(last.progress());
@@ -253,25 +238,23 @@ TEST_F(Train, AnAverageThatIsKeptIsTheScoreToBeat) {
   EXPECT_EQ(progress()["best_value"], kept["loss"]);
   EXPECT_TRUE(weights("kept/checkpoints/best.safetensors") == weights("kept/model.safetensors"));
   // A run that has ended is not averaged again.
-  ASSERT_EQ(run(command("kept", more), "", kLimit).exit_code, 0);
-  EXPECT_EQ(average(path("kept/log.jsonl")), kept);
+  train(command("kept", more));
+  EXPECT_EQ(averages().back(), kept);
   EXPECT_EQ(progress()["best_value"], kept["loss"]);
 }
 
 TEST_F(Train, ALostModelIsMadeAgainFromTheBest) {
-  ASSERT_EQ(run(command("lost"), "", kLimit).exit_code, 0);
+  train(command("lost"));
   const std::string before = weights("lost/model.safetensors");
   for (const bool damaged : {false, true}) {
     std::filesystem::remove(path("lost/model.safetensors"));
     if (damaged) write_file(path("lost/model.safetensors"), "not a model");
-    const auto again = run(command("lost", {"--average-last", "5"}), "", kLimit);
-    EXPECT_EQ(again.exit_code, 0) << again.errors;
+    train(command("lost", {"--average-last", "5"}));
     EXPECT_EQ(weights("lost/model.safetensors"), before);
   }
   std::filesystem::remove(path("lost/model.safetensors"));
   std::filesystem::remove(path("lost/checkpoints/best.safetensors"));
-  const auto without = run(command("lost"), "", kLimit);
-  EXPECT_EQ(without.exit_code, 0) << without.errors;
+  const auto without = train(command("lost"));
   EXPECT_THAT(without.errors, HasSubstr("made again from "));
   EXPECT_EQ(ModelFileReader(path("lost/model.safetensors")).config().d_model, 32);
 }
@@ -290,19 +273,14 @@ const std::vector<std::string> kExplodes = {"--lr",          "30",  "--warmup-up
                                             "--patience",    "0"};
 
 TEST_F(Train, ADivergedRunGoesBackToASoundCheckpointAndOn) {
-  const auto result = run(command("rolled", kExplodes), "", kLimit);
-  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  const auto result = train(command("rolled", kExplodes));
   EXPECT_THAT(result.errors, Names("0.5 ... learning rate"));
-  std::ifstream log(path("rolled/log.jsonl"));
-  std::int64_t rollbacks = 0;
-  for (std::string line; std::getline(log, line);) {
-    const auto entry = parse_json(line);
-    if (entry["type"] != "rollback") continue;
-    ++rollbacks;
-    EXPECT_GT(entry["to_update"], 0);
-    EXPECT_LE(entry["to_update"].get<int>() + 50, entry["update"].get<int>());
+  const auto rollbacks = log_entries(path("rolled/log.jsonl"), "rollback");
+  EXPECT_FALSE(rollbacks.empty());
+  for (const auto& entry : rollbacks) {
+    EXPECT_GT(entry.at("to_update"), 0);
+    EXPECT_LE(entry.at("to_update").get<int>() + 50, entry.at("update").get<int>());
   }
-  EXPECT_GE(rollbacks, 1);
 
   // Killed after it has rolled back, it ends with the same weights.
   {
@@ -311,17 +289,14 @@ TEST_F(Train, ADivergedRunGoesBackToASoundCheckpointAndOn) {
     process.send_signal(SIGKILL);
     process.wait(kLimit);
   }
-  const auto resumed = run(command("rolled-killed", kExplodes), "", kLimit);
-  EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
-  const std::string last = "/checkpoints/update-00000300.safetensors";
-  EXPECT_TRUE(weights("rolled" + last) == weights("rolled-killed" + last));
+  train(command("rolled-killed", kExplodes));
+  EXPECT_TRUE(same_weights("rolled", "rolled-killed", 300));
 }
 
 TEST_F(Train, ARunThatKeepsOneCheckpointHasAnEarlierOneToGoBackTo) {
   auto words = command("few", kExplodes);
   words.insert(words.end(), {"--keep-last", "1", "--average-last", "0"});
-  const auto result = run(words, "", kLimit);
-  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  const auto result = train(words);
   EXPECT_THAT(result.errors, Names("0.5 ... learning rate"));
   EXPECT_THAT(result.errors, Not(HasSubstr("start.safetensors")));
 }
@@ -333,17 +308,14 @@ TEST_F(Train, ARunThatAlwaysDivergesEndsAndSaysSo) {
   EXPECT_THAT(result.errors, HasSubstr("training has diverged"));
   EXPECT_THAT(result.errors, Names("2 rollbacks ... lower --lr"));
   // The lines of updates that were left out are those of the text.
-  std::ifstream log(path("diverged/log.jsonl"));
-  bool left_out = false;
-  for (std::string line; std::getline(log, line);) {
-    const auto entry = parse_json(line);
-    if (entry["type"] != "left_out") continue;
-    left_out = true;
-    ASSERT_FALSE(entry["lines"].empty());
-    EXPECT_GE(entry["lines"].front(), 1);
-    EXPECT_LE(entry["lines"].back(), 1500);
+  const auto left_out = log_entries(path("diverged/log.jsonl"), "left_out");
+  EXPECT_FALSE(left_out.empty());
+  for (const auto& entry : left_out) {
+    const auto& lines = entry.at("lines");
+    ASSERT_FALSE(lines.empty());
+    EXPECT_GE(lines.front(), 1);
+    EXPECT_LE(lines.back(), 1500);
   }
-  EXPECT_TRUE(left_out);
 }
 
 TEST_F(Train, LearnedPositionsMustReachTheLongestPair) {
@@ -379,10 +351,7 @@ TEST_F(Train, AFlagWithoutEffectIsRefusedBeforeTheTextIsRead) {
   };
   refused({"--cooldown", "0.3"}, "--cooldown ... --lr-scheduler wsd");
   refused({"--decay-share", "0.3"}, "--decay-share ... --cooldown ... --lr-scheduler wsd");
-  refused({"--valid-fraction", "0.5"}, "--valid-fraction ... --valid-src");
   refused({"--device", "cpu", "--device-graph"}, "--device-graph ... GPU");
-  const auto without = train_on_sample("idle", {"--valid-fraction", "0", "--patience", "3"});
-  expect_one_error(run(without, "", kLimit), 2, "--patience ... --valid-src");
   refused({"--source-lang", "german"}, "--source-lang ... german ... code");
   refused({"--init-from", ""}, "--init-from ... empty");
   refused({"--tokenizer", ""}, "--tokenizer ... empty");

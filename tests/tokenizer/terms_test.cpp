@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <ctime>
-#include <fstream>
 
 #include "base/error.h"
+#include "tests/model/file/scratch_file.h"
 #include "tests/names.h"
 #include "tests/tokenizer/sample_text.h"
 
@@ -17,12 +17,11 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::ThrowsMessage;
 
-std::filesystem::path written(const std::string& text) {
-  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) /
-                                     testing::UnitTest::GetInstance()->current_test_info()->name();
-  std::ofstream(path, std::ios::binary) << text;
-  return path;
+Terms terms_of(const std::string& text) {
+  const ScratchFile file("terms.tsv", text);
+  return Terms(file.path());
 }
 
 std::vector<std::string> texts(const std::vector<RequiredText>& required) {
@@ -32,8 +31,8 @@ std::vector<std::string> texts(const std::vector<RequiredText>& required) {
 }
 
 TEST(Terms, TermsAreFoundAsWholeWordsTheLongestFirst) {
-  const Terms terms(
-      written("river bank\tFlussufer\nbank\tBank\nBank of England\tBoE\n\nÄrger\tx\n"));
+  const Terms terms =
+      terms_of("river bank\tFlussufer\nbank\tBank\nBank of England\tBoE\n\nÄrger\tx\n");
   EXPECT_THAT(texts(terms.find("the bank at the river bank")), ElementsAre("Bank", "Flussufer"));
   EXPECT_THAT(texts(terms.find("banks, snowbank")), IsEmpty());
   EXPECT_THAT(texts(terms.find("(Bank) BANK-account")), ElementsAre("Bank", "Bank"));
@@ -44,9 +43,9 @@ TEST(Terms, TermsAreFoundAsWholeWordsTheLongestFirst) {
 }
 
 TEST(Terms, AByteOrderMarkAndCommentsAreNotTerms) {
-  const Terms terms(
-      written("\xEF\xBB\xBF"
-              "cat\tKatze\n# dog\tHund\n#hat\n\\#1\tNr. 1\r\n"));
+  const Terms terms = terms_of(
+      "\xEF\xBB\xBF"
+      "cat\tKatze\n# dog\tHund\n#hat\n\\#1\tNr. 1\r\n");
   EXPECT_THAT(texts(terms.find("cat dog #1")), ElementsAre("Katze", "Nr. 1"));
 }
 
@@ -66,7 +65,7 @@ TEST(Terms, ASourceTermWithTwoTargetTermsIsRefused) {
 }
 
 TEST(Terms, TermsAreFoundInTextWithoutSpaces) {
-  const Terms terms(written("東京\tTokyo\n"));
+  const Terms terms = terms_of("東京\tTokyo\n");
   EXPECT_THAT(texts(terms.find("私は東京に住む")), ElementsAre("Tokyo"));
 }
 
@@ -116,7 +115,7 @@ TEST(Terms, ACompressedFileIsReadAsIfItWerePlain) {
   constexpr char kGzipped[] =
       "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x4b\x4a\xcc\xcb\xe6\x74\x02\x12\x5c\x00"
       "\x95\xf4\x63\x93\x0a\x00\x00\x00";  // "bank\tBank\n"
-  const Terms terms(written({kGzipped, sizeof kGzipped - 1}));
+  const Terms terms = terms_of({kGzipped, sizeof kGzipped - 1});
   EXPECT_THAT(texts(terms.find("the bank")), ElementsAre("Bank"));
 }
 
@@ -124,22 +123,16 @@ TEST(Terms, ABadFileIsNamedWithItsLine) {
   using std::string_literals::operator""s;
   for (const std::string& text : {"a\tb\nno tab\n"s, "a\tb\n\tb\n"s, "a\tb\na\t\n"s,
                                   "a\tb\na\tb\tc\n"s, "a\tb\na\tc\n"s, "a\tb\nc\td\0e\n"s}) {
-    const auto path = written(text);
-    try {
-      const Terms terms(path);
-      FAIL() << text;
-    } catch (const Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr(path.string() + ":2: ")) << text;
-    }
+    const ScratchFile file("terms.tsv", text);
+    EXPECT_THAT([&] { Terms(file.path()); },
+                ThrowsMessage<Error>(HasSubstr(file.path().string() + ":2: ")))
+        << text;
   }
-  EXPECT_THAT(texts(Terms(written("a\tb\na\tb\n")).find("a")), ElementsAre("b"));
-  const auto path = written("a\tb\n\xFF\tb\n");
-  try {
-    const Terms terms(path);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr(path.string() + ":2:"), HasSubstr("UTF-8")));
-  }
+  EXPECT_THAT(texts(terms_of("a\tb\na\tb\n").find("a")), ElementsAre("b"));
+  const ScratchFile file("terms.tsv", "a\tb\n\xFF\tb\n");
+  EXPECT_THAT(
+      [&] { Terms(file.path()); },
+      ThrowsMessage<Error>(AllOf(HasSubstr(file.path().string() + ":2:"), HasSubstr("UTF-8"))));
 }
 
 TEST(Terms, MissingTermsAreNamed) {

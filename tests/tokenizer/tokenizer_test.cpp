@@ -151,14 +151,10 @@ TEST(Tokenizer, ATokenizerIsMadeAgainFromItsBytes) {
 }
 
 TEST(Tokenizer, BytesThatAreNotASentencePieceModelAreRefusedByName) {
-  for (const std::string bytes : {"", "hello, I am no model", "\x0a\xff\xff\xff\xff"}) {
-    try {
-      const Tokenizer tokenizer(bytes, "some.model");
-      FAIL() << bytes;
-    } catch (const Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr("some.model"));
-    }
-  }
+  for (const std::string bytes : {"", "hello, I am no model", "\x0a\xff\xff\xff\xff"})
+    EXPECT_THAT([&] { Tokenizer(bytes, "some.model"); },
+                testing::ThrowsMessage<Error>(HasSubstr("some.model")))
+        << bytes;
   EXPECT_THROW(Tokenizer::from_file("/no/such/file.model"), Error);
 }
 

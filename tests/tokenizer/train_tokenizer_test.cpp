@@ -92,13 +92,10 @@ TEST(TrainTokenizer, RareCharactersAreLeftToBytesIfTheVocabularyIsTooSmall) {
 }
 
 TEST(TrainTokenizer, AnErrorSaysHowManyPiecesAreNeededAtLeast) {
-  try {
-    train_tokenizer(views(sample_text(100)), {.vocab_size = 265});
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("--vocab-size 265"));
-    EXPECT_THAT(error.what(), HasSubstr("at least 2"));
-  }
+  const std::vector<std::string> lines = sample_text(100);
+  EXPECT_THAT([&] { train_tokenizer(views(lines), {.vocab_size = 265}); },
+              testing::ThrowsMessage<UsageError>(
+                  testing::AllOf(HasSubstr("--vocab-size 265"), HasSubstr("at least 2"))));
 }
 
 TEST(TrainTokenizer, TextWithoutCharactersIsAnErrorAndNoCrash) {

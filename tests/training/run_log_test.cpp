@@ -3,18 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <csignal>
 #include <limits>
 #include <set>
-#include <sstream>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
-#include "tests/data/text_files.h"
+#include "tests/folder_test.h"
+#include "tests/log_entries.h"
 #include "tests/names.h"
 #include "tests/training/small_run.h"
 
@@ -61,12 +60,7 @@ TEST(LogInterval, TheSpeedIsThatOfTrainingAlone) {
 
 class RunLogTest : public FolderTest {
  protected:
-  std::vector<nlohmann::json> lines() const {
-    std::vector<nlohmann::json> lines;
-    std::istringstream log(read_file(run.log()));
-    for (std::string line; std::getline(log, line);) lines.push_back(parse_json(line));
-    return lines;
-  }
+  std::vector<nlohmann::json> lines() const { return log_entries(run.log()); }
   std::vector<std::string> types() const {
     std::vector<std::string> types;
     for (const auto& line : lines()) types.push_back(line.at("type"));
@@ -215,19 +209,16 @@ TEST_F(RunLogTest, EventFilesThatCannotBeMadeCostNoLine) {
 // ---- TensorBoard --------------------------------------------------------------------------------
 
 // tests/system/tensorboard.py reads event files with the real TensorBoard.
-class EventFiles : public testing::Test {
+class EventFiles : public FolderTest {
  protected:
-  ~EventFiles() override { std::filesystem::remove_all(folder_); }
-
   std::set<std::string> names() const {
     std::set<std::string> found;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_))
+    for (const auto& entry : std::filesystem::directory_iterator(events_))
       found.insert(entry.path().filename().string());
     return found;
   }
 
-  const std::filesystem::path folder_ =
-      testing::TempDir() + "event_file_test-" + std::to_string(getpid());
+  const std::filesystem::path events_ = folder / "events";
 };
 
 TEST(Crc32c, TheChecksumIsThatOfRfc3720) {
@@ -240,7 +231,7 @@ TEST(Crc32c, TheChecksumIsThatOfRfc3720) {
 TEST_F(EventFiles, EachStartHasAFileThatSortsAfterTheOthers) {
   std::string last;
   for (std::size_t start = 1; start <= 3; ++start) {
-    const EventFile file(folder_, 1);
+    const EventFile file(events_, 1);
     ASSERT_EQ(names().size(), start);
     EXPECT_GT(*names().rbegin(), last);
     last = *names().rbegin();
@@ -249,8 +240,8 @@ TEST_F(EventFiles, EachStartHasAFileThatSortsAfterTheOthers) {
 }
 
 TEST_F(EventFiles, EventsHoldTheNumbersAndTextsOfALine) {
-  EventFile file(folder_, 1);
-  const auto bytes = [this] { return read_file(folder_ / *names().begin()); };
+  EventFile file(events_, 1);
+  const auto bytes = [this] { return read_file(events_ / *names().begin()); };
   const std::string before = bytes();
   EXPECT_TRUE(file.append({{"type", "start"}, {"parameters", 3}}));
   EXPECT_EQ(bytes(), before);  // of no update
@@ -267,8 +258,8 @@ TEST_F(EventFiles, EventsHoldTheNumbersAndTextsOfALine) {
 }
 
 TEST_F(EventFiles, AFolderThatCannotBeMadeIsAnError) {
-  write_file(folder_, "a file stands here");
-  EXPECT_THROW(EventFile(folder_, 1), Error);
+  write_file(events_, "a file stands here");
+  EXPECT_THROW(EventFile(events_, 1), Error);
 }
 
 }  // namespace

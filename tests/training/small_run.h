@@ -17,7 +17,7 @@
 #include "data/packed_batch.h"
 #include "extras/sample/sample_corpus.h"
 #include "model/file/model_config.h"
-#include "tests/data/text_files.h"
+#include "tests/folder_test.h"
 #include "tests/tokenizer/sample_text.h"
 #include "training/trainer.h"
 

@@ -5,13 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/json.h"
-#include "tests/data/text_files.h"
+#include "tests/folder_test.h"
 #include "tests/free_port.h"
+#include "tests/log_entries.h"
 #include "tests/names.h"
 #include "tests/training/ranks/ranks.h"
 #include "tests/training/small_run.h"
@@ -110,15 +109,12 @@ TEST(CommonState, LossesAreSummedOverAllRanks) {
 
 class TrainerTest : public SmallRun {
  protected:
-  /// The named member of each line of that type.
+  /// The named member of each entry of that type.
   static std::vector<std::int64_t> logged(const TrainingRun& run, const std::string& type,
                                           const std::string& member) {
     std::vector<std::int64_t> values;
-    std::istringstream log(read_file(run.folder.log()));
-    for (std::string line; std::getline(log, line);) {
-      const auto json = parse_json(line);
-      if (json.at("type") == type) values.push_back(json.at(member).get<std::int64_t>());
-    }
+    for (const auto& entry : log_entries(run.folder.log(), type))
+      values.push_back(entry.at(member).get<std::int64_t>());
     return values;
   }
 
@@ -320,19 +316,17 @@ TEST_F(TrainerTest, ADivergenceThatTheLastValidationFindsIsRolledBack) {
   EXPECT_THAT(observer.warnings, Contains(Names("rolled back ... update 0")));
 }
 
-/// The lines of the log without clocks and speeds.
+/// The entries of the log without clocks and speeds.
 std::vector<nlohmann::json> log_without_time(const TrainingRun& run) {
-  std::vector<nlohmann::json> lines;
-  std::istringstream log(read_file(run.folder.log()));
-  for (std::string line; std::getline(log, line);) {
-    auto json = parse_json(line);
-    if (json.at("type") == "start") continue;
+  std::vector<nlohmann::json> entries;
+  for (const auto& entry : log_entries(run.folder.log())) {
+    if (entry.at("type") == "start") continue;
     nlohmann::json kept;
     for (const char* member : {"type", "update", "loss", "gradient_norm", "lines", "to_update"})
-      if (json.contains(member)) kept[member] = json.at(member);
-    lines.push_back(kept);
+      if (entry.contains(member)) kept[member] = entry.at(member);
+    entries.push_back(kept);
   }
-  return lines;
+  return entries;
 }
 
 TEST_F(TrainerTest, UpdatesWhoseResultsAreReadLateAreTheSame) {

@@ -18,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 TEST(StandardInput, OneFlagMayReadIt) {
   EXPECT_NO_THROW(check_standard_input({{"--src", "-"}, {"--ref", "a.de"}, {"--ref", ""}}));
@@ -25,12 +26,11 @@ TEST(StandardInput, OneFlagMayReadIt) {
 }
 
 TEST(StandardInput, TheFlagsThatReadItAreNamed) {
-  try {
-    check_standard_input({{"--src", "-"}, {"--hyp", "a.de"}, {"--ref", "-"}, {"--ref", "-"}});
-    FAIL() << "three flags read it";
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), Names("--src, --ref, --ref ... (-)"));
-  }
+  EXPECT_THAT(
+      [] {
+        check_standard_input({{"--src", "-"}, {"--hyp", "a.de"}, {"--ref", "-"}, {"--ref", "-"}});
+      },
+      ThrowsMessage<UsageError>(Names("--src, --ref, --ref ... (-)")));
 }
 
 TEST(Descriptor, AnEmptyNameIsNamed) {
@@ -39,7 +39,6 @@ TEST(Descriptor, AnEmptyNameIsNamed) {
 }
 
 TEST(RequireLines, AnInputWithoutLinesIsNamed) {
-  using testing::ThrowsMessage;
   EXPECT_THAT([] { require_lines("a.en", 0); }, ThrowsMessage<Error>(Names("a.en ... no lines")));
   EXPECT_THAT([] { require_lines("-", 0); },
               ThrowsMessage<Error>(Names("standard input ... no lines")));
@@ -48,11 +47,11 @@ TEST(RequireLines, AnInputWithoutLinesIsNamed) {
 
 class OutputFile : public OutputFolder {
  protected:
-  OutputFile() { fs::create_directories(folder_ / "run" / "checkpoints"); }
+  OutputFile() { fs::create_directories(folder / "run" / "checkpoints"); }
 };
 
 TEST_F(OutputFile, AFileThatIsReadCannotBeTheOutput) {
-  const std::string input = file("in", "a\n");
+  const std::string input = write("in", "a\n");
   fs::create_symlink(input, path("link"));
   for (const std::string& output : {input, path("link")})
     EXPECT_THAT(refusal([&] {
@@ -70,14 +69,10 @@ TEST_F(OutputFile, StandardOutputIsNotAnOutputFile) {
 }
 
 TEST_F(OutputFile, AnOutputNeedsAnExistingFolderAndIsNotAFolderItself) {
-  EXPECT_THAT(refusal([&] { check_output("-o", folder_.string(), {}); }),
-              HasSubstr(folder_.string() + " is a folder"));
-  try {
-    check_output("--output", path("nodir/x"), {});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), Names(path("nodir") + " ... folder"));
-  }
+  EXPECT_THAT(refusal([&] { check_output("-o", folder.string(), {}); }),
+              HasSubstr(folder.string() + " is a folder"));
+  EXPECT_THAT([&] { check_output("--output", path("nodir/x"), {}); },
+              ThrowsMessage<Error>(Names(path("nodir") + " ... folder")));
 }
 
 TEST_F(OutputFile, TextIsNotWrittenUnderANameOfCompressedText) {
@@ -91,7 +86,7 @@ TEST_F(OutputFile, NoFileOfARunIsReplaced) {
   const auto said = [this](const std::string& name) {
     return refusal([&] { check_output("--output", path(name), {}); });
   };
-  fs::create_symlink(file("run/model.safetensors", "weights"), path("link"));
+  fs::create_symlink(write("run/model.safetensors", "weights"), path("link"));
   EXPECT_THAT(said("run/model.safetensors"), Names("model of the training run"));
   EXPECT_THAT(said("link"), Names("model of the training run"));
   for (const std::string name : {"best", "latest", "start", "update-00001000"})
@@ -110,12 +105,12 @@ TEST_F(OutputFile, ATextReplacesNoModel) {
     return refusal([&] { check_text_output("--output", path(name), {}); });
   };
   const std::string_view model("\x02\0\0\0\0\0\0\0{}", 10);
-  file("model", std::string(model));
+  write("model", std::string(model));
   EXPECT_THAT(said("model"), Names("model ... another file"));
   EXPECT_EQ(refusal([&] { check_output("--output", path("model"), {}); }), "accepted");
   for (const std::string& text : {std::string(), std::string("{"), std::string("12345678{}"),
                                   std::string(model.substr(0, 8)) + "["})
-    EXPECT_EQ((file("text", text), said("text")), "accepted") << text;
+    EXPECT_EQ((write("text", text), said("text")), "accepted") << text;
   EXPECT_EQ(said("new"), "accepted");
 }
 
@@ -123,9 +118,9 @@ TEST_F(OutputFile, AModelReplacesOnlyModels) {
   const auto said = [this](const std::string& name) {
     return refusal([&] { check_model_output("--output", path(name), {}); });
   };
-  file("model", std::string("\x02\0\0\0\0\0\0\0{}", 10));
-  file("empty", "");
-  file("text", "a line\n");
+  write("model", std::string("\x02\0\0\0\0\0\0\0{}", 10));
+  write("empty", "");
+  write("text", "a line\n");
   EXPECT_EQ(said("model"), "accepted");
   EXPECT_EQ(said("empty"), "accepted");
   EXPECT_EQ(said("new"), "accepted");
@@ -139,16 +134,16 @@ TEST_F(OutputFile, AFileBesideTheResultReplacesOnlyItsLike) {
                      [](const std::string& file) { return read_file(file) == "a list\n"; });
     });
   };
-  file("list", "a list\n");
-  file("empty", "");
-  file("text", "a line\n");
+  write("list", "a list\n");
+  write("empty", "");
+  write("text", "a line\n");
   for (const char* name : {"list", "empty", "new"}) EXPECT_EQ(said(name), "accepted") << name;
   EXPECT_THAT(said("text"), Names("--list ... text ... not a list ... another file"));
   check_replaced("--list", "/dev/null", "a list", [](const std::string&) { return false; });
 }
 
 TEST_F(OutputFile, TwoFlagsThatWriteOneFileAreNamed) {
-  file("there", "");
+  write("there", "");
   fs::create_symlink(path("new"), path("link"));  // to a file that is not there
   const std::string there = path("there"), fresh = path("new");
   for (const auto& [one, other] :
@@ -191,7 +186,7 @@ class PartFileTest : public OutputFolder {
     output->flush();
   }
 
-  const fs::path path_ = folder_ / "out";
+  const fs::path path_ = folder / "out";
 };
 
 TEST_F(PartFileTest, TheWholeFileAppearsWhenItIsFinished) {
@@ -216,7 +211,7 @@ TEST_F(PartFileTest, TheSameWorkResumesAfterTheLinesThatAreThere) {
 TEST_F(PartFileTest, OtherWorkIsRefusedAndTheUnfinishedLinesStay) {
   write_part(1, {"a"});
   EXPECT_THAT([this] { open_part(part(2)); },
-              testing::ThrowsMessage<Error>(
+              ThrowsMessage<Error>(
                   testing::AllOf(Names(".part ... the command that began it ... another -o"),
                                  testing::Not(testing::HasSubstr("--resume")))));
   EXPECT_EQ(open_part(part(1))->done(), 1);
@@ -283,7 +278,7 @@ TEST_F(PartFileTest, TwoProcessesCannotWriteOneFile) {
 
 TEST_F(PartFileTest, AnOutputWithoutALineLeavesNoFile) {
   write_part(1, {});
-  EXPECT_TRUE(fs::is_empty(folder_));
+  EXPECT_TRUE(fs::is_empty(folder));
 }
 
 }  // namespace

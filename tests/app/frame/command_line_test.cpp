@@ -2,19 +2,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "app/frame/flag_names.h"
 #include "app/frame/program.h"
-#include "base/files.h"
+#include "tests/folder_test.h"
 #include "tests/names.h"
 
 namespace dragoman {
@@ -52,7 +50,7 @@ struct Options {
   }
 };
 
-class CommandLine : public testing::Test {
+class CommandLine : public FolderTest {
  protected:
   CommandLine() {
     command.name = "try";
@@ -76,12 +74,7 @@ class CommandLine : public testing::Test {
     return message_of<UsageError>([&] { configure("program", command, arguments); });
   }
 
-  std::string config_file(const std::string& text) {
-    const auto path = std::filesystem::path(testing::TempDir()) /
-                      ("command_line_" + std::to_string(getpid()) + ".toml");
-    write_file(path, text);
-    return path.string();
-  }
+  std::string config_file(const std::string& text) { return write("config.toml", text); }
 
   Options options;
   Command command;
@@ -221,14 +214,9 @@ TEST_F(CommandLine, AFlagOfAnotherSystemIsAnsweredWithTheFlagToTakeHere) {
 
 TEST_F(CommandLine, AModelWithoutItsFlagIsRecognized) {
   command.positionals = {};
-  const auto folder =
-      std::filesystem::path(testing::TempDir()) / ("command_line_run_" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder);
-  write_file(folder / "model.safetensors", "weights");
-  for (const std::string& model : {folder.string(), (folder / "model.safetensors").string()})
+  for (const std::string& model : {folder.string(), write("model.safetensors", "weights")})
     EXPECT_EQ(refusal({model}),
               "unexpected argument '" + model + "'; did you mean -m " + model + "?");
-  std::filesystem::remove_all(folder);
 }
 
 TEST_F(CommandLine, SwitchesMayHaveValues) {
@@ -377,12 +365,9 @@ TEST_F(CommandLine, HelpOfOneFlagIsItsLineAlone) {
   for (const char* same : {"max_tokens", "--max-tokens", "mini-batch-words", "w", "-w"})
     EXPECT_EQ(flags_help(command, {same}), line) << same;
   EXPECT_EQ(flags_help(command, {"max-tokens", "quiet"}), line + flags_help(command, {"quiet"}));
-  try {
-    flags_help(command, {"max-tokns"});
-    FAIL() << "no error";
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), testing::AllOf(HasSubstr("--max-tokns"), HasSubstr("--max-tokens?")));
-  }
+  EXPECT_THAT([&] { flags_help(command, {"max-tokns"}); },
+              testing::ThrowsMessage<UsageError>(
+                  testing::AllOf(HasSubstr("--max-tokns"), HasSubstr("--max-tokens?"))));
 }
 
 TEST_F(CommandLine, HelpNamesEveryFlagWithItsDefaultAndStaysWithin96Columns) {

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdint>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "tests/folder_test.h"
 #include "tests/names.h"
 
 namespace dragoman {
@@ -42,7 +42,7 @@ struct Options {
   }
 };
 
-class ConfigFile : public testing::Test {
+class ConfigFile : public FolderTest {
  protected:
   std::map<std::string, ConfigValue> read(const std::string& text) {
     write_file(path, text);
@@ -67,8 +67,7 @@ class ConfigFile : public testing::Test {
     return "accepted";
   }
 
-  std::filesystem::path path =
-      std::filesystem::path(testing::TempDir()) / ("config_" + std::to_string(getpid()) + ".toml");
+  std::filesystem::path path = folder / "config.toml";
   Options options;
 };
 
@@ -125,7 +124,6 @@ TEST_F(ConfigFile, AYamlFileIsNamed) {
   path.replace_extension(".yaml");
   EXPECT_THAT(refusal("lr: 1\nfiles:\n  - a\n"), Names("YAML ... TOML"));
   EXPECT_EQ(refusal("lr = 1\n"), "accepted") << "its text decides";
-  std::filesystem::remove(path);
 }
 
 TEST_F(ConfigFile, AnErrorNamesTheLineThatIsNotToml) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <numeric>
 #include <span>
@@ -212,6 +213,15 @@ class StateDict {
  private:
   std::vector<std::string> items_, storages_;
 };
+
+/// The name after these replacements, one after the other.
+inline std::string renamed(std::string name,
+                           std::initializer_list<std::pair<const char*, const char*>> parts) {
+  for (const auto& [from, to] : parts)
+    if (const std::size_t at = name.find(from); at != name.npos)
+      name.replace(at, std::string(from).size(), to);
+  return name;
+}
 
 /// The parameters of a model under the names that `name` returns. Those for which it returns an
 /// empty name are left out.

@@ -39,23 +39,19 @@ const Options kModel = {{"arch", text_op("transformer_iwslt_de_en")},
                         {"target_lang", text_op("de")}};
 
 std::string with_layer_parts(std::string name) {
-  const std::pair<const char*, const char*> parts[] = {
-      {"embedding_norm", "layernorm_embedding"},
-      {"self_attention_norm", "self_attn_layer_norm"},
-      {"cross_attention_norm", "encoder_attn_layer_norm"},
-      {"feed_forward_norm", "final_layer_norm"},
-      {"self_attention.", "self_attn."},
-      {"cross_attention.", "encoder_attn."},
-      {"feed_forward.inner", "fc1"},
-      {"feed_forward.outer", "fc2"},
-      {".query.", ".q_proj."},
-      {".key.", ".k_proj."},
-      {".value.", ".v_proj."},
-      {"attn.output.", "attn.out_proj."},
-      {"coder.norm.", "coder.layer_norm."}};
-  for (const auto& [from, to] : parts)
-    if (const std::size_t at = name.find(from); at != name.npos)
-      name.replace(at, std::string(from).size(), to);
+  name = renamed(name, {{"embedding_norm", "layernorm_embedding"},
+                        {"self_attention_norm", "self_attn_layer_norm"},
+                        {"cross_attention_norm", "encoder_attn_layer_norm"},
+                        {"feed_forward_norm", "final_layer_norm"},
+                        {"self_attention.", "self_attn."},
+                        {"cross_attention.", "encoder_attn."},
+                        {"feed_forward.inner", "fc1"},
+                        {"feed_forward.outer", "fc2"},
+                        {".query.", ".q_proj."},
+                        {".key.", ".k_proj."},
+                        {".value.", ".v_proj."},
+                        {"attn.output.", "attn.out_proj."},
+                        {"coder.norm.", "coder.layer_norm."}});
   return name == "embedding.weight" ? "encoder.embed_tokens.weight" : name;
 }
 
@@ -63,24 +59,14 @@ std::string with_layer_parts(std::string name) {
 class Fairseq : public testing::Test {
  protected:
   Fairseq() : model_(random_model(Tying::ThreeWay, Activation::Gelu, NormPosition::After)) {
-    std::vector<std::string> pieces = model_.source.pieces;  // they begin with <unk>, <s>, </s>
-    pieces.erase(pieces.begin(), pieces.begin() + 3);
-    for (const std::string& piece : pieces) dictionary_ += piece + " 7\n";
-    pieces.insert(pieces.begin(), {"<s>", "<pad>", "</s>", "<unk>"});
-    model_.source.pieces = pieces;
-    set_size(pieces.size());
+    for (const std::string& piece : pieces_after({})) dictionary_ += piece + " 7\n";
+    model_.source.pieces = pieces_after({"<s>", "<pad>", "</s>", "<unk>"});
+    model_.config.output_bias = false;
+    resize_vocabulary(model_, model_.source.pieces.size());
     write_file(folder_.path() / "sentencepiece.model", small_tokenizer().model_bytes());
     for (const char* name : {"dict.en.txt", "dict.de.txt"})
       write_file(folder_.path() / name, dictionary_);
     write({.model = kModel});
-  }
-
-  void set_size(std::size_t pieces) {
-    model_.config.source_vocabulary = model_.config.target_vocabulary =
-        static_cast<std::int64_t>(pieces);
-    model_.config.output_bias = false;
-    model_.parameters.clear();
-    fill(model_);
   }
 
   struct Written {

@@ -71,48 +71,30 @@ std::string joined(const std::vector<std::string>& lines) {
 
 /// The names of tensors, as the package has them.
 std::string joeynmt_name(const std::string& ours) {
-  const auto replaced = [](std::string text, const char* from, const char* to) {
-    const std::size_t at = text.find(from);
-    return at == text.npos ? text : text.replace(at, std::string(from).size(), to);
-  };
   if (ours == "embedding.weight") return "src_embed.lut.weight";
   const bool is_decoder = ours.starts_with("decoder");
-  std::string name = replaced(ours, ".norm.", ".layer_norm.");
-  for (const char* attention : {"self_attention", "cross_attention"}) {
-    const bool is_self = std::string(attention) == "self_attention";
-    name = replaced(name, (std::string(attention) + "_norm").c_str(),
-                    !is_decoder ? "layer_norm"
-                    : is_self   ? "x_layer_norm"
-                                : "dec_layer_norm");
-    name = replaced(name, attention,
-                    !is_decoder ? "src_src_att"
-                    : is_self   ? "trg_trg_att"
-                                : "src_trg_att");
-  }
-  name = replaced(name, "feed_forward_norm", "feed_forward.layer_norm");
-  name = replaced(name, "inner", "pwff_layer.0");
-  name = replaced(name, "outer", "pwff_layer.3");
-  for (const char* kind : {"query", "key", "value", "output"})
-    name =
-        replaced(name, (std::string(".") + kind + ".").c_str(),
-                 (std::string(".") +
-                  (kind == std::string("output") ? "output" : std::string(1, kind[0])) + "_layer.")
-                     .c_str());
-  return name;
+  return renamed(ours, {{".norm.", ".layer_norm."},
+                        {"self_attention_norm", is_decoder ? "x_layer_norm" : "layer_norm"},
+                        {"self_attention", is_decoder ? "trg_trg_att" : "src_src_att"},
+                        {"cross_attention_norm", "dec_layer_norm"},
+                        {"cross_attention", "src_trg_att"},
+                        {"feed_forward_norm", "feed_forward.layer_norm"},
+                        {"inner", "pwff_layer.0"},
+                        {"outer", "pwff_layer.3"},
+                        {".query.", ".q_layer."},
+                        {".key.", ".k_layer."},
+                        {".value.", ".v_layer."},
+                        {".output.", ".output_layer."}});
 }
 
 /// A folder with a model of JoeyNMT.
 class JoeyNmt : public testing::Test {
  protected:
   JoeyNmt() : model_(random_model(Tying::ThreeWay, Activation::Gelu, NormPosition::Before)) {
-    auto& pieces = model_.source.pieces;  // the tokenizer's begin with <unk>, <s>, </s>
-    pieces.erase(pieces.begin(), pieces.begin() + 3);
-    pieces.insert(pieces.begin(), {"<unk>", "<pad>", "<s>", "</s>"});
-    model_.config.source_vocabulary = model_.config.target_vocabulary =
-        static_cast<std::int64_t>(pieces.size());
+    auto& pieces = model_.source.pieces;
+    pieces = pieces_after({"<unk>", "<pad>", "<s>", "</s>"});
     model_.config.output_bias = false;
-    model_.parameters.clear();
-    fill(model_);
+    resize_vocabulary(model_, pieces.size());
     write_file(folder_.path() / "sp.model", small_tokenizer().model_bytes());
     write_vocabularies(joined(pieces));
     write_file(folder_.path() / "config.yaml", kConfig);
@@ -206,10 +188,7 @@ TEST_F(JoeyNmt, TextIsNotCutIntoPiecesThatTheVocabularyLacks) {
   const auto longest = std::ranges::max_element(pieces, {}, &std::string::size);
   std::vector<std::string> left = model_.source.pieces;
   std::erase(left, *longest);
-  model_.config.source_vocabulary = model_.config.target_vocabulary =
-      static_cast<std::int64_t>(left.size());
-  model_.parameters.clear();
-  fill(model_);
+  resize_vocabulary(model_, left.size());
   write_checkpoint(state_dict());
   write_vocabularies(joined(left));
   const ForeignModel read = import_model(folder_.path());

@@ -57,25 +57,21 @@ const Options kModel = {{"encoder_type", text_op("transformer")},
 /// The name of a tensor, as the package has it; those of the output begin with "generator.".
 std::string opennmt_name(std::string name, bool is_gated) {
   const bool is_decoder = name.starts_with("decoder");
-  const std::pair<const char*, const char*> parts[] = {
-      {"encoder.layers", "encoder.transformer"},
-      {"decoder.layers", "decoder.transformer_layers"},
-      {"self_attention_norm", is_decoder ? "layer_norm_1" : "layer_norm"},
-      {"cross_attention_norm", "layer_norm_2"},
-      {"feed_forward_norm", "feed_forward.layer_norm"},
-      {"self_attention.", "self_attn."},
-      {"cross_attention.", "context_attn."},
-      {"feed_forward.inner", is_gated ? "feed_forward.w_3" : "feed_forward.w_1"},
-      {"feed_forward.gate", "feed_forward.w_1"},
-      {"feed_forward.outer", "feed_forward.w_2"},
-      {".query.", ".linear_query."},
-      {".key.", ".linear_keys."},
-      {".value.", ".linear_values."},
-      {"attn.output.", "attn.final_linear."},
-      {"coder.norm.", "coder.layer_norm."}};
-  for (const auto& [from, to] : parts)
-    if (const std::size_t at = name.find(from); at != name.npos)
-      name.replace(at, std::string(from).size(), to);
+  name = renamed(name, {{"encoder.layers", "encoder.transformer"},
+                        {"decoder.layers", "decoder.transformer_layers"},
+                        {"self_attention_norm", is_decoder ? "layer_norm_1" : "layer_norm"},
+                        {"cross_attention_norm", "layer_norm_2"},
+                        {"feed_forward_norm", "feed_forward.layer_norm"},
+                        {"self_attention.", "self_attn."},
+                        {"cross_attention.", "context_attn."},
+                        {"feed_forward.inner", is_gated ? "feed_forward.w_3" : "feed_forward.w_1"},
+                        {"feed_forward.gate", "feed_forward.w_1"},
+                        {"feed_forward.outer", "feed_forward.w_2"},
+                        {".query.", ".linear_query."},
+                        {".key.", ".linear_keys."},
+                        {".value.", ".linear_values."},
+                        {"attn.output.", "attn.final_linear."},
+                        {"coder.norm.", "coder.layer_norm."}});
   if (name == "embedding.weight" || name == "embedding.source.weight")
     return "encoder.embeddings.make_embedding.emb_luts.0.weight";
   if (name == "embedding.target.weight")
@@ -95,13 +91,7 @@ class OpenNmt : public testing::Test {
 
   void make(Tying tying, Activation activation) {
     model_ = random_model(tying, activation, NormPosition::Before);
-    pieces_ = model_.source.pieces;  // the tokenizer's begin with <unk>, <s>, </s>
-    pieces_.erase(pieces_.begin(), pieces_.begin() + 3);
-    pieces_.insert(pieces_.begin(), {"<unk>", "<blank>", "<s>", "</s>"});
-    model_.config.source_vocabulary = model_.config.target_vocabulary =
-        static_cast<std::int64_t>(pieces_.size());
-    model_.parameters.clear();
-    fill(model_);
+    resize_vocabulary(model_, pieces_.size());
   }
 
   struct Written {
@@ -156,7 +146,7 @@ class OpenNmt : public testing::Test {
   }
 
   ForeignModel model_;
-  std::vector<std::string> pieces_;
+  const std::vector<std::string> pieces_ = pieces_after({"<unk>", "<blank>", "<s>", "</s>"});
   ScratchFolder folder_{fs::temp_directory_path() / "dragoman-opennmt"};
 
  private:

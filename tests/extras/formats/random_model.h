@@ -61,6 +61,21 @@ inline void fill(ForeignModel& model) {
   }
 }
 
+/// Makes its parameters again, for another number of pieces on both sides.
+inline void resize_vocabulary(ForeignModel& model, std::size_t pieces) {
+  model.config.source_vocabulary = model.config.target_vocabulary =
+      static_cast<std::int64_t>(pieces);
+  model.parameters.clear();
+  fill(model);
+}
+
+/// The pieces of small_tokenizer() with these in place of <unk>, <s> and </s>.
+inline std::vector<std::string> pieces_after(std::vector<std::string> first) {
+  const std::vector<std::string> pieces = small_vocabulary().pieces;
+  first.insert(first.end(), pieces.begin() + 3, pieces.end());
+  return first;
+}
+
 inline ForeignModel random_model(Tying tying = Tying::ThreeWay,
                                  Activation activation = Activation::Swish,
                                  NormPosition norm = NormPosition::After) {

@@ -1,7 +1,6 @@
 #include "extras/sample/sample_corpus.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -202,17 +201,16 @@ TEST(SampleCorpus, SizesMayBeZeroButNotNegative) {
 }
 
 TEST(SampleCorpus, FilesHoldOneLineForEachPair) {
-  const auto folder =
-      std::filesystem::temp_directory_path() / ("dragoman-sample-" + std::to_string(::getpid()));
+  const ScratchFolder scratch(testing::TempDir());
+  const auto folder = scratch.path() / "new";
   const SampleCorpus corpus =
       make_sample_corpus({.train_pairs = 3, .valid_pairs = 2, .test_pairs = 1});
-  write_sample_corpus(corpus, folder / "new");
-  EXPECT_EQ(read_file(folder / "new" / "test.de"), corpus.test[0].target + "\n");
-  EXPECT_EQ(read_file(folder / "new" / "valid.en"),
+  write_sample_corpus(corpus, folder);
+  EXPECT_EQ(read_file(folder / "test.de"), corpus.test[0].target + "\n");
+  EXPECT_EQ(read_file(folder / "valid.en"),
             corpus.valid[0].source + "\n" + corpus.valid[1].source + "\n");
-  EXPECT_TRUE(std::filesystem::exists(folder / "new" / "train.en"));
-  EXPECT_TRUE(std::filesystem::exists(folder / "new" / "train.de"));
-  std::filesystem::remove_all(folder);
+  EXPECT_TRUE(std::filesystem::exists(folder / "train.en"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "train.de"));
 }
 
 }  // namespace

@@ -1,9 +1,6 @@
 // Requests that web pages of other origins make browsers send, and host names in requests.
-#include <unistd.h>
-
-#include <filesystem>
-
 #include "tests/extras/server/table_server.h"
+#include "tests/folder_test.h"
 
 namespace dragoman {
 namespace {
@@ -21,14 +18,11 @@ HttpRequest form(const std::string& path, const std::string& body, const Headers
   return request;
 }
 
-class ForeignRequests : public testing::Test {
+class ForeignRequests : public FolderTest {
  protected:
-  ~ForeignRequests() override { std::filesystem::remove_all(folder_); }
-
   ServerConfig config() const {
-    std::filesystem::create_directories(folder_);
-    return {.suggestions = std::make_shared<AppendFile>(folder_ + "/suggestions"),
-            .glossaries = std::make_shared<Glossaries>(folder_ + "/glossaries")};
+    return {.suggestions = std::make_shared<AppendFile>(folder / "suggestions"),
+            .glossaries = std::make_shared<Glossaries>(folder / "glossaries")};
   }
 
   int status(ServerConfig server, const Headers& headers, const std::string& path) const {
@@ -44,9 +38,6 @@ class ForeignRequests : public testing::Test {
       {"/detect", "q=one"},
       {"/v2/translate", "text=one&source_lang=EN&target_lang=DE"},
       {"/", "q=one&source=en&target=de"}};
-
- private:
-  const std::string folder_ = testing::TempDir() + "/foreign_requests." + std::to_string(getpid());
 };
 
 TEST_F(ForeignRequests, APageOfAnotherOriginChangesNothing) {

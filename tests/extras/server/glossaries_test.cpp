@@ -243,12 +243,9 @@ TEST_F(KeptGlossaries, AFileThatIsNotAGlossaryIsNamedAtTheStart) {
       {"", "{}", "\xff", R"({"name": 1})",
        R"({"name":"a","source":"en","target":"de","created":"","owner":"","entries":[["a",""]]})"}) {
     std::ofstream(file) << text;
-    try {
-      Glossaries{folder_.path()};
-      ADD_FAILURE() << text;
-    } catch (const Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr(file.string()));
-    }
+    EXPECT_THAT([&] { Glossaries{folder_.path()}; },
+                testing::ThrowsMessage<Error>(HasSubstr(file.string())))
+        << text;
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include "tests/allocations.h"
 #include "tests/http_client.h"
+#include "tests/wait_until.h"
 
 namespace dragoman {
 namespace {
@@ -106,7 +107,7 @@ TEST(HttpServer, AnIdleConnectionsRequestHasItsWholeTime) {
     other.send(HttpClient::get("/held"));
     EXPECT_EQ(other.receive(milliseconds(20)).status, 0);
   }
-  for (int i = 0; i < 5000 && gone < 1; ++i) std::this_thread::sleep_for(milliseconds(1));
+  EXPECT_TRUE(wait_until([&] { return gone >= 1; }));
   std::this_thread::sleep_for(milliseconds(10));
   idle.send(request.substr(request.size() - 2));
   EXPECT_EQ(idle.receive().body, "body");
@@ -384,8 +385,7 @@ TEST(HttpServer, TheHandlerIsToldThatTheClientHasGone) {
     client.send(HttpClient::get("/"));
     EXPECT_EQ(client.receive(milliseconds(5)).status, 0);
   }
-  for (int i = 0; i < 5000 && gone < 20; ++i) std::this_thread::sleep_for(milliseconds(1));
-  EXPECT_EQ(gone, 20);
+  EXPECT_TRUE(wait_until([&] { return gone == 20; }));
   const std::lock_guard lock(mutex);
   for (const HttpReply& reply : replies) reply({.body = "nobody reads it"});
 }
@@ -403,11 +403,10 @@ TEST(HttpServer, AtTheServersEndRequestsUnderWayAre503AndLateRepliesAreLost) {
       clients.push_back(std::make_unique<HttpClient>(server.port()));
       clients.back()->send(HttpClient::get("/"));
     }
-    const auto taken = [&] {
+    EXPECT_TRUE(wait_until([&] {
       const std::lock_guard lock(mutex);
-      return replies.size();
-    };
-    for (int i = 0; i < 5000 && taken() < 10; ++i) std::this_thread::sleep_for(milliseconds(1));
+      return replies.size() == 10;
+    }));
     EXPECT_EQ(server.drain(milliseconds(10)), 10) << "it does not wait for ever";
   }
   for (const auto& client : clients) {

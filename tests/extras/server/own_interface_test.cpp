@@ -16,6 +16,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "tests/extras/server/table_server.h"
+#include "tests/model/file/scratch_file.h"
 #include "tests/names.h"
 
 namespace dragoman {
@@ -135,9 +136,8 @@ TEST(WebPage, TermsOfARequestAreInItsTranslation) {
 }
 
 TEST(WebPage, ThePageAsksForAKeyIfThereAreKeys) {
-  const std::string path = testing::TempDir() + "web_page_keys";
-  write_file(path, "alpha\n");
-  TableServer table({"en-de"}, {.api_keys = std::make_shared<ApiKeys>(path)});
+  const ScratchFile keys("keys", "alpha\n");
+  TableServer table({"en-de"}, {.api_keys = std::make_shared<ApiKeys>(keys.path())});
   EXPECT_THAT(table.get("/").body, HasSubstr("<div class=\"key\">"));
   EXPECT_EQ(table.ask(form("q=one&source=en&target=de")).status, 400);
   EXPECT_EQ(table.ask(form("q=one&source=en&target=de&api_key=alpha")).status, 200);
@@ -384,13 +384,12 @@ TEST(ExplainEndpoint, AServerThatEndsAnswersAll) {
 }
 
 TEST(ExplainEndpoint, AnExplanationCountsForTheQuotaOfAKey) {
-  const std::string path = testing::TempDir() + "explain_keys";
-  write_file(path, "alpha 7\n");
+  const ScratchFile keys("keys", "alpha 7\n");
   const auto second_fails = [](const std::string& text, ExplanationUse use, const OnStep& on_step) {
     if (text == "two") throw HttpError(400, "unfit");
     return quoted(text, use, on_step);
   };
-  ExplainingServer server(second_fails, {.api_keys = std::make_shared<ApiKeys>(path)});
+  ExplainingServer server(second_fails, {.api_keys = std::make_shared<ApiKeys>(keys.path())});
   EXPECT_EQ(server.explain().status, 400) << "no key";
   EXPECT_EQ(server.explain({{"api_key", "beta"}}).status, 403);
   const json key = {{"api_key", "alpha"}};

@@ -15,6 +15,7 @@
 #include "tests/extras/server/table_server.h"
 #include "tests/model/file/scratch_file.h"
 #include "tests/names.h"
+#include "tests/wait_until.h"
 
 /// CLD2, which finds the language of a text, loses its table of 16 KiB if memory runs out.
 extern "C" const char* __lsan_default_suppressions() {
@@ -31,13 +32,6 @@ using testing::HasSubstr;
 using testing::Not;
 
 const json kOne = {{"q", "one"}, {"source", "en"}, {"target", "de"}};
-
-/// Waits until the condition holds, for a minute at most.
-template <class Condition>
-bool wait_until(Condition condition) {
-  for (int i = 0; i < 60'000 && !condition(); ++i) std::this_thread::sleep_for(milliseconds(1));
-  return condition();
-}
 
 TEST(TranslationServer, UnknownPathsAre404InTheFormOfTheirInterface) {
   TableServer table({"en-de"});
@@ -293,9 +287,8 @@ TEST(TranslationServer, LibreTranslatesKeysAreAskedForAndUsedUp) {
 }
 
 TEST(TranslationServer, KeysComeAsParametersOrInHeaders) {
-  const auto folder = testing::TempDir() + "/header_keys";
-  write_file(folder, "alpha\n");
-  TableServer table({"en-de"}, {.api_keys = std::make_shared<ApiKeys>(folder)});
+  const ScratchFile keys("keys", "alpha\n");
+  TableServer table({"en-de"}, {.api_keys = std::make_shared<ApiKeys>(keys.path())});
   const nlohmann::json deepl = {{"text", {"one"}}, {"source_lang", "EN"}, {"target_lang", "DE"}};
   for (const auto& [path, body] :
        {std::pair("/translate", kOne), std::pair("/v2/translate", deepl)})
@@ -396,8 +389,8 @@ TEST(TranslationServer, SentencesThatComeAgainAreNotTranslatedAgain) {
     EXPECT_THAT(metrics, HasSubstr(line));
   // An answer is sent before the engine has counted its rows again.
   const std::string none_in_use = "\ndragoman_rows_in_use{languages=\"en-de\"} 0\n";
-  while (table.get("/metrics").body.find(none_in_use) == std::string::npos)
-    std::this_thread::yield();
+  EXPECT_TRUE(wait_until(
+      [&] { return table.get("/metrics").body.find(none_in_use) != std::string::npos; }));
 }
 
 TEST(TranslationServer, SentencesWithTermsComeAgainToo) {

@@ -40,12 +40,7 @@ bool is_taken(std::string_view flag, double value) {
       field.assign({field.kind == Field::Kind::Integer
                         ? text_of(static_cast<std::int64_t>(std::llround(value)))
                         : text_of(value)});
-  try {
-    config.check();
-  } catch (const UsageError&) {
-    return false;
-  }
-  return true;
+  return message_of<UsageError>([&] { config.check(); }).empty();
 }
 
 TEST(DecodeConfig, LayerZeroIsRefusedAsItMeantAnotherLayerThanInOtherFlags) {

@@ -1,6 +1,7 @@
 #include "inference/torch/scorer.h"
 
 #include <ATen/Parallel.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -145,13 +146,9 @@ TEST(Scorer, LongPairsAreScoredBesideOthers) {
   const auto length =
       static_cast<std::size_t>(std::sqrt(static_cast<double>(available_memory()) / 10));
   const std::vector<SentencePair> too_long = {{sentence(random, length), sentence(random, 3)}};
-  try {
-    token_log_probabilities(model, too_long, 2'000);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()).rfind("not enough memory to score a pair of ", 0), 0U)
-        << error.what();
-  }
+  EXPECT_THAT(
+      [&] { token_log_probabilities(model, too_long, 2'000); },
+      testing::ThrowsMessage<Error>(testing::StartsWith("not enough memory to score a pair of ")));
 }
 
 }  // namespace

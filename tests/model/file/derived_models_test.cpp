@@ -216,12 +216,8 @@ TEST(Quantize, WholeNumbersNeedTheirScales) {
   const ModelFileReader reader(rounded.path());
   ModelContents contents{.config = reader.config(), .tokenizer_source = reader.tokenizer_source()};
   for (const std::string& name : reader.names()) contents.parameters.push_back(reader.tensor(name));
-  try {
-    write_model_file(whole.path(), contents);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), Names("scale ... rows"));
-  }
+  EXPECT_THAT([&] { write_model_file(whole.path(), contents); },
+              testing::ThrowsMessage<Error>(Names("scale ... rows")));
 }
 
 }  // namespace

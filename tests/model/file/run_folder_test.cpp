@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -16,8 +15,8 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 TEST(RunFolder, OnlyFilesWithTheNamesThatARunGivesAreItsCheckpoints) {
-  const RunFolder run{std::filesystem::path(testing::TempDir()) /
-                      ("run_folder_" + std::to_string(getpid()))};
+  const ScratchFolder folder(testing::TempDir());
+  const RunFolder run{folder.path()};
   std::filesystem::create_directories(run.checkpoints());
   for (const char* name :
        {"update-00000020.safetensors", "update-00000003.safetensors",
@@ -32,18 +31,12 @@ TEST(RunFolder, OnlyFilesWithTheNamesThatARunGivesAreItsCheckpoints) {
 }
 
 TEST(RunFolder, AFolderOfCheckpointsThatCannotBeListedIsAnError) {
-  const RunFolder run{std::filesystem::path(testing::TempDir()) /
-                      ("unlisted_" + std::to_string(getpid()))};
-  std::filesystem::create_directories(run.root);
+  const ScratchFolder folder(testing::TempDir());
+  const RunFolder run{folder.path()};
   write_file(run.checkpoints(), "a file in the folder's place");
   EXPECT_TRUE(run.numbered_if_listed().empty());
-  try {
-    run.numbered();
-    ADD_FAILURE();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), Names(run.checkpoints().string() + " ... Not a directory"));
-  }
-  std::filesystem::remove_all(run.root);
+  EXPECT_THAT([&] { run.numbered(); },
+              ThrowsMessage<Error>(Names(run.checkpoints().string() + " ... Not a directory")));
 }
 
 TEST(ModelFile, AFolderStandsForItsModel) {

@@ -1,5 +1,6 @@
 #include "training/settings/train_config.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -24,12 +25,8 @@ TEST(TrainConfig, ARunNeedsAFolderAndAPlanDoesNot) {
   TrainConfig config;
   config.output = "";
   config.check();
-  try {
-    config.check_output();
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_TRUE(std::string(error.what()).starts_with("-o/--output"));
-  }
+  EXPECT_THAT([&] { config.check_output(); },
+              testing::ThrowsMessage<UsageError>(testing::StartsWith("-o/--output")));
 }
 
 TEST(TrainConfig, TheRateEndsWithTheRunUnlessItsEndIsGiven) {

@@ -81,13 +81,9 @@ TEST(Resume, AFlagThatMakesAnotherRunIsRefusedAndOtherChangesAreListed) {
                   "changed: --device auto -> cuda; the run continues, but not bit-identically",
                   "changed: --threads 0 -> 7"));
   config.lr = 1;
-  try {
-    changed_fields(fields_of(config), remembered);
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_TRUE(
-        std::string(error.what()).starts_with("--lr: this run was started with 0.005, not "));
-  }
+  EXPECT_THAT([&] { changed_fields(fields_of(config), remembered); },
+              testing::ThrowsMessage<UsageError>(
+                  testing::StartsWith("--lr: this run was started with 0.005, not ")));
 }
 
 TEST(Resume, ALongerRunMayNotBendTheScheduleThatHasBegun) {

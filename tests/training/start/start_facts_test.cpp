@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "tests/data/text_files.h"
+#include "tests/folder_test.h"
 #include "tests/free_port.h"
 #include "tests/model/file/small_model.h"
 #include "tests/tokenizer/sample_text.h"

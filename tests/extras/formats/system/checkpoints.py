@@ -17,7 +17,6 @@ sys.path.append(str(pathlib.Path(__file__).parents[3] / "system"))
 import packages
 
 LONGEST = 40
-TOLERANCE = 1e-4
 
 
 def train_tokenizers(folder, corpus, size):
@@ -26,24 +25,6 @@ def train_tokenizers(folder, corpus, size):
         sentencepiece.SentencePieceTrainer.train(input=str(corpus / f"train.{language}"), vocab_size=size, minloglevel=2,
                                                  model_prefix=str(folder / language), character_coverage=0.99,
                                                  model_type=kind)
-
-
-def same_log_probabilities(program, model, model_file, sources, targets):
-    """Theirs of each target piece, and `dragoman score`'s: as many pieces, and the same numbers."""
-    folder = model_file.parent
-    (folder / "s").write_text("\n".join(sources) + "\n")
-    (folder / "t").write_text("\n".join(targets) + "\n")
-    scores = run(program, "score", "-m", model_file, "--src", folder / "s", "--tgt", folder / "t", "--per-token",
-                 "--split-sentences", "never", "--threads", 1).splitlines()
-    assert len(scores) == len(sources)
-    largest = 0
-    for source, target, line in zip(sources, targets, scores):
-        theirs = model.log_probabilities(source, target)
-        ours = [float(number) for number in line.split("\t")[1].split()]
-        assert len(ours) == len(theirs), (source, target, len(ours), len(theirs))
-        largest = max(largest, max(abs(a - b) for a, b in zip(ours, theirs)))
-    print(f"  {len(sources)} lines, log-probabilities within {largest:.1e}", flush=True)
-    assert largest < TOLERANCE
 
 
 def plain(line):
@@ -89,7 +70,7 @@ def main():
             (folder / "de.model").rename(folder / "target.spm")
             model_file = folder / "ours.safetensors"
             print(name, completed(program, "import", model.path, "-o", model_file).stderr.splitlines()[-1], flush=True)
-            same_log_probabilities(program, model, model_file, sources, targets)
+            fine_tuning.same_log_probabilities(program, folder, model_file, sources, targets, model.log_probabilities)
             if "dragoman-lite" not in pathlib.Path(program).name:
                 fine_tuning.fine_tune(program, model_file, corpus, folder / "fine-tuned")
             for beam in (1, 5):

@@ -1,5 +1,6 @@
 """An imported model does what one of ours does, for hf_marian.py, marian.py, ctranslate2.py and checkpoints.py: it is
-trained for a few more updates, rounded, averaged, evaluated and explained. Its run() is theirs, too."""
+trained for a few more updates, rounded, averaged, evaluated and explained. Its run() and the comparison of log-probabilities
+are theirs, too."""
 
 import json
 import subprocess
@@ -17,6 +18,24 @@ def completed(*words, text=None):
 def run(*words, text=None):
     """Its standard output."""
     return completed(*words, text=text).stdout
+
+
+def same_log_probabilities(program, folder, model_file, sources, targets, log_probabilities):
+    """log_probabilities(source, target) of each target piece, and `dragoman score`'s: as many pieces, and the same numbers.
+    The lines are written into the folder."""
+    (folder / "s").write_text("\n".join(sources) + "\n")
+    (folder / "t").write_text("\n".join(targets) + "\n")
+    scores = run(program, "score", "-m", model_file, "--src", folder / "s", "--tgt", folder / "t", "--per-token",
+                 "--split-sentences", "never", "--threads", 1).splitlines()
+    assert len(scores) == len(sources)
+    largest = 0
+    for source, target, line in zip(sources, targets, scores):
+        theirs = log_probabilities(source, target)
+        ours = [float(number) for number in line.split("\t")[1].split()]
+        assert len(ours) == len(theirs), (source, target, len(ours), len(theirs))
+        largest = max(largest, max(abs(a - b) for a, b in zip(ours, theirs)))
+    print(f"{folder.name}: {len(sources)} lines, log-probabilities within {largest:.1e}", flush=True)
+    assert largest < 1e-4
 
 
 def architecture(program, model):

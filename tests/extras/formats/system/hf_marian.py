@@ -125,27 +125,19 @@ def same_pieces(print_pieces, folder, model_file, lines):
 
 
 def same_log_probabilities(program, folder, model_file, sources, targets):
-    """Theirs of each target piece beside `dragoman score`'s: the same number of pieces, and the same numbers."""
     import torch
     tokenizer, model = load(folder)
-    (folder / "s").write_text("\n".join(sources) + "\n")
-    (folder / "t").write_text("\n".join(targets) + "\n")
-    scores = run(program, "score", "-m", model_file, "--src", folder / "s", "--tgt", folder / "t", "--per-token",
-                 "--split-sentences", "never", "--threads", 1).splitlines()
-    assert len(scores) == len(sources)
-    pad, largest = model.config.pad_token_id, 0
-    for source, target, line in zip(sources, targets, scores):
+    pad = model.config.pad_token_id
+
+    def log_probabilities(source, target):
         given = tokenizer([source], return_tensors="pt")
         ids = tokenizer(text_target=[target], return_tensors="pt").input_ids
         with torch.no_grad():
             logits = model(**given, decoder_input_ids=torch.cat([torch.tensor([[pad]]), ids[:, :-1]], 1)).logits.double()
         logits[..., pad] = -1e9  # never produced
-        theirs = logits.log_softmax(-1).gather(-1, ids[..., None])[0, :, 0].tolist()
-        ours = [float(number) for number in line.split("\t")[1].split()]
-        assert len(ours) == len(theirs), (source, target)
-        largest = max(largest, max(abs(a - b) for a, b in zip(ours, theirs)))
-    print(f"{folder.name}: {len(sources)} lines, log-probabilities within {largest:.1e}")
-    assert largest < 1e-4
+        return logits.log_softmax(-1).gather(-1, ids[..., None])[0, :, 0].tolist()
+
+    fine_tuning.same_log_probabilities(program, folder, model_file, sources, targets, log_probabilities)
 
 
 class Tally:

@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
-#include "base/files.h"
 #include "extras/report/html_page.h"
 #include "tests/app/commands/output_folder.h"
 #include "tests/names.h"
@@ -14,7 +11,6 @@ namespace dragoman {
 namespace {
 
 using testing::HasSubstr;
-namespace fs = std::filesystem;
 
 using PageOutput = OutputFolder;
 
@@ -23,10 +19,10 @@ TEST_F(PageOutput, APageReplacesOnlyAPageOfThisProgram) {
     return refusal([&] { check_page_output("--html", path(name), {}); });
   };
   EXPECT_THAT(refusal([] { check_page_output("--html", "-", {}); }), HasSubstr("--html: - "));
-  file("page", to_html({.title = "x", .style = "", .body = "", .script = ""}));
-  file("foreign", "<!doctype html>\n<html>");
-  file("text", "a translation\n");
-  file("empty", "");
+  write("page", to_html({.title = "x", .style = "", .body = "", .script = ""}));
+  write("foreign", "<!doctype html>\n<html>");
+  write("text", "a translation\n");
+  write("empty", "");
   EXPECT_EQ(said("page"), "accepted");
   EXPECT_EQ(said("new"), "accepted");
   EXPECT_THAT(said("foreign"), Names("foreign ... page"));

@@ -10,22 +10,15 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 
-SKIPPED = 77
+sys.path.append(str(pathlib.Path(__file__).parents[3] / "system"))
+import node_packages
+
 DESKTOP, PHONE = 1280, 390  # px; Chromium makes its windows 500 px wide at least
 HERE = pathlib.Path(__file__).parent
-
-
-def browser():
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        if shutil.which(name):
-            return name
-    print("skipped: there is no Chromium (apt-get install chromium)")
-    sys.exit(SKIPPED)
 
 
 def results_in_browser(page, script, width, profile):
@@ -34,7 +27,7 @@ def results_in_browser(page, script, width, profile):
     text = page.read_text(encoding="utf-8")
     code = (HERE / "page_checks.js").read_text() + (HERE / script).read_text()
     driven.write_text(text.replace("</body>", f"<script>{code}</script></body>"), encoding="utf-8")
-    command = [browser(), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
+    command = [node_packages.browser(), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
                f"--window-size={width},900", "--virtual-time-budget=20000", "--enable-logging=stderr", "--dump-dom",
                driven.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
@@ -112,7 +105,7 @@ def training_page(program, folder):
 
 def main():
     program = sys.argv[1]
-    browser()
+    node_packages.browser()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         several, alone = evaluation_pages(program, folder)

@@ -4,15 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/json.h"
 #include "tests/http_client.h"
 #include "tests/system/translate_fixture.h"
+#include "tests/wait_until.h"
 
 namespace dragoman {
 
@@ -67,11 +66,8 @@ class Serve : public Translate {
 
   /// Whether soon nothing waits: an engine drops given-up sentences before its next step.
   static bool nothing_waits(const Serving& server) {
-    for (int i = 0; i < 500; ++i) {
-      if (server.metric("dragoman_waiting_sentences{languages=\"en-de\"}") == 0) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return false;
+    return wait_until(
+        [&] { return server.metric("dragoman_waiting_sentences{languages=\"en-de\"}") == 0; });
   }
 
   /// A text whose translation takes many seconds, by flags for that.

@@ -17,7 +17,7 @@ class FolderTest : public testing::Test {
   FolderTest() {
     const auto* info = testing::UnitTest::GetInstance()->current_test_info();
     folder = std::filesystem::path(testing::TempDir()) /
-             ("dragoman-data-" + std::to_string(getpid()) + "-" + info->name());
+             ("dragoman-" + std::to_string(getpid()) + "-" + info->name());
     std::filesystem::create_directories(folder);
   }
   ~FolderTest() override {

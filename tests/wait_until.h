@@ -1,0 +1,20 @@
+// What other threads or processes bring about in a while.
+#pragma once
+
+#include <chrono>
+#include <thread>
+
+namespace dragoman {
+
+/// Waits until the condition holds, for a minute at most. Whether it holds then.
+template <class Condition>
+bool wait_until(Condition condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+}  // namespace dragoman
