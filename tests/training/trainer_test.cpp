@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "tests/folder_test.h"
 #include "tests/free_port.h"
 #include "tests/log_entries.h"
