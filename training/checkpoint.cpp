@@ -203,7 +203,7 @@ constexpr double kRollbackRate = 0.5;
 
 /// The record after a rollback: that of the checkpoint, except for members that no rollback undoes.
 ProgressRecord rolled_back(const ProgressRecord& diverged, ProgressRecord earlier) {
-  // Another cooldown was cancelled since, because the run was made longer.
+  // The run has cancelled the checkpoint's cooldown since, because it was made longer.
   if (earlier.cooldown.begin != diverged.cooldown.begin ||
       earlier.cooldown.end != diverged.cooldown.end)
     earlier.cooldown = {};

@@ -107,10 +107,10 @@ auto with_typed_flags(const Aliases& typed, Body&& body) {
 }
 
 /// Sets the command's configuration from the arguments after its name. The invocation names the
-/// program. A list takes every value after its flag and may be repeated. For any
-/// other field the last value counts, with a warning if an earlier one differs. With --help only
-/// the defaults (of the given preset) are set. Throws UsageError that names the flag, or file, line
-/// and key. One error names all unknown flags, each with the flag that may have been meant.
+/// program. A list takes every value after its flag and may be repeated. For any other field the
+/// last value counts, with a warning if an earlier one differs. With --help only the defaults (of
+/// the given preset) are set. Throws UsageError that names the flag, or file, line and key. One
+/// error names all unknown flags, each with the flag that may have been meant.
 Call configure(std::string_view program, const Command& command,
                const std::vector<std::string>& arguments);
 

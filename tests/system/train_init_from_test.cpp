@@ -20,7 +20,7 @@ class TrainInitFrom : public Train {
  protected:
   static void SetUpTestSuite() {
     Train::SetUpTestSuite();
-    const auto result = train(command("first", {"--max-updates", "20"}));
+    train(command("first", {"--max-updates", "20"}));
   }
 
   /// Fine-tuning: no flag of the architecture or the tokenizer.

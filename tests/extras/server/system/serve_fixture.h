@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -64,10 +65,12 @@ class Serve : public Translate {
     return lines_of(run(words(), line + "\n").output).at(0);
   }
 
-  /// Whether soon nothing waits: an engine drops given-up sentences before its next step.
+  /// Whether soon nothing waits: an engine drops given-up sentences before its next step. To
+  /// translate those of long_work() it would take longer than this waits.
   static bool nothing_waits(const Serving& server) {
     return wait_until(
-        [&] { return server.metric("dragoman_waiting_sentences{languages=\"en-de\"}") == 0; });
+        [&] { return server.metric("dragoman_waiting_sentences{languages=\"en-de\"}") == 0; },
+        std::chrono::seconds(10));
   }
 
   /// A text whose translation takes many seconds, by flags for that.
