@@ -34,13 +34,17 @@ if(TARGET dragoman)
   file(RELATIVE_PATH FROM_PROGRAM /${CMAKE_INSTALL_BINDIR} /${PRIVATE_LIBRARIES})
   target_compile_definitions(dragoman PRIVATE DRAGOMAN_LIBRARIES="${FROM_PROGRAM}")
   set_target_properties(dragoman-torch PROPERTIES INSTALL_RPATH $ORIGIN)
-  if(DRAGOMAN_DEB)  # with a path for a chroot without /proc, in which the loader knows no $ORIGIN
-    set_target_properties(dragoman-torch PROPERTIES INSTALL_RPATH "$ORIGIN;${CMAKE_INSTALL_FULL_LIBDIR}/dragoman")
+  if(DRAGOMAN_DEB)
+    # With a path for a chroot without /proc, in which the loader knows no $ORIGIN. The linker writes it: a path of the
+    # folder of the build, which CMake would replace, leaves its length and the build's number in the file.
+    set_target_properties(dragoman-torch PROPERTIES BUILD_WITH_INSTALL_RPATH ON
+      INSTALL_RPATH "$ORIGIN;${CMAKE_INSTALL_FULL_LIBDIR}/dragoman")
   endif()
   dragoman_install(dragoman)
   install(TARGETS dragoman-torch RUNTIME_DEPENDENCY_SET libraries_of_dragoman
     RUNTIME DESTINATION ${PRIVATE_LIBRARIES} COMPONENT dragoman)
-  install(RUNTIME_DEPENDENCY_SET libraries_of_dragoman
+  get_filename_component(LIBTORCH_LIBRARIES ${LIBTORCH_INCLUDE_DIR}/../lib ABSOLUTE)
+  install(RUNTIME_DEPENDENCY_SET libraries_of_dragoman DIRECTORIES ${LIBTORCH_LIBRARIES}
     POST_INCLUDE_REGEXES "/torch/lib/" "/nvidia/" POST_EXCLUDE_REGEXES ".*"
     LIBRARY DESTINATION ${PRIVATE_LIBRARIES} COMPONENT dragoman)
 endif()
