@@ -57,7 +57,7 @@ TEST(Vocabulary, JsonOfAnotherFormIsRefused) {
   refused(R"(["a", 1])", "number ... piece");
   refused(R"([["a"]])", "list or a map");
   refused("[\"\xff\"]", "byte 2 ... UTF-8");
-  refused(std::string("[\"a\"]\0", 6), "byte 5");
+  refused(std::string("[\"a\"]\0", 6), "byte 6");
   refused(R"(["a"] x)", "not JSON");
   refused(std::string(1'000'000, '['), "list or a map");
 }
