@@ -62,6 +62,10 @@ struct PreparationWork : Preparation {
   void observe(const DataStage& stage, std::int64_t done, std::int64_t total) const {
     if (observer) observer(stage, done, total);
   }
+  /// Of a file whose bytes are not reported.
+  TextReading reading() const {
+    return {.threads = threads, .stop = stop, .index_folder = cache_folder};
+  }
   /// For a stage that counts pairs.
   WorkContext context(std::string_view stage) const {
     return {.threads = threads,
@@ -77,11 +81,11 @@ struct PreparationWork : Preparation {
 TextReading reading_of(const PreparationWork& work, std::int64_t before) {
   // Each file has a copy of the function, so the copies share the number.
   const auto read = std::make_shared<std::int64_t>(before);
-  return {.threads = work.threads,
-          .stop = work.stop,
-          .report = [&work, read, total = before + total_bytes(work.data)](
-                        std::int64_t more) { work.observe(kReading, *read += more, total); },
-          .index_folder = work.cache_folder};
+  TextReading reading = work.reading();
+  reading.report = [&work, read, total = before + total_bytes(work.data)](std::int64_t more) {
+    work.observe(kReading, *read += more, total);
+  };
+  return reading;
 }
 
 /// The files of texts and of an alignment, which may be null.
@@ -556,12 +560,9 @@ PreparedData prepare_data(const Preparation& preparation) {
         std::make_shared<const FreshEncoder>(shared_text, prepared.tokenizers, data, work.seed);
   if (data.aligns_text()) {
     const WorkContext context = work.context("aligning the pieces");
-    // Its bytes were not counted in advance, so they are not reported.
-    const TextReading reading_aligned{
-        .threads = work.threads, .stop = work.stop, .index_folder = work.cache_folder};
     alignment = std::make_shared<const AlignmentFiles>(
         shared_text, align_pieces(text, prepared.tokenizers, work.cache_folder, context),
-        LinkedUnits::Pieces, reading_aligned, context);
+        LinkedUnits::Pieces, work.reading(), context);
   }
   if (alignment)
     prepared.alignments =
