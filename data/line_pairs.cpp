@@ -103,7 +103,9 @@ class JsonPairs : public LinePairs {
   void take(std::string_view line, std::int64_t number) override {
     if (line.find_first_not_of(" \t") == line.npos) return;
     Json object = parse_json_or_discard(line);
-    if (!object.is_object()) return leave_out(number, "not a JSON object");
+    if (!object.is_object())
+      return leave_out(
+          number, join_text("not a JSON object, or nested more than ", kMostJsonDepth, " deep"));
     if (const auto inner = object.find("translation"); inner != object.end() && inner->is_object())
       object = Json(*inner);
     for (const auto& [source, target] : keys_) {

@@ -350,14 +350,15 @@ struct Record {
 /// Throws Error if the file is no such record.
 Record read_record(const fs::path& folder) {
   const fs::path path = Record::path(folder);
+  const std::string text = read_file(path);
   try {
-    const Json json = parse_json<Json>(read_file(path));
+    const Json json = parse_json<Json>(text);
     return {json.at("asked"),
             {json.at("languages").at(0), json.at("languages").at(1)},
             {length_from(json.at("teacher")), length_from(json.at("student"))},
             json.at("done"),
             json.at("seconds")};
-  } catch (const Json::exception& error) {
+  } catch (const std::exception& error) {
     throw Error(path.string(), ": is damaged, or no record of this command; name another folder (",
                 error.what(), ')');
   }
