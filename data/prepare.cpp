@@ -62,7 +62,7 @@ struct PreparationWork : Preparation {
   void observe(const DataStage& stage, std::int64_t done, std::int64_t total) const {
     if (observer) observer(stage, done, total);
   }
-  /// Of a file whose bytes are not reported.
+  /// For a file whose bytes do not count for the progress.
   TextReading reading() const {
     return {.threads = threads, .stop = stop, .index_folder = cache_folder};
   }

@@ -65,8 +65,7 @@ class PairSelectionTest : public FolderTest {
     data.valid_fraction = 0.05;
   }
   std::vector<Fate> fates(std::size_t most_in_memory) const {
-    const ParallelText text(data.train_source, data.train_target, data.invalid,
-                            {.threads = 2, .report = [](std::int64_t) {}});
+    const ParallelText text(data.train_source, data.train_target, data.invalid, {.threads = 2});
     const WorkContext context{.threads = 2, .report = [](std::int64_t, std::int64_t) {}};
     std::filesystem::create_directory(folder / "cache");
     PairSelection selection(text, data, 3, context,
